@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The generated C files: prototypes, entry points, calls of the MPI's own collectives, interposed symbols, the check."""
+
+from __future__ import annotations
+
+from table import FORMS, Collective, Form, c_names, c_parameters, guarded, wrap
+
+
+def _each(table: list[Collective], emit) -> str:
+    """emit(collective, form) for every form, grouped so that one #if covers a group."""
+    parts = []
+    for form in FORMS:
+        body = "\n".join(emit(coll, form) for coll in table if form.exists(coll))
+        parts.append(guarded(form.guard, body))
+    return "\n".join(parts)
+
+
+def _public(coll: Collective, form: Form) -> str:
+    return "CRESTA_" + form.name(coll.name)
+
+
+def _mpi(coll: Collective, form: Form, prefix: str) -> str:
+    """The MPI's name; persistent ones go through a macro because Open MPI 4 calls them MPIX_."""
+    name = form.name(coll.name)
+    return f"CCO_{prefix}_INIT({name})" if form.mode == "persistent" else f"{prefix}_{name}"
+
+
+def _signature(name: str, coll: Collective, form: Form, end: str) -> str:
+    return wrap(f"int {name}({', '.join(c_parameters(coll, form))}){end}") + "\n"
+
+
+def prototypes(table: list[Collective]) -> str:
+    text = "#ifndef CRESTACOLL_PROTO_H\n#define CRESTACOLL_PROTO_H\n\n"
+    parts = []
+    for form in FORMS:
+        body = "".join(_signature(_public(c, form), c, form, ";") for c in table if form.exists(c))
+        parts.append(guarded(form.guard, body))
+    return text + "\n".join(parts) + "\n#endif\n"
+
+
+def name_list(table: list[Collective]) -> str:
+    def row(coll: Collective) -> str:
+        flags = " | ".join("CCO_" + p.upper() for p in sorted(coll.properties)) or "0"
+        return f"CCO_COLLECTIVE({coll.name.upper()}, \"{coll.name}\", \"{coll.name.capitalize()}\", {flags})\n"
+
+    return "/* CCO_COLLECTIVE(enum suffix, name, MPI's name without prefix, properties) */\n" + "".join(map(row, table))
+
+
+def _call_literal(coll: Collective, form: Form) -> str:
+    fields = [f".coll = {coll.enum}"]
+    if form.large:
+        fields.append(".large = true")
+    for arg in coll.args:
+        fields += [f".{field} = {arg.name}" for field in arg.fields]
+    return "&(cco_call){" + ", ".join(fields) + "}"
+
+
+def _entry(coll: Collective, form: Form) -> str:
+    blocking = form.mode == "blocking"
+    enter = "cco_enter" if blocking else "cco_enter_start"
+    plain = f"return {_mpi(coll, form, 'PMPI')}({', '.join(c_names(coll, form))});"
+    literal = _call_literal(coll, form)
+    if blocking:
+        run = f"return cco_run(state, {literal});"
+    else:
+        info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
+        run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"
+    return (_signature(_public(coll, form), coll, form, "") + "{\n"
+            + f"    cco_comm *state = {enter}(comm, {coll.enum});\n"
+            + "    if (state == NULL)\n" + wrap(plain, " " * 12, first=" " * 8) + "\n"
+            + wrap(run, " " * 8, first="    ") + "\n}\n")
+
+
+def entries(table: list[Collective]) -> str:
+    return ('/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n'
+            '#include "api/dispatch.h"\n#include "core/mpi_compat.h"\n\n' + _each(table, _entry))
+
+
+def _member(arg, field: str, large: bool) -> str:
+    """The expression that takes an argument out of a cco_call."""
+    casts = {
+        "n": "" if large else "(int)",
+        "ns": "(const MPI_Count *)" if large else "(const int *)",
+        "ds": "(const MPI_Aint *)" if large else "(const int *)",
+    }
+    return f"{casts.get(arg.kind, '')}c->{field}"
+
+
+def _case(coll: Collective, form: Form) -> str:
+    members = [_member(a, a.fields[-1], form.large) for a in coll.args]
+    members += [name for _, name in form.extra]
+    call = f"return {_mpi(coll, form, 'PMPI')}({', '.join(members)});"
+    return f"    case {coll.enum}:\n" + wrap(call, " " * 12, first=" " * 8) + "\n"
+
+
+def _native_function(table: list[Collective], form: Form) -> str:
+    extra = "".join(f", {kind}{name}" for kind, name in form.extra)
+    size = "_large" if form.large else ""
+    cases = "".join(_case(c, form) for c in table if form.exists(c))
+    body = (f"static int {form.mode}{size}(const cco_call *c{extra})\n{{\n    switch (c->coll) {{\n{cases}"
+            "    default:\n        return MPI_ERR_UNSUPPORTED_OPERATION;\n    }\n}\n")
+    return guarded(form.guard, body)
+
+
+def _native_front(mode: str) -> str:
+    form = next(f for f in FORMS if f.mode == mode and not f.large)
+    extra = "".join(f", {kind}{name}" for kind, name in form.extra)
+    names = "".join(f", {name}" for _, name in form.extra)
+    unused = "".join(f"    (void){name};\n" for _, name in form.extra)
+    body = (f"#if defined(CRESTA_HAVE_LARGE_COUNT)\n    if (c->large)\n        return {mode}_large(c{names});\n#endif\n"
+            f"    return {mode}(c{names});\n")
+    if form.guard:
+        body = f"#if {form.guard}\n{body}#else\n    (void)c;\n{unused}    return MPI_ERR_UNSUPPORTED_OPERATION;\n#endif\n"
+    return f"int cco_native_{mode}(const cco_call *c{extra})\n{{\n{body}}}\n"
+
+
+def native_calls(table: list[Collective]) -> str:
+    functions = "\n".join(_native_function(table, form) for form in FORMS)
+    fronts = "\n".join(_native_front(mode) for mode in ("blocking", "nonblocking", "persistent"))
+    return ('/* The MPI\'s own collectives, called with the arguments in a cco_call. */\n'
+            '#include "native/calls.h"\n\n#include "core/mpi_compat.h"\n\n' + functions + "\n" + fronts)
+
+
+def _wrapper(coll: Collective, form: Form) -> str:
+    return (_signature(_mpi(coll, form, "MPI"), coll, form, "") + "{\n"
+            + wrap(f"return {_public(coll, form)}({', '.join(c_names(coll, form))});", " " * 8, first="    ") + "\n}\n")
+
+
+def wrappers(table: list[Collective]) -> str:
+    return ("/* Every collective of the MPI, under its own name: what makes the preload library work. */\n"
+            '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\n#pragma GCC visibility push(default)\n\n'
+            + _each(table, _wrapper))
+
+
+def _check(coll: Collective, form: Form) -> str:
+    kinds = wrap(f"int (*{form.name(coll.name)})({', '.join(c_parameters(coll, form))}) ="
+                 f" {_mpi(coll, form, 'PMPI')};", " " * 8, first="    ")
+    return f"{kinds}\n    (void){form.name(coll.name)};\n"
+
+
+def header_check(table: list[Collective]) -> str:
+    body = _each(table, _check)
+    return ("/* Compiles only if the table agrees with this MPI's mpi.h: each PMPI_x is assigned to a pointer to the\n"
+            " * function that the table describes. */\n"
+            '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\nint main(void)\n{\n' + body + "    return 0;\n}\n")

@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The generated side of the Fortran bindings.
+
+Two C layers take Fortran's arguments: *address* entries (plain addresses: mpif.h, `use mpi`, Open MPI's mpi_f08) and
+*section* entries (C descriptors, which also know array sections: module crestacoll, MPICH's mpi_f08)."""
+
+from __future__ import annotations
+
+import textwrap
+
+from table import BUFFERS, FORMS, Arg, Collective, Form, guarded, wrap
+
+SMALL = [form for form in FORMS if not form.large]
+
+
+def _stem(coll: Collective, form: Form) -> str:
+    return form.name(coll.name).lower()
+
+
+# ---- C: address entries -----------------------------------------------------------------------------------------
+
+def _c_kind(arg: Arg, large: bool) -> str:
+    count, displ = ("MPI_Count", "MPI_Aint") if large else ("MPI_Fint", "MPI_Fint")
+    if arg.kind in BUFFERS:
+        return f"void *{arg.name}"
+    kind = {"n": count, "ns": count, "ds": displ}.get(arg.kind, "MPI_Fint")
+    return f"{kind} *{arg.name}"
+
+
+def _c_args(coll: Collective, form: Form, buffer: str = "void *") -> list[str]:
+    args = [_c_kind(a, form.large).replace("void *", buffer, 1) for a in coll.args]
+    return args + [f"MPI_Fint *{name}" for _, name in form.extra] + ["MPI_Fint *ierror"]
+
+
+def _converted(arg: Arg) -> str:
+    return {
+        "n": f"*{arg.name}", "root": f"*{arg.name}", "ns": arg.name, "ds": arg.name,
+        "dt": f"PMPI_Type_f2c(*{arg.name})", "op": f"PMPI_Op_f2c(*{arg.name})",
+        "comm": f"PMPI_Comm_f2c(*{arg.name})", "dts": f"c_{arg.name}",
+    }.get(arg.kind, f"cco_f_address({arg.name})")
+
+
+def _address_entry(coll: Collective, form: Form) -> str:
+    stem = _stem(coll, form)
+    call = [_converted(a) for a in coll.args]
+    before = after = ""
+    for arg in (a for a in coll.args if a.kind == "dts"):
+        before += f"    MPI_Datatype *c_{arg.name} = cco_f_types({arg.name}, PMPI_Comm_f2c(*comm), sendbuf, {int(arg.side == 'send')});\n"
+        after += f"    cco_f_free_types(c_{arg.name}, {arg.name});\n"
+    for kind, name in form.extra:
+        if name == "request":
+            before += "    MPI_Request c_request = MPI_REQUEST_NULL;\n"
+            after += "    *request = PMPI_Request_c2f(c_request);\n"
+            call.append("&c_request")
+        else:
+            call.append("PMPI_Info_f2c(*info)")
+    text = wrap(f"void cresta_address_{stem}({', '.join(_c_args(coll, form))})") + "\n{\n" + before
+    text += wrap(f"int rc = CRESTA_{form.name(coll.name)}({', '.join(call)});", " " * 12, first="    ") + "\n"
+    return text + after + "    cco_f_return(ierror, rc);\n}\n"
+
+
+def address_entries(table: list[Collective]) -> str:
+    parts = []
+    for form in FORMS:
+        body = "\n".join(_address_entry(c, form) for c in table if form.exists(c))
+        parts.append(guarded(form.guard, body))
+    return ("/* Fortran's arguments as plain addresses -> CRESTA_x: handles and the addresses of Fortran's constants become C's. */\n"
+            '#include "entries_address.h"\n#include "handles.h"\n\n' + "\n".join(parts))
+
+
+def address_prototypes(table: list[Collective]) -> str:
+    parts = []
+    for form in FORMS:
+        body = "".join(wrap(f"void cresta_address_{_stem(c, form)}({', '.join(_c_args(c, form))});") + "\n"
+                       for c in table if form.exists(c))
+        parts.append(guarded(form.guard, body))
+    return ("#ifndef CCO_ENTRIES_ADDRESS_H\n#define CCO_ENTRIES_ADDRESS_H\n\n#include \"crestacoll.h\"\n\n"
+            + "\n".join(parts) + "\n#endif\n")
+
+
+# ---- C: section entries -----------------------------------------------------------------------------------------
+
+def _count_and_type(coll: Collective, buffer: Arg) -> tuple[str, str] | None:
+    """The names of the scalar count and type that describe a buffer; None where counts or types are arrays."""
+    side = "both" if buffer.kind == "inout" else buffer.name[:4]
+    count = [a.name for a in coll.args if a.kind == "n" and a.side in (side, "both")]
+    kind = [a.name for a in coll.args if a.kind == "dt" and a.side in (side, "both")]
+    return (count[0], kind[0]) if count and kind else None
+
+
+def _section_entry(coll: Collective, form: Form) -> str:
+    stem, mode = _stem(coll, form), "copy" if form.mode == "blocking" else "type"
+    buffers = [a for a in coll.args if a.kind in BUFFERS]
+    names = {a.name: a.name for a in coll.args}
+    before, after, failed = "", "", ""
+    for arg in buffers:
+        section = f"{arg.name}_section"
+        pair = _count_and_type(coll, arg) if "reduction" not in coll.properties else None
+        if mode == "copy":
+            init = f"cco_f_copy_in({arg.name})"
+        elif pair:
+            init = f"cco_f_describe({arg.name}, *{pair[0]}, *{pair[1]})"
+            names[pair[0]], names[pair[1]] = f"&{section}.count", f"&{section}.type"
+        else:
+            init = f"cco_f_contiguous({arg.name})"
+        before += f"    cco_f_section {section} = {init};\n"
+        after += f"    cco_f_release(&{section}, {int(arg.kind != 'in')});\n"
+        names[arg.name] = f"{section}.address"
+        failed += (" || " if failed else "") + f"{section}.error"
+    if form.large:  # the count of a described section is an MPI_Fint or the caller's own MPI_Count
+        for arg in buffers:
+            pair = _count_and_type(coll, arg)
+            if pair and names[pair[0]].startswith("&"):
+                names[pair[0]] = names[pair[0]].replace(".count", ".large_count")
+    call = [names[a.name] for a in coll.args] + [name for _, name in form.extra] + ["ierror"]
+    text = wrap(f"void cresta_section_{stem}({', '.join(_c_args(coll, form, 'CFI_cdesc_t *'))})") + "\n{\n" + before
+    invoke = f"cresta_address_{stem}({', '.join(call)});"
+    if failed:
+        text += wrap(f"if ({failed})", "        ", first="    ") + "\n"
+        text += "        cco_f_return(ierror, cco_f_section_error(*comm));\n    else\n"
+        text += wrap(invoke, " " * 12, first=" " * 8) + "\n"
+    else:
+        text += wrap(invoke, " " * 12, first="    ") + "\n"
+    return text + after + "}\n" + _aliases(coll, form)
+
+
+def _aliases(coll: Collective, form: Form) -> str:
+    """Module crestacoll declares each entry twice, for integer and for mpi_f08 handles, under two binding labels."""
+    if form.large or form.mode == "persistent":
+        return ""
+    stem = _stem(coll, form)
+    params = ", ".join(_c_args(coll, form, "CFI_cdesc_t *"))
+    return "".join(
+        wrap(f"CCO_EXPORT void cresta_{stem}_{suffix}({params}) __attribute__((alias(\"cresta_section_{stem}\")));") + "\n"
+        for suffix in ("int", "f08"))
+
+
+def section_entries(table: list[Collective]) -> str:
+    parts = []
+    for form in FORMS:
+        body = "\n".join(_section_entry(c, form) for c in table if form.exists(c))
+        parts.append(guarded(form.guard, body))
+    return ("/* Fortran's arguments with C descriptors -> the address entries: what an array section needs. */\n"
+            '#include "entries_address.h"\n#include "handles.h"\n#include "section.h"\n\n' + "\n".join(parts))
+
+
+# ---- the symbols of the MPIs ------------------------------------------------------------------------------------
+
+def openmpi_symbols(table: list[Collective]) -> str:
+    """mpi_x_ in the spellings of all compilers, and mpi_x_f08_ (same arguments, optional ierror)."""
+    parts = []
+    for form in SMALL:
+        prefix = "CCO_F_INIT" if form.mode == "persistent" else "CCO_F_SYMBOLS"
+        body = "\n".join(
+            wrap(f"{prefix}({_stem(c, form)}, {_stem(c, form).upper()}, ({', '.join(_c_args(c, form))}),"
+                 f" ({', '.join([a.name for a in c.args] + [n for _, n in form.extra] + ['ierror'])}))")
+            for c in table) + "\n"
+        parts.append(guarded(form.guard, body))
+    return ("/* The Fortran symbols of Open MPI, whose Fortran bindings call PMPI_ inside and so escape a C interposer. */\n"
+            '#include "entries_address.h"\n#include "interpose_symbols.h"\n\n' + "\n".join(parts))
+
+
+def _fold(text: str, indent: int) -> str:
+    pad = " " * indent
+    lines = textwrap.wrap(text, 94, initial_indent=pad, subsequent_indent=pad + "    ",
+                          break_long_words=False, break_on_hyphens=False)
+    return " &\n".join(lines) + "\n"
+
+
+def _declare(arg: Arg, form: Form, f08: bool) -> str:
+    count = "integer(MPI_COUNT_KIND)" if form.large else "integer"
+    displ = "integer(MPI_ADDRESS_KIND)" if form.large else "integer"
+    handle = {"dt": "MPI_Datatype", "dts": "MPI_Datatype", "op": "MPI_Op", "comm": "MPI_Comm"}
+    if arg.kind in BUFFERS:
+        intent = ", intent(in)" if arg.kind == "in" else ""
+        lasting = "" if form.mode == "blocking" else ", asynchronous"
+        return f"type(*), dimension(..){intent}{lasting} :: {arg.name}\n"
+    kind = {"n": count, "ns": count, "ds": displ}.get(arg.kind, "integer")
+    if f08 and arg.kind in handle:
+        kind = f"type({handle[arg.kind]})"
+    shape = "(*)" if arg.kind in ("ns", "ds", "dts") else ""
+    return f"{kind}, intent(in) :: {arg.name}{shape}\n"
+
+
+def _declarations(coll: Collective, form: Form, f08: bool, indent: int) -> str:
+    lines = [_declare(a, form, f08) for a in coll.args]
+    for _, name in form.extra:
+        kind = {"request": "MPI_Request", "info": "MPI_Info"}[name]
+        intent = "out" if name == "request" else "in"
+        lines.append((f"type({kind})" if f08 else "integer") + f", intent({intent}) :: {name}\n")
+    lines.append("integer, optional, intent(out) :: ierror\n")
+    return "".join(" " * indent + line for line in lines)
+
+
+def _arguments(coll: Collective, form: Form) -> str:
+    return ", ".join([a.name for a in coll.args] + [n for _, n in form.extra] + ["ierror"])
+
+
+def _interface_body(coll: Collective, form: Form, name: str, label: str, f08: bool, indent: int) -> str:
+    pad = " " * indent
+    handles = {"dt": "MPI_Datatype", "dts": "MPI_Datatype", "op": "MPI_Op", "comm": "MPI_Comm"}
+    imports = sorted({handles[a.kind] for a in coll.args if a.kind in handles}
+                     | {k.split()[0] for k, _ in form.extra}) if f08 else []
+    if form.large:
+        imports += ["MPI_COUNT_KIND"] + ["MPI_ADDRESS_KIND"] * any(a.kind == "ds" for a in coll.args)
+    text = _fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
+    if imports:
+        text += _fold(f"import :: {', '.join(imports)}", indent + 4)
+    else:
+        text += pad + "    implicit none\n"
+    return text + _declarations(coll, form, f08, indent + 4) + f"{pad}end subroutine {name}\n"
+
+
+def _mpich_symbol(coll: Collective, form: Form) -> str:
+    suffix = ("_f08ts" if any(a.kind in BUFFERS for a in coll.args) else "_f08") + ("_large" if form.large else "")
+    stem = _stem(coll, form)
+    name = f"mpi_{stem[:-2] if form.large else stem}{suffix}"
+    text = _fold(f"subroutine {name}({_arguments(coll, form)})", 0)
+    if form.large:
+        text += _fold("use mpi, only: MPI_COUNT_KIND" + ", MPI_ADDRESS_KIND" * any(a.kind == "ds" for a in coll.args), 4)
+    text += "    implicit none\n" + _declarations(coll, form, False, 4)
+    text += "    interface\n" + _interface_body(coll, form, f"entry", f"cresta_section_{stem}", False, 8) + "    end interface\n"
+    text += _fold(f"call entry({_arguments(coll, form)})", 4)
+    return text + f"end subroutine {name}\n"
+
+
+def mpich_symbols(table: list[Collective]) -> str:
+    """External procedures with the symbols of MPICH's mpi_f08.
+
+    In Fortran, because the descriptor that these receive is the compiler's own; calling a bind(c) procedure converts it."""
+    parts = []
+    for form in FORMS:
+        body = "\n".join(_mpich_symbol(c, form) for c in table if form.exists(c))
+        parts.append(guarded(form.guard.replace("defined(CRESTA_HAVE_PERSISTENT) && ", ""), body))
+    parts = [p.replace("#if defined(CRESTA_HAVE_PERSISTENT)\n", "#ifdef CRESTA_HAVE_PERSISTENT\n")
+              .replace("#if defined(CRESTA_HAVE_LARGE_COUNT)\n", "#ifdef CRESTA_HAVE_LARGE_COUNT\n") for p in parts]
+    return ("! The Fortran symbols of MPICH's mpi_f08, which reach its C layer below the MPI_ names.\n"
+            "! (Its mpif.h and `use mpi` call MPI_x in C, where the preload library sees them.)\n" + "\n".join(parts))
+
+
+def module(table: list[Collective]) -> str:
+    forms = [f for f in SMALL if f.mode != "persistent"]
+    names = [f"cresta_{_stem(c, f)}" for f in forms for c in table] + ["cresta_set_impl", "cresta_comm_prepare"]
+    text = ("!> Module crestacoll: CRESTA_x for programs that include 'mpif.h', use mpi or use mpi_f08.\n"
+            "!> Every argument means what it means in MPI_x; ierror is optional; buffers may be array sections\n"
+            "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
+            "module crestacoll\n"
+            "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
+            "    implicit none\n    private\n")
+    text += _fold("public :: " + ", ".join(names), 4) + "\n"
+    for form in forms:
+        for coll in table:
+            stem = _stem(coll, form)
+            bodies = "".join(_interface_body(coll, form, f"cresta_{stem}_{s}", f"cresta_{stem}_{s}", s == "f08", 8)
+                             for s in ("int", "f08"))
+            text += f"    interface cresta_{stem}\n{bodies}    end interface cresta_{stem}\n\n"
+    return text + _module_tail()
+
+
+def _module_tail() -> str:
+    """CRESTA_Set_impl(comm, spec, ierror) and CRESTA_Comm_prepare(comm, ierror)."""
+    text = ""
+    for name, has_spec in (("cresta_set_impl", True), ("cresta_comm_prepare", False)):
+        text += f"    interface {name}\n"
+        for suffix, comm in (("int", "integer"), ("f08", "type(MPI_Comm)")):
+            args = "comm, spec, ierror" if has_spec else "comm, ierror"
+            text += f"        subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')\n"
+            text += "            import :: MPI_Comm\n" if suffix == "f08" else "            implicit none\n"
+            text += f"            {comm}, intent(in) :: comm\n"
+            text += "            type(*), dimension(..), intent(in) :: spec\n" if has_spec else ""
+            text += f"            integer, optional, intent(out) :: ierror\n        end subroutine {name}_{suffix}\n"
+        text += f"    end interface {name}\n\n"
+    return text.rstrip("\n") + "\nend module crestacoll\n"

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads api/collectives.def; knows the forms a collective comes in and the C type of every argument."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+TABLE = Path(__file__).with_name("collectives.def")
+BUFFERS = ("in", "out", "inout")
+
+
+@dataclass(frozen=True)
+class Arg:
+    kind: str
+    name: str
+    side: str  # "send", "recv" or "both": which half of the call it describes
+
+    @property
+    def fields(self) -> list[str]:
+        """The members of struct cco_call that hold this argument."""
+        member = {"n": "count", "ns": "counts", "ds": "displs", "dt": "type", "dts": "types"}
+        if self.kind in ("op", "root", "comm"):
+            return [self.kind]
+        if self.kind in BUFFERS:
+            return ["sendbuf", "recvbuf"] if self.kind == "inout" else [self.name]
+        sides = ("send", "recv") if self.side == "both" else (self.side,)
+        return [side + member[self.kind] for side in sides]
+
+
+@dataclass(frozen=True)
+class Collective:
+    name: str
+    args: tuple[Arg, ...]
+    properties: frozenset[str]
+
+    @property
+    def enum(self) -> str:
+        return "CCO_" + self.name.upper()
+
+    def has_counts(self) -> bool:
+        return any(a.kind in ("n", "ns") for a in self.args)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to call a collective: blocking, nonblocking or persistent, with int or MPI_Count counts."""
+
+    mode: str
+    large: bool
+
+    @property
+    def extra(self) -> list[tuple[str, str]]:
+        """(C type, name) of what follows the collective's own arguments."""
+        return {
+            "blocking": [],
+            "nonblocking": [("MPI_Request *", "request")],
+            "persistent": [("MPI_Info ", "info"), ("MPI_Request *", "request")],
+        }[self.mode]
+
+    def name(self, collective: str) -> str:
+        """The name after the prefix: allreduce -> Allreduce, Iallreduce, Allreduce_init, with _c if large."""
+        stem = collective.capitalize()
+        stem = {"blocking": stem, "nonblocking": "I" + collective, "persistent": stem + "_init"}[self.mode]
+        return stem + ("_c" if self.large else "")
+
+    @property
+    def guard(self) -> str:
+        """The preprocessor condition under which this MPI has the form; empty when every MPI has it."""
+        needs = []
+        if self.mode == "persistent":
+            needs.append("defined(CRESTA_HAVE_PERSISTENT)")
+        if self.large:
+            needs.append("defined(CRESTA_HAVE_LARGE_COUNT)")
+        return " && ".join(needs)
+
+    def exists(self, coll: Collective) -> bool:
+        return coll.has_counts() or not self.large
+
+
+FORMS = tuple(Form(mode, large) for large in (False, True) for mode in ("blocking", "nonblocking", "persistent"))
+
+
+def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:
+    """A name that starts with send/s or recv/r says its side; `displs` follows the counts before it; the rest is both."""
+    args: list[Arg] = []
+    for kind, name in kind_names:
+        if name == "displs":
+            side = args[-1].side
+        elif name.startswith(("send", "sd")):
+            side = "send"
+        elif name.startswith(("recv", "rd")):
+            side = "recv"
+        else:
+            side = "both"
+        args.append(Arg(kind, name, side))
+    return args
+
+
+def read_table(path: Path = TABLE) -> list[Collective]:
+    rows = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        try:
+            name, args, properties = (part.strip() for part in line.split(":"))
+            pairs = [tuple(arg.split("=")) for arg in args.split()]
+            rows.append(Collective(name, tuple(_sides(pairs)), frozenset(properties.split())))
+        except ValueError as error:
+            raise SystemExit(f"{path.name}:{number}: expected 'name : kind=name ... : properties' ({error})")
+    return rows
+
+
+def c_parameter(arg: Arg, large: bool) -> str:
+    count, displ = ("MPI_Count", "MPI_Aint") if large else ("int", "int")
+    return {
+        "in": f"const void *{arg.name}",
+        "out": f"void *{arg.name}",
+        "inout": f"void *{arg.name}",
+        "n": f"{count} {arg.name}",
+        "ns": f"const {count} {arg.name}[]",
+        "ds": f"const {displ} {arg.name}[]",
+        "dt": f"MPI_Datatype {arg.name}",
+        "dts": f"const MPI_Datatype {arg.name}[]",
+        "op": f"MPI_Op {arg.name}",
+        "root": f"int {arg.name}",
+        "comm": f"MPI_Comm {arg.name}",
+    }[arg.kind]
+
+
+def c_parameters(coll: Collective, form: Form) -> list[str]:
+    return [c_parameter(a, form.large) for a in coll.args] + [kind + name for kind, name in form.extra]
+
+
+def c_names(coll: Collective, form: Form) -> list[str]:
+    return [a.name for a in coll.args] + [name for _, name in form.extra]
+
+
+def wrap(text: str, indent: str = "    ", width: int = 100, first: str = "") -> str:
+    """Folds a C line after commas and closing parentheses only; what follows is indented."""
+    kept = text.replace(" ", "\xa0").replace(",\xa0", ", ").replace(")\xa0_", ") _").replace("=\xa0PMPI", "= PMPI")
+    lines = textwrap.wrap(kept, width, initial_indent=first, subsequent_indent=indent,
+                          break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\xa0", " ")
+
+
+def guarded(guard: str, body: str) -> str:
+    return f"#if {guard}\n{body}#endif\n" if guard else body

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* entries_control.c - CRESTA_Set_impl and CRESTA_Comm_prepare for module crestacoll, in both kinds of handles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "handles.h"
+#include "section.h"
+
+#pragma GCC visibility push(default)
+
+void cresta_set_impl_int(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)
+{
+    /* A character scalar: elem_len is its length, padded with blanks and without an end. */
+    char *text = calloc(1, spec->elem_len + 1);
+    if (text == NULL)
+        cco_fatal("no memory for the rules given to CRESTA_Set_impl");
+    memcpy(text, spec->base_addr, spec->elem_len);
+    cco_f_return(ierror, CRESTA_Set_impl(PMPI_Comm_f2c(*comm), text));
+    free(text);
+}
+
+void cresta_comm_prepare_int(MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Comm_prepare(PMPI_Comm_f2c(*comm)));
+}
+
+void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror) __attribute__((alias("cresta_set_impl_int")));
+void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_comm_prepare_int")));
+
+#pragma GCC visibility pop

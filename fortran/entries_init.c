@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Pcontrol where they do not pass the C names. */
+#include "api/process.h"
+#include "handles.h"
+
+#pragma GCC visibility push(default)
+
+#if defined(OPEN_MPI)
+
+void mpi_init_(MPI_Fint *ierror)
+{
+    cco_f_return(ierror, MPI_Init(NULL, NULL));
+}
+
+void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    int level = MPI_THREAD_SINGLE;
+    const int rc = MPI_Init_thread(NULL, NULL, *required, &level);
+    *provided = level;
+    cco_f_return(ierror, rc);
+}
+
+void mpi_pcontrol_(MPI_Fint *level)
+{
+    MPI_Pcontrol(*level);
+}
+
+void mpi_init(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
+void mpi_init__(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
+void mpi_init_f08_(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
+void MPI_INIT(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
+void mpi_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
+void mpi_init_thread__(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
+void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
+void MPI_INIT_THREAD(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
+void mpi_pcontrol(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
+void mpi_pcontrol__(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
+void mpi_pcontrol_f08_(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
+void MPI_PCONTROL(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
+
+#else
+
+/* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not.  It has a profiling layer of its own, which is absent
+ * in a C program (hence weak). */
+void pmpir_init_f08_(MPI_Fint *ierror) __attribute__((weak));
+void pmpir_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((weak));
+void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
+
+void mpi_init_f08_(MPI_Fint *ierror)
+{
+    MPI_Fint rc = MPI_SUCCESS;
+    pmpir_init_f08_(&rc);
+    if (rc == MPI_SUCCESS)
+        cco_process_begin();
+    cco_f_return(ierror, rc);
+}
+
+void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+{
+    MPI_Fint rc = MPI_SUCCESS;
+    pmpir_init_thread_f08_(required, provided, &rc);
+    if (rc == MPI_SUCCESS)
+        cco_process_begin();
+    cco_f_return(ierror, rc);
+}
+
+void mpi_pcontrol_f08_(MPI_Fint *level)
+{
+    cco_process_control(*level);
+    pmpir_pcontrol_f08_(level);
+}
+
+#endif
+
+#pragma GCC visibility pop

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handles.c - see handles.h.
+ *
+ * Fortran's MPI_IN_PLACE and MPI_BOTTOM are variables that a program names by address.  The references are weak: a C program
+ * has no Fortran library, and then nothing has their address. */
+#include "handles.h"
+
+#include <stdlib.h>
+
+#include "core/log.h"
+
+#if defined(OPEN_MPI)
+/* One common block, in the spelling of each family of compilers; mpi_f08 names the same one. */
+#define CCO_SENTINEL(name, upper) \
+    extern int name __attribute__((weak)), name##_ __attribute__((weak)), name##__ __attribute__((weak)), upper __attribute__((weak));
+CCO_SENTINEL(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+CCO_SENTINEL(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
+
+static int is_in_place(const void *a)
+{
+    return a == &mpi_fortran_in_place_ || a == &mpi_fortran_in_place || a == &mpi_fortran_in_place__ ||
+           a == &MPI_FORTRAN_IN_PLACE;
+}
+
+static int is_bottom(const void *a)
+{
+    return a == &mpi_fortran_bottom_ || a == &mpi_fortran_bottom || a == &mpi_fortran_bottom__ ||
+           a == &MPI_FORTRAN_BOTTOM;
+}
+#else
+/* mpi_f08 has variables of its own; mpif.h and `use mpi` a common block, whose address MPICH keeps in a pointer. */
+extern int MPIR_F08_MPI_IN_PLACE __attribute__((weak)), MPIR_F08_MPI_BOTTOM __attribute__((weak));
+extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak)), *MPIR_F_MPI_BOTTOM __attribute__((weak));
+
+static int is_in_place(const void *a)
+{
+    return a == &MPIR_F08_MPI_IN_PLACE || (&MPIR_F_MPI_IN_PLACE != NULL && a == MPIR_F_MPI_IN_PLACE);
+}
+
+static int is_bottom(const void *a)
+{
+    return a == &MPIR_F08_MPI_BOTTOM || (&MPIR_F_MPI_BOTTOM != NULL && a == MPIR_F_MPI_BOTTOM);
+}
+#endif
+
+void *cco_f_address(void *address)
+{
+    if (address == NULL)
+        return NULL;
+    if (is_in_place(address))
+        return MPI_IN_PLACE;
+    return is_bottom(address) ? MPI_BOTTOM : address;
+}
+
+static int peers(MPI_Comm comm)
+{
+    int inter = 0, size = 0;
+    PMPI_Comm_test_inter(comm, &inter);
+    if (inter)
+        PMPI_Comm_remote_size(comm, &size);
+    else
+        PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending)
+{
+    if (sending && cco_f_address(sendbuf) == MPI_IN_PLACE)
+        return NULL;
+    if (sizeof(MPI_Datatype) == sizeof(MPI_Fint)) /* MPICH: the handles are the same integers */
+        return (MPI_Datatype *)(void *)types;
+    const int count = peers(comm);
+    MPI_Datatype *c_types = malloc((size_t)count * sizeof *c_types + 1);
+    if (c_types == NULL)
+        cco_fatal("no memory for the datatypes of an alltoallw");
+    for (int i = 0; i < count; i++)
+        c_types[i] = PMPI_Type_f2c(types[i]);
+    return c_types;
+}
+
+void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types)
+{
+    if ((void *)c_types != (void *)types)
+        free(c_types);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* handles.h - Fortran's handles and constants become C's. */
+#ifndef CCO_HANDLES_H
+#define CCO_HANDLES_H
+
+#include <stddef.h>
+
+#include "core/mpi_compat.h"
+
+/* Counts in arrays are handed on as they are. */
+_Static_assert(sizeof(MPI_Fint) == sizeof(int), "crestacoll needs Fortran integers of the size of int");
+
+/* The address that a Fortran program passed, with its MPI_IN_PLACE and MPI_BOTTOM turned into C's. */
+void *cco_f_address(void *address);
+
+/* The datatypes of an alltoallw as C handles, one per peer; NULL if they are not significant (`sending` in place).  The array
+ * is `types` itself where handles are the same in both languages. */
+MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending);
+void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types);
+
+/* Sets an optional ierror. */
+static inline void cco_f_return(MPI_Fint *ierror, int rc)
+{
+    if (ierror != NULL)
+        *ierror = (MPI_Fint)rc;
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* control.c - CRESTA_Set_impl, CRESTA_Comm_prepare. */
+#include <stdlib.h>
+
+#include "api/dispatch.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "tune/agree.h"
+#include "tune/choose.h"
+
+static int refuse(MPI_Comm comm, int error_class)
+{
+    PMPI_Comm_call_errhandler(comm, error_class);
+    return error_class;
+}
+
+static int intracommunicator(MPI_Comm comm)
+{
+    int inter = 1;
+    return comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter;
+}
+
+int CRESTA_Comm_prepare(MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    if (!intracommunicator(comm))
+        return refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+    if (!cco_process_nothing_asked() && cco_prepare(comm) == NULL)
+        return refuse(comm, MPI_ERR_INTERN);
+    return MPI_SUCCESS;
+}
+
+/* Which rank says that a spec is wrong: the first where it is, for it may be right elsewhere. */
+static int check_everywhere(const cco_comm *state, const char *spec, const char *error)
+{
+    const uint64_t words[] = {cco_hash(0, spec), error[0] != '\0'};
+    bool equal[2];
+    if (cco_agree(state->comm, words, 2, equal) != MPI_SUCCESS)
+        return MPI_ERR_INTERN;
+    if (!equal[0] && state->rank == 0)
+        cco_say("CRESTA_Set_impl on communicator '%s': the ranks gave different rules; rank 0 gave \"%s\"",
+                state->name, spec);
+    else if (equal[0] && error[0] && state->rank == 0)
+        cco_say("%s", error);
+    return equal[0] && equal[1] && !error[0] ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
+{
+    char error[1024] = "";
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    if (!intracommunicator(comm))
+        return refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+    cco_comm *state = cco_prepare(comm);
+    if (state == NULL)
+        return refuse(comm, MPI_ERR_INTERN);
+    cco_rules *rules = cco_rules_parse(spec, "CRESTA_Set_impl", error, sizeof error);
+    if (check_everywhere(state, spec, error) != MPI_SUCCESS) {
+        free(rules);
+        return refuse(comm, MPI_ERR_ARG);
+    }
+    free(state->program_rules);
+    state->program_rules = rules;
+    if (!cco_choose_for(state))
+        cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_process_wake();
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dispatch.c - see dispatch.h. */
+#include "api/dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "core/wait.h"
+#include "native/calls.h"
+#include "tune/agree.h"
+#include "tune/choose.h"
+
+/* The guard: what happens below here on this thread is ours or the MPI's, not the program's. */
+static _Thread_local int inside;
+
+/* Ranks compare their settings and the communicator's name.  This is the first thing they do together on it. */
+static void set_up(cco_comm *state)
+{
+    bool equal[2] = {true, true};
+    cco_comm_read_name(state);
+    const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error), cco_hash(0, state->name)};
+    if (state->size > 1 && cco_agree(state->comm, words, 2, equal) != MPI_SUCCESS)
+        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+    if (!equal[0] || cco_configured.error[0])
+        cco_agree_explain(state->comm);
+    if (!equal[1])
+        memset(state->name, 0, sizeof state->name);
+    if (!cco_choose_for(state))
+        cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    state->ready = true;
+}
+
+cco_comm *cco_prepare(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_find(comm);
+    if (state == NULL)
+        state = cco_comm_create(comm);
+    if (state == NULL || state->inter)
+        return NULL;
+    if (!state->ready) {
+        inside++;
+        set_up(state);
+        inside--;
+    }
+    return state;
+}
+
+cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
+{
+    if (inside)
+        return NULL;
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    cco_comm *state = cco_comm_find(comm);
+    if (state == NULL || !state->ready) {
+        if (cco_process_nothing_asked())
+            return NULL;
+        state = cco_prepare(comm);
+        if (state == NULL)
+            return NULL;
+    }
+    return state->plain >> coll & 1 ? NULL : state;
+}
+
+cco_comm *cco_enter_start_active(MPI_Comm comm)
+{
+    if (inside || !cco_recording)
+        return NULL;
+    cco_comm *state = cco_comm_find(comm);
+    return state != NULL ? state : cco_comm_create(comm);
+}
+
+static void tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
+{
+    const cco_choices *all = &state->choices[coll];
+    state->untold &= ~(1u << coll);
+    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
+            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes, choice->why,
+            all->count > 1 ? "; other sizes may differ" : "");
+}
+
+static inline cco_record *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
+{
+    const int k = cco_size_class(bytes);
+    cco_record *records = choice->records[mode];
+    return records != NULL ? &records[k] : cco_profile_record_slow(choice, mode, k);
+}
+
+static inline void count(cco_record *record, MPI_Count bytes, uint64_t ticks)
+{
+    if (record == NULL)
+        return;
+    record->calls++;
+    record->bytes += bytes > 0 ? (uint64_t)bytes : 0;
+    record->ticks += ticks;
+}
+
+/* How long this rank waits for the last one, and what the barrier costs besides. */
+static void sample_wait(const cco_comm *state, cco_record *record)
+{
+    MPI_Request request;
+    const uint64_t start = cco_ticks();
+    if (PMPI_Ibarrier(state->comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+    const uint64_t ticks = cco_ticks() - start;
+    if (record == NULL || !cco_recording)
+        return;
+    if (record->waits == 0 || ticks < record->shortest_wait)
+        record->shortest_wait = ticks;
+    record->waits++;
+    record->wait_ticks += ticks;
+}
+
+static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
+{
+    cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
+    const uint64_t start = cco_ticks();
+    if (cco_profile_samples(++state->calls)) /* on all ranks or none, also where recording is suspended */
+        sample_wait(state, record);
+    const int rc = choice->model->run(state, call);
+    if (cco_recording)
+        count(record, bytes, cco_ticks() - start);
+    return rc;
+}
+
+int cco_run(cco_comm *state, const cco_call *call)
+{
+    const cco_coll coll = call->coll;
+    const MPI_Count bytes = state->sized >> coll & 1 ? cco_bytes(call, state->rank, state->size) : 0;
+    cco_choice *choice = cco_choose(state, coll, bytes);
+    inside++;
+    if (state->untold >> coll & 1)
+        tell(state, choice, coll, cco_bytes(call, state->rank, state->size));
+    const int rc = cco_configured.profile == NULL ? choice->model->run(state, call)
+                                                  : run_recorded(state, choice, call, bytes);
+    inside--;
+    return rc;
+}
+
+/* The record of a call that only starts a collective; made without communication. */
+static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes)
+{
+    if (state->native == NULL) {
+        state->native = calloc(CCO_COLLECTIVES, sizeof *state->native);
+        for (int i = 0; state->native != NULL && i < CCO_COLLECTIVES; i++)
+            strcpy(state->native[i].impl, "mpi");
+    }
+    return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
+}
+
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info, MPI_Request *request)
+{
+    const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
+    const uint64_t start = cco_ticks();
+    inside++;
+    const int rc = mode == CCO_NONBLOCKING ? cco_native_nonblocking(call, request)
+                                           : cco_native_persistent(call, info, request);
+    inside--;
+    count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
+    return rc;
+}

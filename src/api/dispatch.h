@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* dispatch.h - from a call to its implementation: what every generated entry point does. */
+#ifndef CCO_DISPATCH_H
+#define CCO_DISPATCH_H
+
+#include "api/process.h"
+#include "core/comm.h"
+
+/* The paths of every call that something was asked for; see cco_enter and cco_enter_start. */
+cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll);
+cco_comm *cco_enter_start_active(MPI_Comm comm);
+
+/* A blocking call begins: the state of its communicator, set up if need be (collective), or NULL if the call goes straight
+ * to the MPI. */
+static inline cco_comm *cco_enter(MPI_Comm comm, cco_coll coll)
+{
+    return cco_phase_now() == CCO_IDLE ? NULL : cco_enter_active(comm, coll);
+}
+
+/* A call that only starts a collective: never communicates.  NULL if there is nothing to record. */
+static inline cco_comm *cco_enter_start(MPI_Comm comm, cco_coll coll)
+{
+    (void)coll;
+    return cco_phase_now() == CCO_IDLE ? NULL : cco_enter_start_active(comm);
+}
+
+/* Runs a blocking call with the implementation chosen for it, and records it. */
+int cco_run(cco_comm *state, const cco_call *call);
+
+/* Starts a call with the MPI's own non-blocking or persistent form, and records it. */
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info, MPI_Request *request);
+
+/* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was not. */
+cco_comm *cco_prepare(MPI_Comm comm);
+
+#endif

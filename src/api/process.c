@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process.c - see process.h. */
+#include "api/process.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/comm.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "core/wait.h"
+#include "tune/agree.h"
+#include "tune/choose.h"
+
+/* What `make DFLAGS_LIB=...` chose. */
+#if !defined(CCO_DEFAULT_IMPL)
+#define CCO_DEFAULT_IMPL ""
+#endif
+
+cco_phase cco_process_phase = CCO_UNREAD;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool asked;    /* the environment or the build asks for something */
+static bool recorded; /* there will be a profile */
+
+static void set_phase(cco_phase phase)
+{
+    __atomic_store_n(&cco_process_phase, phase, __ATOMIC_RELEASE);
+}
+
+int cco_process_nothing_asked(void)
+{
+    return !asked;
+}
+
+void cco_process_wake(void)
+{
+    set_phase(CCO_ACTIVE);
+}
+
+void cco_process_control(int level)
+{
+    if (recorded)
+        cco_recording = level != 0;
+}
+
+static void read_environment(void)
+{
+    cco_config *c = &cco_configured;
+    char wrong[1024] = "";
+    cco_config_read();
+    cco_rules *builtin = cco_rules_parse(CCO_DEFAULT_IMPL, "built in", wrong, sizeof wrong);
+    cco_rules *user = c->error[0] ? NULL : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
+    if (wrong[0] && !c->error[0])
+        memcpy(c->error, wrong, sizeof wrong);
+    asked = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
+            !cco_rules_are_plain(builtin);
+    cco_choose_from(user, builtin);
+}
+
+/* A profile that cannot be written is told before the program computes, not after. */
+static void try_profile_file(void)
+{
+    cco_config *c = &cco_configured;
+    FILE *file = c->profile != NULL && !c->error[0] ? fopen(c->profile, "a") : NULL;
+    if (file != NULL)
+        fclose(file);
+    else if (c->profile != NULL && !c->error[0])
+        snprintf(c->error, sizeof c->error, "CRESTA_PROFILE=%.200s: cannot write this file: %s", c->profile,
+                 strerror(errno));
+}
+
+static void report_loaded(void)
+{
+    FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
+    if (file == NULL)
+        return;
+    fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    fclose(file);
+}
+
+/* A spawned world must not overwrite the profile of its parents. */
+static void profile_name(char *path, size_t room)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    PMPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        snprintf(path, room, "%s", cco_configured.profile);
+    else
+        snprintf(path, room, "%s.spawned-%.0f", cco_configured.profile, 1e6 * PMPI_Wtime());
+}
+
+static void write_profile(void)
+{
+    char path[4096];
+    int rank, size;
+    cco_recording = false;
+    const double wall = cco_profile_wall();
+    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0) {
+        profile_name(path, sizeof path);
+        const int error = cco_profile_write(path, &rows, size, wall);
+        if (error)
+            cco_say("cannot write the profile %s: %s", path, strerror(error));
+    }
+    free(rows.list);
+}
+
+/* Runs when MPI_Finalize frees the attributes of MPI_COMM_SELF: MPI still works, and all ranks come here. */
+static int end(MPI_Comm comm, int key, void *attribute, void *extra)
+{
+    (void)comm, (void)key, (void)attribute, (void)extra;
+    if (recorded)
+        write_profile();
+    set_phase(CCO_IDLE);
+    return MPI_SUCCESS;
+}
+
+static void hook_the_end(void)
+{
+    int key = MPI_KEYVAL_INVALID;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, NULL) == MPI_SUCCESS) {
+        PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+        PMPI_Comm_free_keyval(&key); /* it lives on until the attribute is deleted */
+    }
+}
+
+void cco_process_begin(void)
+{
+    int rank;
+    pthread_mutex_lock(&lock);
+    if (cco_process_phase == CCO_UNREAD) {
+        read_environment();
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0)
+            try_profile_file();
+        cco_agree_on_config(MPI_COMM_WORLD);
+        if (rank == 0)
+            report_loaded();
+        if (asked)
+            cco_wait_look_around(MPI_COMM_WORLD);
+        recorded = cco_configured.profile != NULL;
+        if (recorded)
+            cco_profile_begin(cco_configured.profile_wait);
+        hook_the_end();
+        set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_process_begin_late(void)
+{
+    pthread_mutex_lock(&lock);
+    if (cco_process_phase == CCO_UNREAD) {
+        read_environment();
+        if (cco_configured.profile != NULL)
+            cco_log(CCO_LOG_WARN, "no profile: MPI_Init did not pass through crestacoll");
+        cco_configured.profile = NULL;
+        asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
+        set_phase(CCO_ACTIVE);
+    }
+    pthread_mutex_unlock(&lock);
+}

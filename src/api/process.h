@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* process.h - the state of the process: nothing, idle, active, over. */
+#ifndef CCO_PROCESS_H
+#define CCO_PROCESS_H
+
+#include "core/mpi_compat.h"
+
+typedef enum cco_phase {
+    CCO_UNREAD, /* the environment has not been read yet */
+    CCO_IDLE,   /* all ranks agree that every call goes straight to the MPI; also after the end */
+    CCO_ACTIVE,
+} cco_phase;
+
+/* Read without a lock on every call; moves from unread to idle or active once, to active by CRESTA_Set_impl, to idle at the end. */
+extern cco_phase cco_process_phase;
+
+static inline cco_phase cco_phase_now(void)
+{
+    return __atomic_load_n(&cco_process_phase, __ATOMIC_ACQUIRE);
+}
+
+/* After MPI_Init: reads the environment, compares it over all ranks, stops the job if it is wrong.  Collective over MPI_COMM_WORLD. */
+void cco_process_begin(void);
+
+/* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
+void cco_process_begin_late(void);
+
+/* True if the environment asks for nothing, so that no communicator need be set up. */
+int cco_process_nothing_asked(void);
+
+/* CRESTA_Set_impl was called here. */
+void cco_process_wake(void);
+
+/* MPI_Pcontrol: 0 suspends recording, anything else resumes it. */
+void cco_process_control(int level);
+
+#endif

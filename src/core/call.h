@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.h - one collective call on one rank: every collective's arguments in one struct. */
+#ifndef CCO_CALL_H
+#define CCO_CALL_H
+
+#include "core/mpi_compat.h"
+#include <stdbool.h>
+
+#include "core/collectives.h"
+
+/* Only the members that the collective has are set.  Where it has a single buffer, count or type, the send and the
+ * recv member both hold it.  Arrays of counts and displacements are int[], or MPI_Count[] and MPI_Aint[] if `large`. */
+typedef struct cco_call {
+    cco_coll coll;
+    bool large; /* a `_c` call */
+    int root;
+    MPI_Op op;
+    MPI_Comm comm;
+    const void *sendbuf;
+    void *recvbuf;
+    MPI_Count sendcount, recvcount;
+    MPI_Datatype sendtype, recvtype;
+    const void *sendcounts, *senddispls, *recvcounts, *recvdispls;
+    const MPI_Datatype *sendtypes, *recvtypes;
+} cco_call;
+
+/* Element `i` of an array of counts of this call. */
+static inline MPI_Count cco_count_at(const cco_call *c, const void *counts, int i)
+{
+    return c->large ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i];
+}
+
+/* The size of a datatype in bytes, 0 for one that the MPI cannot tell. */
+MPI_Count cco_type_size(MPI_Datatype type);
+
+/* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the communicator.  Equal on all ranks
+ * for CCO_SIZED collectives.  0 where a datatype is invalid: the MPI will say so when it gets the call. */
+MPI_Count cco_bytes(const cco_call *c, int rank, int size);
+
+#endif

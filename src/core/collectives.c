@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* collectives.c - the table behind collectives.h. */
+#include "core/collectives.h"
+
+const cco_coll_info cco_coll_infos[CCO_COLLECTIVES] = {
+#define CCO_COLLECTIVE(suffix, name, mpi_name, properties) {name, mpi_name, properties},
+#include "core/collectives.inc"
+#undef CCO_COLLECTIVE
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm.c - see comm.h. */
+#include "core/comm.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mpi_compat.h"
+
+/* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up and end of a state. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int keyval = MPI_KEYVAL_INVALID;
+static cco_comm *states;
+
+static void link_state(cco_comm *state)
+{
+    pthread_mutex_lock(&lock);
+    state->next = states;
+    if (states != NULL)
+        states->previous = state;
+    states = state;
+    pthread_mutex_unlock(&lock);
+}
+
+static void unlink_state(cco_comm *state)
+{
+    pthread_mutex_lock(&lock);
+    if (state->previous != NULL)
+        state->previous->next = state->next;
+    else
+        states = state->next;
+    if (state->next != NULL)
+        state->next->previous = state->previous;
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_comm_drop_choices(cco_comm *state)
+{
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        cco_choices *choices = &state->choices[coll];
+        for (int i = 0; i < choices->count; i++)
+            cco_profile_keep(state, (cco_coll)coll, &choices->list[i]);
+        free(choices->list);
+        *choices = (cco_choices){0};
+        if (state->native != NULL)
+            cco_profile_keep(state, (cco_coll)coll, &state->native[coll]);
+    }
+}
+
+static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
+{
+    cco_comm *state = attribute;
+    (void)comm, (void)key, (void)extra;
+    unlink_state(state);
+    cco_comm_drop_choices(state);
+    free(state->native);
+    while (state->attached != NULL) {
+        cco_attached *first = state->attached;
+        state->attached = first->next;
+        first->release(first->data);
+        free(first);
+    }
+    free(state->program_rules);
+    free(state);
+    return MPI_SUCCESS;
+}
+
+static int make_key(void)
+{
+    int rc = MPI_SUCCESS;
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID) {
+        int made = MPI_KEYVAL_INVALID;
+        rc = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &made, NULL);
+        if (rc == MPI_SUCCESS)
+            __atomic_store_n(&keyval, made, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+    return rc;
+}
+
+void cco_comm_end(void)
+{
+    pthread_mutex_lock(&lock);
+    if (keyval != MPI_KEYVAL_INVALID)
+        PMPI_Comm_free_keyval(&keyval);
+    pthread_mutex_unlock(&lock);
+}
+
+cco_comm *cco_comm_find(MPI_Comm comm)
+{
+    const int key = __atomic_load_n(&keyval, __ATOMIC_ACQUIRE);
+    void *state = NULL;
+    int found = 0;
+    if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL)
+        return NULL;
+    if (PMPI_Comm_get_attr(comm, key, &state, &found) != MPI_SUCCESS || !found)
+        return NULL;
+    return state;
+}
+
+cco_comm *cco_comm_create(MPI_Comm comm)
+{
+    int inter = 0;
+    if (comm == MPI_COMM_NULL || make_key() != MPI_SUCCESS ||
+        PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return NULL;
+    cco_comm *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return NULL;
+    state->comm = comm;
+    state->inter = inter;
+    PMPI_Comm_rank(comm, &state->rank);
+    PMPI_Comm_size(comm, &state->size);
+    cco_comm_read_name(state);
+    if (PMPI_Comm_set_attr(comm, keyval, state) != MPI_SUCCESS) {
+        free(state);
+        return NULL;
+    }
+    link_state(state);
+    return state;
+}
+
+void cco_comm_read_name(cco_comm *state)
+{
+    int length = 0;
+    memset(state->name, 0, sizeof state->name);
+    if (PMPI_Comm_get_name(state->comm, state->name, &length) != MPI_SUCCESS ||
+        strncmp(state->name, "MPI COMMUNICATOR ", 17) == 0)
+        memset(state->name, 0, sizeof state->name);
+}
+
+bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*release)(void *))
+{
+    cco_attached *entry = malloc(sizeof *entry);
+    if (entry == NULL)
+        return false;
+    *entry = (cco_attached){key, data, release, state->attached};
+    state->attached = entry;
+    return true;
+}
+
+void cco_comm_for_each(void (*visit)(cco_comm *state))
+{
+    pthread_mutex_lock(&lock);
+    for (cco_comm *state = states; state != NULL; state = state->next)
+        visit(state);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* comm.h - the state of a communicator: what was chosen for it, what was recorded, what the models keep there.
+ *
+ * An attribute of the communicator; dies with it.  MPI lets no two threads be in blocking collectives of one communicator
+ * at once, so a state needs no lock. */
+#ifndef CCO_COMM_H
+#define CCO_COMM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/model.h"
+#include "core/profile.h"
+
+/* An implementation for calls of `min` to `max` bytes. */
+typedef struct cco_choice {
+    MPI_Count min, max;
+    const cco_model *model;
+    char impl[64];               /* the implementation as the user wrote it */
+    char why[128];               /* the rule and where it stands */
+    cco_record *records[CCO_MODES]; /* arrays over size classes, made when first needed */
+} cco_choice;
+
+typedef struct cco_choices {
+    cco_choice *list; /* first match wins; the last entry takes every size */
+    int count;
+} cco_choices;
+
+/* What a model keeps about a communicator; `key` is an address of the model's own. */
+typedef struct cco_attached {
+    const void *key;
+    void *data;
+    void (*release)(void *data);
+    struct cco_attached *next;
+} cco_attached;
+
+typedef struct cco_comm {
+    MPI_Comm comm;
+    int rank, size;
+    bool inter; /* an intercommunicator: every call goes to the MPI */
+    bool ready; /* ranks have agreed, choices are made */
+    uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
+    uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
+    uint32_t untold; /* bit per collective: CRESTA_LOG=info has not said yet what was chosen */
+    uint32_t calls;  /* blocking calls so far, equal on all ranks */
+    cco_choices choices[CCO_COLLECTIVES];
+    cco_choice *native; /* per collective: records of calls that only start it; made when needed */
+    char name[MPI_MAX_OBJECT_NAME];
+    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
+    cco_attached *attached;
+    struct cco_comm *previous, *next; /* all states, for the profile */
+} cco_comm;
+
+/* The state of `comm`, NULL if it has none. */
+cco_comm *cco_comm_find(MPI_Comm comm);
+
+/* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run out.  Not ready. */
+cco_comm *cco_comm_create(MPI_Comm comm);
+
+/* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
+void cco_comm_read_name(cco_comm *state);
+
+/* Drops the choices of every collective; what they recorded goes to the profile. */
+void cco_comm_drop_choices(cco_comm *state);
+
+/* The choice for a call of `bytes`; `state` is ready. */
+static inline cco_choice *cco_choose(cco_comm *state, cco_coll coll, MPI_Count bytes)
+{
+    cco_choice *choice = state->choices[coll].list;
+    for (int left = state->choices[coll].count - 1; left > 0; left--, choice++)
+        if (choice->min <= bytes && bytes <= choice->max)
+            break;
+    return choice;
+}
+
+/* What was attached under `key`, NULL if nothing. */
+static inline void *cco_comm_attached(const cco_comm *state, const void *key)
+{
+    for (const cco_attached *a = state->attached; a != NULL; a = a->next)
+        if (a->key == key)
+            return a->data;
+    return NULL;
+}
+
+/* Keeps `data` with the state; `release(data)` runs when the communicator is freed.  False when memory runs out. */
+bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*release)(void *));
+
+/* Calls `visit` for every state there is. */
+void cco_comm_for_each(void (*visit)(cco_comm *state));
+
+/* Frees the attribute key; no state may be made afterwards. */
+void cco_comm_end(void);
+
+#endif

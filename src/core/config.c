@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.c - see config.h. */
+#include "core/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cco_config cco_configured = {.log = CCO_LOG_WARN};
+
+const cco_env_row cco_env_rows[] = {
+#define CCO_ENV(name, preset, help) {"CRESTA_" #name, preset, help},
+#include "core/env.def"
+#undef CCO_ENV
+};
+const int cco_env_row_count = (int)(sizeof cco_env_rows / sizeof cco_env_rows[0]);
+
+/* The value of a variable of the table, its default when unset or empty. */
+static const char *value(const char *name)
+{
+    for (int i = 0; i < cco_env_row_count; i++)
+        if (strcmp(cco_env_rows[i].name, name) == 0) {
+            const char *text = getenv(name);
+            return text != NULL && *text != '\0' ? text : cco_env_rows[i].preset;
+        }
+    return "";
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return NULL;
+    size_t used = 0, room = 4096;
+    char *text = malloc(room);
+    while (text != NULL) {
+        const size_t got = fread(text + used, 1, room - used - 1, file);
+        used += got;
+        if (got == 0)
+            break;
+        if (used + 1 == room) {
+            char *larger = realloc(text, room *= 2);
+            if (larger == NULL)
+                free(text);
+            text = larger;
+        }
+    }
+    if (text != NULL)
+        text[used] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void read_impl(cco_config *c)
+{
+    const char *text = value("CRESTA_IMPL");
+    free(c->impl);
+    snprintf(c->impl_source, sizeof c->impl_source, "CRESTA_IMPL%s%.200s", *text == '@' ? "=" : "",
+             *text == '@' ? text : "");
+    c->impl = *text == '@' ? read_file(text + 1) : strdup(text);
+    if (c->impl != NULL)
+        return;
+    snprintf(c->error, sizeof c->error, "CRESTA_IMPL=%.200s: cannot read this file: %s", text, strerror(errno));
+    c->impl = calloc(1, 1);
+}
+
+static void read_log(cco_config *c)
+{
+    static const char *const names[] = {"off", "warn", "info"};
+    const char *text = value("CRESTA_LOG");
+    for (int i = 0; i < 3; i++)
+        if (strcmp(text, names[i]) == 0) {
+            c->log = (cco_log_level)i;
+            return;
+        }
+    snprintf(c->error, sizeof c->error, "CRESTA_LOG=%.40s: expected off, warn or info", text);
+}
+
+static void read_wait(cco_config *c)
+{
+    const char *text = value("CRESTA_PROFILE_WAIT");
+    char *end;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && *end == '\0' && number <= 1000000000UL)
+        c->profile_wait = (unsigned)number;
+    else
+        snprintf(c->error, sizeof c->error,
+                 "CRESTA_PROFILE_WAIT=%.40s: expected a number from 0 (never) to 1000000000", text);
+}
+
+void cco_config_read(void)
+{
+    cco_config *c = &cco_configured;
+    c->error[0] = '\0';
+    read_impl(c);
+    read_log(c);
+    read_wait(c);
+    c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
+    c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
+}
+
+uint64_t cco_hash(uint64_t hash, const char *text)
+{
+    hash ^= 0xcbf29ce484222325u;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    return hash;
+}
+
+uint64_t cco_config_hash(void)
+{
+    const cco_config *c = &cco_configured;
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%d %u", c->profile != NULL, c->profile_wait);
+    return cco_hash(cco_hash(0, c->impl), numbers);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config.h - the environment, read once.  The only place that calls getenv. */
+#ifndef CCO_CONFIG_H
+#define CCO_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/log.h"
+
+typedef struct cco_config {
+    char *impl;             /* the text of CRESTA_IMPL, or of the file it names; never NULL */
+    char impl_source[256];  /* what to call that text in messages: "CRESTA_IMPL" or "CRESTA_IMPL=@file" */
+    const char *profile;    /* file name, NULL = no recording */
+    const char *loaded;     /* file name or NULL */
+    unsigned profile_wait;  /* one barrier in this many calls; 0 = never */
+    cco_log_level log;
+    char error[1024];       /* what is wrong with the environment of this rank; "" if nothing */
+} cco_config;
+
+extern cco_config cco_configured;
+
+/* One row of env.def, for listings. */
+typedef struct cco_env_row {
+    const char *name, *preset, *help;
+} cco_env_row;
+extern const cco_env_row cco_env_rows[];
+extern const int cco_env_row_count;
+
+/* Reads the environment into cco_configured.  Errors are kept in it, to be told when all ranks have met. */
+void cco_config_read(void);
+
+/* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
+uint64_t cco_hash(uint64_t hash, const char *text);
+
+/* Everything that must be equal on all ranks, as one number. */
+uint64_t cco_config_hash(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* log.c - see log.h. */
+#include "core/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "core/mpi_compat.h"
+
+/* One write per message, so that the lines of several ranks do not mix. */
+static void print(const char *format, va_list arguments)
+{
+    char text[4096];
+    vsnprintf(text, sizeof text, format, arguments);
+    fprintf(stderr, "crestacoll: %s\n", text);
+    fflush(stderr);
+}
+
+void cco_log(cco_log_level level, const char *format, ...)
+{
+    if (cco_configured.log < level)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+}
+
+void cco_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+}
+
+void cco_fatal(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print(format, arguments);
+    va_end(arguments);
+    PMPI_Abort(MPI_COMM_WORLD, 2);
+    abort();
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_compat.h - where the MPIs differ: names of the persistent collectives, visibility, weak data. */
+#ifndef CCO_MPI_COMPAT_H
+#define CCO_MPI_COMPAT_H
+
+#include "crestacoll.h"
+
+/* Open MPI 4 calls its persistent collectives MPIX_. */
+#if defined(CRESTA_PERSISTENT_MPIX)
+#define CCO_PMPI_INIT(name) PMPIX_##name
+#define CCO_MPI_INIT(name) MPIX_##name
+#else
+#define CCO_PMPI_INIT(name) PMPI_##name
+#define CCO_MPI_INIT(name) MPI_##name
+#endif
+
+#define CCO_EXPORT __attribute__((visibility("default")))
+
+/* Open MPI's handles are addresses of data in libmpi.  Weak, so that the preload library can be loaded into a
+ * process without MPI (a shell between the launcher and the program). */
+#if defined(CRESTA_PRELOAD) && defined(OPEN_MPI)
+#pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_comm_self
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_info_null
+#pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_char
+#pragma weak ompi_mpi_double
+#pragma weak ompi_mpi_int
+#pragma weak ompi_mpi_packed
+#pragma weak ompi_mpi_uint64_t
+#pragma weak ompi_mpi_op_band
+#pragma weak ompi_mpi_op_bor
+#pragma weak ompi_mpi_op_bxor
+#pragma weak ompi_mpi_op_land
+#pragma weak ompi_mpi_op_lor
+#pragma weak ompi_mpi_op_lxor
+#pragma weak ompi_mpi_op_max
+#pragma weak ompi_mpi_op_maxloc
+#pragma weak ompi_mpi_op_min
+#pragma weak ompi_mpi_op_minloc
+#pragma weak ompi_mpi_op_null
+#pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_sum
+#pragma weak ompi_request_null
+#pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile.c - counters become rows; see profile.h. */
+#include "core/profile.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/comm.h"
+#include "core/log.h"
+
+bool cco_recording;
+
+static cco_clock_mark start;
+static uint32_t sample_below; /* of 2^32 */
+static cco_rows kept;         /* of communicators that are gone */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void cco_profile_begin(unsigned rate)
+{
+    start = cco_clock_now();
+    sample_below = rate == 0 ? 0 : UINT32_MAX / rate;
+    cco_recording = true;
+}
+
+double cco_profile_wall(void)
+{
+    return cco_seconds() - start.seconds;
+}
+
+/* Multiples of the golden ratio spread evenly, so that no period of the program hides from the sample. */
+bool cco_profile_samples(uint32_t n)
+{
+    return n * 2654435769u < sample_below;
+}
+
+cco_record *cco_profile_record_slow(cco_choice *choice, cco_mode mode, int size_class)
+{
+    if (choice->records[mode] == NULL)
+        choice->records[mode] = calloc(CCO_SIZE_CLASSES, sizeof(cco_record));
+    return choice->records[mode] != NULL ? &choice->records[mode][size_class] : NULL;
+}
+
+static bool same_key(const cco_row *a, const cco_row *b)
+{
+    return a->coll == b->coll && a->mode == b->mode && a->size_class == b->size_class &&
+           a->processes == b->processes && strcmp(a->communicator, b->communicator) == 0 &&
+           strcmp(a->impl, b->impl) == 0;
+}
+
+bool cco_rows_add(cco_rows *rows, const cco_row *row)
+{
+    if (rows->count == rows->room) {
+        const int room = rows->room ? 2 * rows->room : 16;
+        cco_row *larger = realloc(rows->list, (size_t)room * sizeof *larger);
+        if (larger == NULL)
+            return false;
+        rows->list = larger;
+        rows->room = room;
+    }
+    rows->list[rows->count++] = *row;
+    return true;
+}
+
+/* Rows of one rank: calls of communicators with one name and size are one rank's calls. */
+static void keep_row(const cco_row *row)
+{
+    for (int i = 0; i < kept.count; i++) {
+        cco_row *old = &kept.list[i];
+        if (!same_key(old, row))
+            continue;
+        old->calls += row->calls;
+        old->calls_max = old->calls;
+        old->bytes += row->bytes;
+        old->us_sum += row->us_sum;
+        old->us_min = old->us_max = old->us_sum;
+        old->waits += row->waits;
+        old->wait_sum += row->wait_sum;
+        old->wait_max = old->wait_sum;
+        if (row->waits > 0 && (old->waits == row->waits || row->shortest_wait_us < old->shortest_wait_us))
+            old->shortest_wait_us = row->shortest_wait_us;
+        return;
+    }
+    if (!cco_rows_add(&kept, row))
+        cco_log(CCO_LOG_WARN, "no memory for the profile: a row is missing");
+}
+
+static cco_row make_row(const cco_record *r, double tick_us)
+{
+    const double us = (double)r->ticks * tick_us;
+    const double waited = r->waits ? (double)r->wait_ticks * tick_us * (double)r->calls / (double)r->waits : 0;
+    return (cco_row){
+        .ranks = 1, .calls_max = r->calls, .calls = r->calls, .bytes = r->bytes,
+        .us_min = us, .us_sum = us, .us_max = us,
+        .waits = r->waits, .shortest_wait_us = (double)r->shortest_wait * tick_us,
+        .wait_sum = waited, .wait_max = waited,
+    };
+}
+
+void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
+{
+    const double tick_us = cco_tick_us(start, cco_clock_now());
+    pthread_mutex_lock(&lock);
+    for (int mode = 0; mode < CCO_MODES; mode++) {
+        for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
+            if (choice->records[mode][k].calls == 0)
+                continue;
+            cco_row row = make_row(&choice->records[mode][k], tick_us);
+            row.coll = (int32_t)coll;
+            row.mode = mode;
+            row.size_class = k;
+            row.processes = state->size;
+            snprintf(row.communicator, sizeof row.communicator, "%.63s", state->name);
+            snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
+            keep_row(&row);
+        }
+        free(choice->records[mode]);
+        choice->records[mode] = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+cco_rows cco_profile_take(void)
+{
+    pthread_mutex_lock(&lock);
+    const cco_rows rows = kept;
+    kept = (cco_rows){0};
+    pthread_mutex_unlock(&lock);
+    return rows;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile.h - recording: calls, bytes, time and waiting per communicator, collective, size class and implementation.
+ *
+ * While the program runs, counters hang on the choices of a communicator.  When that goes, they become rows, and rows with one
+ * key are added up: on this rank, then over the ranks (profile_merge.c), then written (profile_json.c). */
+#ifndef CCO_PROFILE_H
+#define CCO_PROFILE_H
+
+#include "core/mpi_compat.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/collectives.h"
+
+enum { CCO_SIZE_CLASSES = 48 }; /* class 0: no bytes; class k: 2^(k-1) to 2^k - 1; the last takes the rest */
+
+typedef enum cco_mode { CCO_BLOCKING, CCO_NONBLOCKING, CCO_PERSISTENT, CCO_MODES } cco_mode;
+
+typedef struct cco_record {
+    uint64_t calls, bytes, ticks;
+    uint64_t waits, wait_ticks, shortest_wait; /* sampled barriers before the call */
+} cco_record;
+
+/* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
+typedef struct cco_row {
+    char communicator[64], impl[64];
+    int32_t coll, mode, size_class, processes;
+    int64_t ranks;             /* that made such calls */
+    uint64_t calls_max;        /* of one rank */
+    uint64_t calls, bytes;     /* of all ranks */
+    double us_min, us_sum, us_max;     /* time in these calls, over ranks */
+    uint64_t waits;            /* sampled */
+    double shortest_wait_us;   /* the cost of the barrier itself */
+    double wait_sum, wait_max; /* time waited, over ranks, scaled from the sample to all calls */
+} cco_row;
+
+typedef struct cco_rows {
+    cco_row *list;
+    int count, room;
+} cco_rows;
+
+struct cco_choice;
+struct cco_comm;
+
+/* True while calls are to be recorded; MPI_Pcontrol switches it. */
+extern bool cco_recording;
+
+static inline int cco_size_class(MPI_Count bytes)
+{
+    const int bits = bytes > 0 ? 64 - __builtin_clzll((unsigned long long)bytes) : 0;
+    return bits < CCO_SIZE_CLASSES ? bits : CCO_SIZE_CLASSES - 1;
+}
+
+/* The record for a call, made when first needed; NULL when memory runs out. */
+cco_record *cco_profile_record_slow(struct cco_choice *choice, cco_mode mode, int size_class);
+
+/* Turns the counters of a choice into rows and lets go of them. */
+void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *choice);
+
+/* Starts the clock; `rate` is CRESTA_PROFILE_WAIT. */
+void cco_profile_begin(unsigned rate);
+
+/* Adds a row to a set; a row with the same key absorbs it.  False when memory runs out. */
+bool cco_rows_add(cco_rows *rows, const cco_row *row);
+
+/* The rows of this rank; they are the caller's then. */
+cco_rows cco_profile_take(void);
+
+/* Collective over `world`, once: every rank's rows become one set on rank 0 (others get none). */
+cco_rows cco_profile_merge(MPI_Comm world);
+
+/* Writes the JSON file; returns 0, or an errno value. */
+int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double wall_s);
+
+/* Seconds since cco_profile_begin. */
+double cco_profile_wall(void);
+
+/* True if the `n`th blocking call of a communicator is one of those that a timed barrier precedes. */
+bool cco_profile_samples(uint32_t n);
+
+#endif

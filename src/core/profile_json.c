@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile_json.c - the profile file; its schema is python/crestacoll/schemas/profile.schema.json. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/mpi_compat.h"
+#include "core/profile.h"
+
+/* A JSON string: names of communicators may hold anything. */
+static void put_string(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else if (*c < 0x20 || *c >= 0x7f)
+            fprintf(file, "\\u%04x", *c);
+        else
+            fputc(*c, file);
+    }
+    fputc('"', file);
+}
+
+/* The first line of what the MPI says of itself. */
+static void put_library(FILE *file)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    PMPI_Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    put_string(file, text);
+}
+
+static double within(double value, double most)
+{
+    return value < 0 ? 0 : value > most ? most : value;
+}
+
+static void put_wait(FILE *file, const cco_row *row)
+{
+    /* The barrier's own cost, taken as the shortest one seen, is no waiting; and a few long waits in a small sample must not
+     * come out as more than all the time there was. */
+    const double own = row->shortest_wait_us, ranks = (double)row->ranks;
+    const double mean = within(row->wait_sum / ranks - own * (double)row->calls / ranks, row->us_sum / ranks);
+    const double max = within(row->wait_max - own * (double)row->calls_max, row->us_max);
+    fprintf(file, ", \"wait_us\": ");
+    if (row->waits == 0)
+        fprintf(file, "null");
+    else
+        fprintf(file, "{\"samples\": %llu, \"mean\": %.3f, \"max\": %.3f}", (unsigned long long)row->waits,
+                mean, max);
+}
+
+static void put_row(FILE *file, const cco_row *row)
+{
+    static const char *const modes[CCO_MODES] = {"blocking", "nonblocking", "persistent"};
+    const int k = row->size_class;
+    const unsigned long long low = k == 0 ? 0 : 1ULL << (k - 1);
+    fprintf(file, "    {\"collective\": \"%s\", \"mode\": \"%s\", \"communicator\": ",
+            cco_coll_infos[row->coll].name, modes[row->mode]);
+    put_string(file, row->communicator);
+    fprintf(file, ", \"processes\": %d, \"bytes_min\": %llu, \"bytes_max\": ", row->processes, low);
+    if (k == CCO_SIZE_CLASSES - 1)
+        fprintf(file, "null");
+    else
+        fprintf(file, "%llu", k == 0 ? 0ULL : 2 * low - 1);
+    fprintf(file, ", \"implementation\": ");
+    put_string(file, row->impl);
+    fprintf(file, ",\n     \"ranks\": %lld, \"calls\": %llu, \"calls_total\": %llu, \"bytes_total\": %llu",
+            (long long)row->ranks, (unsigned long long)row->calls_max, (unsigned long long)row->calls,
+            (unsigned long long)row->bytes);
+    fprintf(file, ", \"time_us\": {\"min\": %.3f, \"mean\": %.3f, \"max\": %.3f}", row->us_min,
+            row->us_sum / (double)row->ranks, row->us_max);
+    put_wait(file, row);
+    fprintf(file, "}");
+}
+
+int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double wall_s)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return errno;
+    fprintf(file, "{\"schema\": \"crestacoll-profile-1\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ", CRESTA_VERSION_MAJOR,
+            CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    put_library(file);
+    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n", ranks, wall_s,
+            cco_configured.profile_wait);
+    for (int i = 0; i < rows->count; i++) {
+        put_row(file, &rows->list[i]);
+        fprintf(file, i + 1 < rows->count ? ",\n" : "\n");
+    }
+    fprintf(file, "]}\n");
+    const int failed = ferror(file) ? EIO : 0;
+    return fclose(file) != 0 ? errno : failed;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile_merge.c - rows of all ranks become one set on rank 0, up a binomial tree: ceil(log2 p) messages at most on a rank, and
+ * no rank ever holds more rows than there are keys. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/comm.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "core/profile.h"
+#include "core/wait.h"
+
+enum { ROWS_TAG = 1 };
+
+static int compare(const void *x, const void *y)
+{
+    const cco_row *a = x, *b = y;
+    int order = strcmp(a->communicator, b->communicator);
+    if (order == 0)
+        order = (a->processes > b->processes) - (a->processes < b->processes);
+    if (order == 0)
+        order = (a->coll > b->coll) - (a->coll < b->coll);
+    if (order == 0)
+        order = (a->mode > b->mode) - (a->mode < b->mode);
+    if (order == 0)
+        order = (a->size_class > b->size_class) - (a->size_class < b->size_class);
+    return order != 0 ? order : strcmp(a->impl, b->impl);
+}
+
+/* Two sets of rows of one key, of different ranks. */
+static void absorb(cco_row *into, const cco_row *row)
+{
+    into->ranks += row->ranks;
+    into->calls_max = row->calls_max > into->calls_max ? row->calls_max : into->calls_max;
+    into->calls += row->calls;
+    into->bytes += row->bytes;
+    into->us_min = row->us_min < into->us_min ? row->us_min : into->us_min;
+    into->us_max = row->us_max > into->us_max ? row->us_max : into->us_max;
+    into->us_sum += row->us_sum;
+    if (row->waits > 0 && (into->waits == 0 || row->shortest_wait_us < into->shortest_wait_us))
+        into->shortest_wait_us = row->shortest_wait_us;
+    into->waits += row->waits;
+    into->wait_sum += row->wait_sum;
+    into->wait_max = row->wait_max > into->wait_max ? row->wait_max : into->wait_max;
+}
+
+/* Both sets are sorted; so is the result, which replaces `a`. */
+static bool merge(cco_rows *a, const cco_rows *b)
+{
+    cco_rows sum = {0};
+    int i = 0, j = 0;
+    while (i < a->count || j < b->count) {
+        int order = i == a->count ? 1 : j == b->count ? -1 : compare(&a->list[i], &b->list[j]);
+        if (!cco_rows_add(&sum, order <= 0 ? &a->list[i] : &b->list[j])) {
+            free(sum.list);
+            return false;
+        }
+        if (order == 0)
+            absorb(&sum.list[sum.count - 1], &b->list[j]);
+        i += order <= 0;
+        j += order >= 0;
+    }
+    free(a->list);
+    *a = sum;
+    return true;
+}
+
+static void transfer(MPI_Comm comm, int peer, void *data, size_t bytes, bool send)
+{
+    MPI_Request request;
+    const int rc = send ? PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, ROWS_TAG, comm, &request)
+                        : PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, ROWS_TAG, comm, &request);
+    if (rc == MPI_SUCCESS)
+        cco_wait(&request);
+}
+
+static void send_rows(MPI_Comm comm, int peer, cco_rows *rows)
+{
+    transfer(comm, peer, &rows->count, sizeof rows->count, true);
+    transfer(comm, peer, rows->list, (size_t)rows->count * sizeof(cco_row), true);
+}
+
+static cco_rows receive_rows(MPI_Comm comm, int peer)
+{
+    cco_rows rows = {0};
+    transfer(comm, peer, &rows.count, sizeof rows.count, false);
+    rows.room = rows.count;
+    rows.list = calloc((size_t)rows.count + 1, sizeof(cco_row));
+    if (rows.list == NULL)
+        cco_fatal("no memory for %d rows of the profile of rank %d", rows.count, peer);
+    transfer(comm, peer, rows.list, (size_t)rows.count * sizeof(cco_row), false);
+    return rows;
+}
+
+cco_rows cco_profile_merge(MPI_Comm world)
+{
+    MPI_Comm comm;
+    int rank, size;
+    cco_comm_for_each(cco_comm_drop_choices);
+    cco_rows rows = cco_profile_take();
+    if (rows.count > 1)
+        qsort(rows.list, (size_t)rows.count, sizeof(cco_row), compare);
+    if (PMPI_Comm_dup(world, &comm) != MPI_SUCCESS)
+        return rows;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    for (int bit = 1; bit < size; bit <<= 1) {
+        if (rank & bit) {
+            send_rows(comm, rank - bit, &rows);
+            free(rows.list);
+            rows = (cco_rows){0};
+            break;
+        }
+        if (rank + bit < size) {
+            cco_rows theirs = receive_rows(comm, rank + bit);
+            if (!merge(&rows, &theirs))
+                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it", rank + bit);
+            free(theirs.list);
+        }
+    }
+    PMPI_Comm_free(&comm);
+    return rows;
+}

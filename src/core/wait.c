@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait.c - see wait.h. */
+#define _GNU_SOURCE
+#include "core/wait.h"
+
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "core/mpi_compat.h"
+
+enum {
+    SPINS = 1000,         /* tests before the first yield when every rank has a core: some 50 microseconds */
+    YIELDS = 20000,       /* yields before the first sleep: some milliseconds, far beyond any collective on a node */
+    NAP_NS = 20 * 1000,
+};
+
+/* Until somebody looked, wait as if cores were short: it costs little where they are not. */
+static bool crowded = true;
+
+int cco_oversubscribed(void)
+{
+    return crowded;
+}
+
+int cco_wait(MPI_Request *request)
+{
+    const int spins = crowded ? 0 : SPINS;
+    for (int tries = 0;; tries++) {
+        int done = 0;
+        const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+        if (tries < spins)
+            continue;
+        if (tries < spins + YIELDS) {
+            sched_yield();
+            continue;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+        tries--; /* stay here, and never overflow */
+    }
+}
+
+/* The number of ranks on this node and of the cores that they may use between them. */
+static int count_node(MPI_Comm node, int *ranks, int *cores)
+{
+    cpu_set_t mine, all;
+    MPI_Request request;
+    CPU_ZERO(&mine);
+    PMPI_Comm_size(node, ranks);
+    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
+        CPU_ZERO(&mine); /* go on: the call below is collective */
+    int rc = PMPI_Iallreduce(&mine, &all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node, &request);
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(&request);
+    *cores = CPU_COUNT(&all);
+    return rc;
+}
+
+void cco_wait_look_around(MPI_Comm world)
+{
+    MPI_Comm node;
+    int ranks = 1, cores = 1;
+    if (PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+        return;
+    if (count_node(node, &ranks, &cores) == MPI_SUCCESS)
+        crowded = ranks > cores;
+    PMPI_Comm_free(&node);
+}

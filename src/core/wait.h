@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wait.h - waiting for an MPI request without keeping the core from whoever is to finish it. */
+#ifndef CCO_WAIT_H
+#define CCO_WAIT_H
+
+#include "core/mpi_compat.h"
+
+/* Completes `*request`.  Spins, then yields the core, then sleeps for short times; yields at once where ranks outnumber cores. */
+int cco_wait(MPI_Request *request);
+
+/* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */
+void cco_wait_look_around(MPI_Comm world);
+
+/* True if it has, or if nobody looked. */
+int cco_oversubscribed(void);
+
+#endif

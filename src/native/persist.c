@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model "persist": the MPI's persistent collective (MPI 4.0, section 6.13), kept on the communicator and started again.
+ *
+ * What is kept is bound to staging buffers of ours and found by what all ranks know: a cache keyed by the caller's addresses or
+ * datatypes could hit on one rank and miss on another, which would deadlock.  What cannot be keyed so (uneven vectors, derived types
+ * in reductions, user-defined operations, large messages) is made for the one call, started, waited for and freed. */
+#include "core/comm.h"
+#include "core/mpi_compat.h"
+#include "core/wait.h"
+#include "native/calls.h"
+#include "native/staging.h"
+
+static int run_once(const cco_call *call)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int rc = cco_native_persistent(call, MPI_INFO_NULL, &request);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = PMPI_Start(&request);
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(&request);
+    PMPI_Request_free(&request);
+    return rc;
+}
+
+static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *state)
+{
+    cco_staged_fill(kept, call, state);
+    int rc = PMPI_Start(&kept->request);
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(&kept->request);
+    if (rc == MPI_SUCCESS)
+        cco_staged_drain(kept, call, state);
+    return rc;
+}
+
+static int run(cco_comm *state, const cco_call *call)
+{
+    cco_staged_key key;
+    if (!cco_staged_key_of(state, call, &key))
+        return run_once(call);
+    cco_staged *kept = NULL;
+    const int rc = cco_staged_find(state, &key, &kept);
+    return rc == MPI_SUCCESS ? run_kept(kept, call, state) : rc;
+}
+
+const cco_model cco_model_persist = {
+    .name = "persist", .doc = "the MPI's persistent collective, kept and started again", .run = run,
+#if !defined(CRESTA_HAVE_PERSISTENT)
+    .lacking = "this MPI has no persistent collectives (they came with MPI 4.0)",
+#endif
+};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* staging.c - see staging.h. */
+#include "native/staging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "native/calls.h"
+
+enum {
+    KEPT = 8,                    /* per communicator; with both buffers they take at most 16 MiB of it */
+    LARGEST = 1024 * 1024,       /* bytes of a staging buffer on the rank that needs most */
+};
+
+typedef struct shelf {
+    cco_staged kept[KEPT];
+    int count;
+    uint64_t now;
+} shelf;
+
+static const char shelf_key; /* its address is the key */
+
+static bool moves_data(cco_coll coll)
+{
+    return !(cco_coll_infos[coll].properties & CCO_REDUCTION);
+}
+
+static bool predefined_op(MPI_Op op)
+{
+    return op == MPI_SUM || op == MPI_MAX || op == MPI_MIN || op == MPI_PROD || op == MPI_LAND ||
+           op == MPI_LOR || op == MPI_BAND || op == MPI_BOR || op == MPI_LXOR || op == MPI_BXOR ||
+           op == MPI_MINLOC || op == MPI_MAXLOC;
+}
+
+/* A predefined type without gaps, so that its values are its bytes. */
+static bool plain_type(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = -1;
+    MPI_Aint low, extent;
+    if (type == MPI_DATATYPE_NULL ||
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
+        combiner != MPI_COMBINER_NAMED || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS)
+        return false;
+    return low == 0 && extent == cco_type_size(type);
+}
+
+bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key)
+{
+    const int properties = cco_coll_infos[call->coll].properties;
+    if (!(properties & CCO_SIZED) || call->coll == CCO_REDUCE_SCATTER)
+        return false;
+    const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
+    if (bytes <= 0 || bytes > LARGEST / state->size)
+        return false;
+    *key = (cco_staged_key){.coll = call->coll, .bytes = bytes, .type = MPI_BYTE, .op = MPI_OP_NULL,
+                            .root = properties & CCO_ROOTED ? call->root : 0};
+    if (moves_data(call->coll))
+        return true;
+    key->type = call->recvtype;
+    key->op = call->op;
+    return predefined_op(call->op) && plain_type(call->recvtype);
+}
+
+static bool same(const cco_staged_key *a, const cco_staged_key *b)
+{
+    return a->coll == b->coll && a->root == b->root && a->bytes == b->bytes && a->type == b->type &&
+           a->op == b->op;
+}
+
+static void let_go(cco_staged *kept)
+{
+    PMPI_Request_free(&kept->request);
+    free(kept->send);
+    free(kept->recv);
+}
+
+static void release_shelf(void *data)
+{
+    shelf *s = data;
+    for (int i = 0; i < s->count; i++)
+        let_go(&s->kept[i]);
+    free(s);
+}
+
+static shelf *shelf_of(cco_comm *state)
+{
+    shelf *s = cco_comm_attached(state, &shelf_key);
+    if (s != NULL)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (s == NULL || !cco_comm_attach(state, &shelf_key, s, release_shelf))
+        cco_fatal("no memory to keep persistent collectives");
+    return s;
+}
+
+/* How many blocks of key.bytes the staging buffers hold. */
+static int blocks(cco_coll coll, int size, bool sending)
+{
+    if (coll == CCO_ALLTOALL)
+        return size;
+    if (sending)
+        return coll == CCO_SCATTER || coll == CCO_REDUCE_SCATTER_BLOCK ? size : 1;
+    return coll == CCO_GATHER || coll == CCO_ALLGATHER ? size : 1;
+}
+
+static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *kept)
+{
+    const size_t block = (size_t)key->bytes;
+    const MPI_Count count = key->bytes / cco_type_size(key->type);
+    kept->key = *key;
+    kept->send = malloc(block * (size_t)blocks(key->coll, state->size, true));
+    kept->recv = malloc(block * (size_t)blocks(key->coll, state->size, false));
+    if (kept->send == NULL || kept->recv == NULL)
+        cco_fatal("no memory for the buffers of a persistent %s of %lld bytes",
+                  cco_coll_infos[key->coll].name, (long long)key->bytes);
+    const cco_call bound = {
+        .coll = key->coll, .root = key->root, .op = key->op, .comm = state->comm,
+        .sendbuf = kept->send, .recvbuf = kept->recv, .sendcount = count, .recvcount = count,
+        .sendtype = key->type, .recvtype = key->type,
+    };
+    return cco_native_persistent(&bound, MPI_INFO_NULL, &kept->request);
+}
+
+/* The place for a new one: a free one, or that of the least recently used. */
+static cco_staged *place(shelf *s)
+{
+    if (s->count < KEPT)
+        return &s->kept[s->count++];
+    cco_staged *oldest = &s->kept[0];
+    for (int i = 1; i < KEPT; i++)
+        if (s->kept[i].used < oldest->used)
+            oldest = &s->kept[i];
+    let_go(oldest);
+    return oldest;
+}
+
+int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept)
+{
+    shelf *s = shelf_of(state);
+    s->now++;
+    for (int i = 0; i < s->count; i++)
+        if (same(&s->kept[i].key, key)) {
+            *kept = &s->kept[i];
+            (*kept)->used = s->now;
+            return MPI_SUCCESS;
+        }
+    cco_staged fresh = {.used = s->now};
+    const int rc = make(state, key, &fresh);
+    if (rc != MPI_SUCCESS) {
+        free(fresh.send);
+        free(fresh.recv);
+        return rc;
+    }
+    *kept = place(s);
+    **kept = fresh;
+    return MPI_SUCCESS;
+}
+
+/* `count` elements of the caller's, packed. */
+static void pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+{
+    int position = 0;
+    PMPI_Pack(from, (int)count, type, to, (int)bytes, &position, comm);
+}
+
+static void unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes, MPI_Comm comm)
+{
+    int position = 0;
+    PMPI_Unpack(from, (int)bytes, &position, to, (int)count, type, comm);
+}
+
+/* The block of rank `i` in the caller's receive buffer. */
+static void *recv_block(const cco_call *c, int i)
+{
+    MPI_Aint low, extent = 0;
+    PMPI_Type_get_extent(c->recvtype, &low, &extent);
+    return (char *)c->recvbuf + (MPI_Aint)c->recvcount * extent * i;
+}
+
+void cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
+{
+    const bool in_place = c->sendbuf == MPI_IN_PLACE;
+    const bool root = state->rank == c->root;
+    const int n = blocks(c->coll, state->size, true);
+    const MPI_Count bytes = kept->key.bytes * n;
+    if (c->coll == CCO_BCAST) {
+        if (root)
+            pack(kept->recv, kept->key.bytes, c->recvbuf, c->recvcount, c->recvtype, c->comm);
+    } else if (!moves_data(c->coll)) {
+        memcpy(kept->send, in_place ? c->recvbuf : c->sendbuf, (size_t)bytes);
+    } else if (c->coll == CCO_SCATTER) {
+        if (root)
+            pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, c->comm);
+    } else if (!in_place) {
+        pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, c->comm);
+    } else { /* gather and allgather have their own block in place, alltoall all of them */
+        void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
+        pack(kept->send, bytes, from, c->recvcount * n, c->recvtype, c->comm);
+    }
+}
+
+void cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
+{
+    const bool root = state->rank == c->root;
+    const int n = blocks(c->coll, state->size, false);
+    const MPI_Count bytes = kept->key.bytes * n;
+    switch (c->coll) {
+    case CCO_BCAST:
+        if (root)
+            return;
+        break;
+    case CCO_GATHER:
+    case CCO_REDUCE:
+        if (!root)
+            return;
+        break;
+    case CCO_SCATTER:
+        if (c->recvbuf == MPI_IN_PLACE)
+            return;
+        break;
+    case CCO_EXSCAN:
+        if (state->rank == 0)
+            return;
+        break;
+    default:
+        break;
+    }
+    if (moves_data(c->coll))
+        unpack(c->recvbuf, c->recvcount * n, c->recvtype, kept->recv, bytes, c->comm);
+    else
+        memcpy(c->recvbuf, kept->recv, (size_t)bytes);
+}

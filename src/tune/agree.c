@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* agree.c - see agree.h. */
+#include "tune/agree.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "core/wait.h"
+
+enum { SHOWN = 400 }; /* characters of a rank's settings in a message */
+
+int cco_agree(MPI_Comm comm, const uint64_t *words, int count, bool *equal)
+{
+    uint64_t mine[8] = {0}, least[8] = {0};
+    MPI_Request request;
+    for (int i = 0; i < count; i++) { /* the minimum of the complement is the complement of the maximum */
+        mine[2 * i] = words[i];
+        mine[2 * i + 1] = ~words[i];
+    }
+    int rc = PMPI_Iallreduce(mine, least, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(&request);
+    for (int i = 0; i < count; i++)
+        equal[i] = rc == MPI_SUCCESS && least[2 * i] == ~least[2 * i + 1];
+    return rc;
+}
+
+/* The ranks for which `mine` holds: how many, and the first. */
+static void first_of(MPI_Comm comm, bool mine, int rank, int *first, int *count)
+{
+    const int send = mine ? rank : INT_MAX, one = mine;
+    MPI_Request request;
+    *first = INT_MAX;
+    *count = 0;
+    if (PMPI_Iallreduce(&send, first, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+    if (PMPI_Iallreduce(&one, count, 1, MPI_INT, MPI_SUM, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+}
+
+/* The other ranks wait here until the one that speaks has ended the job: its message comes first. */
+static void wait_for_the_end(MPI_Comm comm)
+{
+    MPI_Request request;
+    if (PMPI_Ibarrier(comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+}
+
+static void settings(char *text)
+{
+    const cco_config *c = &cco_configured;
+    snprintf(text, SHOWN, "CRESTA_IMPL='%.300s'%s CRESTA_PROFILE_WAIT=%u", c->impl,
+             c->profile != NULL ? " CRESTA_PROFILE set" : " CRESTA_PROFILE unset", c->profile_wait);
+}
+
+static void explain_difference(MPI_Comm comm, int rank, int size)
+{
+    char mine[SHOWN] = "", root[SHOWN];
+    int first, count;
+    MPI_Request request;
+    settings(mine);
+    memcpy(root, mine, sizeof root);
+    if (PMPI_Ibcast(root, SHOWN, MPI_CHAR, 0, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+    first_of(comm, strcmp(mine, root) != 0, rank, &first, &count);
+    if (first == INT_MAX ? rank == 0 : rank == first)
+        cco_fatal("the environment must be the same on all ranks, but %d of %d differ from rank 0\n"
+                  "    rank %d: %s\n    rank 0: %s", count, size, rank, mine, root);
+}
+
+void cco_agree_explain(MPI_Comm comm)
+{
+    int rank, size, first, count;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    first_of(comm, cco_configured.error[0] != '\0', rank, &first, &count);
+    if (count == 0)
+        explain_difference(comm, rank, size);
+    else if (rank == first && count == size)
+        cco_fatal("%s", cco_configured.error);
+    else if (rank == first)
+        cco_fatal("rank %d (%d of %d ranks have an error in their environment): %s", rank, count, size,
+                  cco_configured.error);
+    wait_for_the_end(comm);
+}
+
+void cco_agree_on_config(MPI_Comm comm)
+{
+    const uint64_t words[] = {cco_config_hash(), cco_configured.error[0] != '\0'};
+    bool equal[2];
+    if (cco_agree(comm, words, 2, equal) != MPI_SUCCESS)
+        cco_fatal("cannot compare the environment of the ranks: the MPI's allreduce failed");
+    if (!equal[0] || !equal[1] || words[1])
+        cco_agree_explain(comm);
+}

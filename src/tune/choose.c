@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* choose.c - see choose.h. */
+#include "tune/choose.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "native/registry.h"
+
+static cco_rules *user_rules, *builtin_rules;
+
+void cco_choose_from(cco_rules *user, cco_rules *builtin)
+{
+    free(user_rules);
+    free(builtin_rules);
+    user_rules = user;
+    builtin_rules = builtin;
+}
+
+/* Adds the rules that match to `choices`; true once one takes every size. */
+static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll, const cco_comm *state)
+{
+    for (int i = 0; rules != NULL && i < rules->count; i++) {
+        const cco_rule *rule = &rules->list[i];
+        if (!cco_rule_matches(rule, coll, state->name, state->size))
+            continue;
+        cco_choice *choice = &choices->list[choices->count++];
+        *choice = (cco_choice){.min = rule->min, .max = rule->max, .model = rule->model};
+        snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
+        snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
+        if (rule->min == 0 && rule->max == LLONG_MAX)
+            return true;
+    }
+    return false;
+}
+
+static bool choose(cco_comm *state, cco_coll coll)
+{
+    const cco_rules *const sources[] = {user_rules, state->program_rules, builtin_rules};
+    cco_choices *choices = &state->choices[coll];
+    size_t most = 1;
+    for (int i = 0; i < 3; i++)
+        most += sources[i] != NULL ? (size_t)sources[i]->count : 0;
+    choices->count = 0;
+    choices->list = calloc(most, sizeof *choices->list);
+    if (choices->list == NULL)
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (add_rules(choices, sources[i], coll, state))
+            return true;
+    choices->list[choices->count++] =
+        (cco_choice){.max = LLONG_MAX, .model = cco_models[0], .impl = "mpi", .why = "no rule"};
+    return true;
+}
+
+bool cco_choose_for(cco_comm *state)
+{
+    const bool recorded = cco_configured.profile != NULL, told = cco_configured.log >= CCO_LOG_INFO;
+    cco_comm_drop_choices(state);
+    state->plain = state->sized = 0;
+    state->untold = told && state->rank == 0 ? (1u << CCO_COLLECTIVES) - 1 : 0;
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        if (!choose(state, (cco_coll)coll))
+            return false;
+        const cco_choices *choices = &state->choices[coll];
+        if (choices->count == 1 && choices->list[0].model == cco_models[0] && !recorded && !told)
+            state->plain |= 1u << coll;
+        if (choices->count > 1 || recorded)
+            state->sized |= 1u << coll;
+    }
+    return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* choose.h - from rules to the choices of a communicator. */
+#ifndef CCO_CHOOSE_H
+#define CCO_CHOOSE_H
+
+#include "core/comm.h"
+#include "tune/rules.h"
+
+/* The user's rules (CRESTA_IMPL) and the built-in ones, for all communicators.  Either may be NULL. */
+void cco_choose_from(cco_rules *user, cco_rules *builtin);
+
+/* Makes the choices of a communicator, whose name and size are known: the user's rules, then its program's, then the
+ * built-in ones, then `mpi`.  False when memory runs out. */
+bool cco_choose_for(cco_comm *state);
+
+#endif
