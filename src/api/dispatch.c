@@ -74,13 +74,23 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
     return state != NULL ? state : cco_comm_create(comm);
 }
 
-static void tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
+/* Says once, on rank 0, what runs and why.  False if it must not run. */
+static bool tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
 {
     const cco_choices *all = &state->choices[coll];
-    state->untold &= ~(1u << coll);
+    const bool stop = choice->refused != NULL && cco_configured.fallback == CCO_FALLBACK_ERROR;
+    if (!stop && (choice->refused != NULL || all->count == 1 || cco_configured.log >= CCO_LOG_INFO))
+        state->untold &= ~(1u << coll);
+    if (state->rank != 0)
+        return !stop;
+    if (choice->refused != NULL && cco_configured.fallback != CCO_FALLBACK_SILENT)
+        cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s%s instead of what '%s' asks for: %s",
+                cco_coll_infos[coll].name, state->name, stop ? "CRESTA_FALLBACK=error forbids " : "", choice->impl,
+                choice->why, choice->refused);
     cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
             cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes, choice->why,
             all->count > 1 ? "; other sizes may differ" : "");
+    return !stop;
 }
 
 static inline cco_record *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
@@ -133,8 +143,11 @@ int cco_run(cco_comm *state, const cco_call *call)
     const MPI_Count bytes = state->sized >> coll & 1 ? cco_bytes(call, state->rank, state->size) : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
     inside++;
-    if (state->untold >> coll & 1)
-        tell(state, choice, coll, cco_bytes(call, state->rank, state->size));
+    if (state->untold >> coll & 1 && !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
+        inside--;
+        PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
     const int rc = cco_configured.profile == NULL ? choice->model->run(state, call)
                                                   : run_recorded(state, choice, call, bytes);
     inside--;

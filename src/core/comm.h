@@ -16,7 +16,8 @@
 typedef struct cco_choice {
     MPI_Count min, max;
     const cco_model *model;
-    char impl[64];               /* the implementation as the user wrote it */
+    char impl[64];               /* the implementation that runs, as a user would write it */
+    const char *refused;         /* why it is not the one that the rule names; NULL if it is */
     char why[128];               /* the rule and where it stands */
     cco_record *records[CCO_MODES]; /* arrays over size classes, made when first needed */
 } cco_choice;
@@ -41,7 +42,7 @@ typedef struct cco_comm {
     bool ready; /* ranks have agreed, choices are made */
     uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
     uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
-    uint32_t untold; /* bit per collective: CRESTA_LOG=info has not said yet what was chosen */
+    uint32_t untold; /* bit per collective: there is something to say about the choice, or to stop for */
     uint32_t calls;  /* blocking calls so far, equal on all ranks */
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-cco_config cco_configured = {.log = CCO_LOG_WARN};
+cco_config cco_configured = {.log = CCO_LOG_WARN, .fallback = CCO_FALLBACK_WARN};
 
 const cco_env_row cco_env_rows[] = {
 #define CCO_ENV(name, preset, help) {"CRESTA_" #name, preset, help},
@@ -65,16 +65,14 @@ static void read_impl(cco_config *c)
     c->impl = calloc(1, 1);
 }
 
-static void read_log(cco_config *c)
+/* The place of a variable's value in a list of three; `otherwise` and an error if it is none of them. */
+static int one_of(cco_config *c, const char *name, const char *const names[3], int otherwise)
 {
-    static const char *const names[] = {"off", "warn", "info"};
-    const char *text = value("CRESTA_LOG");
     for (int i = 0; i < 3; i++)
-        if (strcmp(text, names[i]) == 0) {
-            c->log = (cco_log_level)i;
-            return;
-        }
-    snprintf(c->error, sizeof c->error, "CRESTA_LOG=%.40s: expected off, warn or info", text);
+        if (strcmp(value(name), names[i]) == 0)
+            return i;
+    snprintf(c->error, sizeof c->error, "%s=%.40s: expected %s, %s or %s", name, value(name), names[0], names[1], names[2]);
+    return otherwise;
 }
 
 static void read_wait(cco_config *c)
@@ -94,7 +92,9 @@ void cco_config_read(void)
     cco_config *c = &cco_configured;
     c->error[0] = '\0';
     read_impl(c);
-    read_log(c);
+    c->log = (cco_log_level)one_of(c, "CRESTA_LOG", (const char *const[]){"off", "warn", "info"}, CCO_LOG_WARN);
+    c->fallback = (cco_fallback)one_of(c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"},
+                                       CCO_FALLBACK_WARN);
     read_wait(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
@@ -112,6 +112,6 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[64];
-    snprintf(numbers, sizeof numbers, "%d %u", c->profile != NULL, c->profile_wait);
+    snprintf(numbers, sizeof numbers, "%d %u %d", c->profile != NULL, c->profile_wait, (int)c->fallback);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

@@ -8,6 +8,9 @@
 
 #include "core/log.h"
 
+/* What happens when an implementation that was asked for cannot do a collective here. */
+typedef enum cco_fallback { CCO_FALLBACK_ERROR, CCO_FALLBACK_WARN, CCO_FALLBACK_SILENT } cco_fallback;
+
 typedef struct cco_config {
     char *impl;             /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256];  /* what to call that text in messages: "CRESTA_IMPL" or "CRESTA_IMPL=@file" */
@@ -15,6 +18,7 @@ typedef struct cco_config {
     const char *loaded;     /* file name or NULL */
     unsigned profile_wait;  /* one barrier in this many calls; 0 = never */
     cco_log_level log;
+    cco_fallback fallback;
     char error[1024];       /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/config.h"
 #include "core/mpi_compat.h"
@@ -42,6 +43,7 @@ void cco_fatal(const char *format, ...)
     va_start(arguments, format);
     print(format, arguments);
     va_end(arguments);
+    nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL); /* launchers drop what they have not forwarded yet */
     PMPI_Abort(MPI_COMM_WORLD, 2);
     abort();
 }

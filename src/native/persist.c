@@ -8,6 +8,8 @@
 #include "core/mpi_compat.h"
 #include "core/wait.h"
 #include "native/calls.h"
+#include "native/defects.h"
+#include "native/registry.h"
 #include "native/staging.h"
 
 static int run_once(const cco_call *call)
@@ -46,6 +48,7 @@ static int run(cco_comm *state, const cco_call *call)
 
 const cco_model cco_model_persist = {
     .name = "persist", .doc = "the MPI's persistent collective, kept and started again", .run = run,
+    .below = &cco_model_nonblock, .refuses = cco_persistent_defect,
 #if !defined(CRESTA_HAVE_PERSISTENT)
     .lacking = "this MPI has no persistent collectives (they came with MPI 4.0)",
 #endif

@@ -53,8 +53,9 @@ static void wait_for_the_end(MPI_Comm comm)
 static void settings(char *text)
 {
     const cco_config *c = &cco_configured;
-    snprintf(text, SHOWN, "CRESTA_IMPL='%.300s'%s CRESTA_PROFILE_WAIT=%u", c->impl,
-             c->profile != NULL ? " CRESTA_PROFILE set" : " CRESTA_PROFILE unset", c->profile_wait);
+    snprintf(text, SHOWN, "CRESTA_IMPL='%.270s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s", c->impl,
+             c->profile != NULL ? "set" : "unset", c->profile_wait,
+             (const char *const[]){"error", "warn", "silent"}[c->fallback]);
 }
 
 static void explain_difference(MPI_Comm comm, int rank, int size)

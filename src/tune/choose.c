@@ -19,6 +19,24 @@ void cco_choose_from(cco_rules *user, cco_rules *builtin)
     builtin_rules = builtin;
 }
 
+/* The ladder: from what a rule names to what can do the collective here. */
+static void go_down(cco_choice *choice, cco_coll coll)
+{
+    while (choice->model->refuses != NULL && choice->model->refuses(coll) != NULL) {
+        choice->refused = choice->model->refuses(coll);
+        choice->model = choice->model->below;
+        snprintf(choice->impl, sizeof choice->impl, "%s", choice->model->name);
+    }
+}
+
+static bool any_refused(const cco_choices *choices)
+{
+    for (int i = 0; i < choices->count; i++)
+        if (choices->list[i].refused != NULL)
+            return true;
+    return false;
+}
+
 /* Adds the rules that match to `choices`; true once one takes every size. */
 static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll, const cco_comm *state)
 {
@@ -30,6 +48,7 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         *choice = (cco_choice){.min = rule->min, .max = rule->max, .model = rule->model};
         snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
         snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
+        go_down(choice, coll);
         if (rule->min == 0 && rule->max == LLONG_MAX)
             return true;
     }
@@ -60,15 +79,18 @@ bool cco_choose_for(cco_comm *state)
     const bool recorded = cco_configured.profile != NULL, told = cco_configured.log >= CCO_LOG_INFO;
     cco_comm_drop_choices(state);
     state->plain = state->sized = 0;
-    state->untold = told && state->rank == 0 ? (1u << CCO_COLLECTIVES) - 1 : 0;
+    state->untold = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (!choose(state, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
-        if (choices->count == 1 && choices->list[0].model == cco_models[0] && !recorded && !told)
+        if (choices->count == 1 && choices->list[0].model == cco_models[0] && !recorded && !told &&
+            choices->list[0].refused == NULL)
             state->plain |= 1u << coll;
         if (choices->count > 1 || recorded)
             state->sized |= 1u << coll;
+        if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
+            state->untold |= 1u << coll;
     }
     return true;
 }

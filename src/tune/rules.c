@@ -148,9 +148,9 @@ static void parse_range(parser *p, char close, MPI_Count inf, MPI_Count *low, MP
     const char *start = p->at;
     *low = parse_number(p, inf, close == ']');
     *high = accept(p, '-') ? parse_number(p, inf, close == ']') : *low;
+    expect(p, close, "a range");
     if (*low > *high)
         fail(p, start, "this range ends before it begins");
-    expect(p, close, "a range");
 }
 
 /* A size range stands only where all ranks know the size. */

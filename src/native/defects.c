@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* defects.c - see defects.h.  MPICH 4.0.2 to 5.0.2 were tried. */
+#include "native/defects.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mpi_compat.h"
+
+enum { NOT_MPICH = 1 << 30 };
+
+/* 402 for MPICH 4.2; beyond all limits for other MPIs. */
+static int mpich_version(void)
+{
+    static int known; /* every thread that comes here first finds the same */
+    int version = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (version != 0)
+        return version;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length, major = 0, minor = 0;
+    PMPI_Get_library_version(text, &length);
+    version = sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 ? 100 * major + minor : NOT_MPICH;
+    __atomic_store_n(&known, version, __ATOMIC_RELAXED);
+    return version;
+}
+
+const char *cco_persistent_defect(cco_coll coll)
+{
+    const int version = mpich_version();
+    switch (coll) {
+    case CCO_GATHER:
+        return version < 402 ? "MPI_Gather_init of MPICH before 4.2 sends what the buffer held at its making" : NULL;
+    case CCO_SCATTER:
+        return version < 403 ? "MPI_Scatter_init of MPICH before 4.3 is wrong from its second start on" : NULL;
+    case CCO_ALLGATHER:
+        return version < 401 ? "MPI_Allgather_init of MPICH before 4.1 is wrong from its second start on" : NULL;
+    case CCO_REDUCE_SCATTER:
+        return version < 403 ? "MPI_Reduce_scatter_init of MPICH 4.0 aborts with large messages" : NULL;
+    default:
+        return NULL;
+    }
+}
+
+bool cco_ialltoallw_in_place_defect(void)
+{
+    return mpich_version() < 402;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* defects.h - collectives that the MPI below gets wrong.  Each was seen with the MPI's own calls alone
+ * (tests/mpi/mpi_bugs.c); the version is the library's at run time. */
+#ifndef CCO_DEFECTS_H
+#define CCO_DEFECTS_H
+
+#include <stdbool.h>
+
+#include "core/collectives.h"
+
+/* Why a persistent collective of this MPI must not be used; NULL if it may. */
+const char *cco_persistent_defect(cco_coll coll);
+
+/* True if the non-blocking alltoallw of this MPI is wrong in place. */
+bool cco_ialltoallw_in_place_defect(void);
+
+#endif
