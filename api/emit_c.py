@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generated C files: prototypes, entry points, calls of the MPI's own collectives, interposed symbols, the check."""
+"""The generated C: prototypes, entry points, calls of the MPI, interposed symbols, the check."""
 
 from __future__ import annotations
 
@@ -41,9 +41,13 @@ def prototypes(table: list[Collective]) -> str:
 def name_list(table: list[Collective]) -> str:
     def row(coll: Collective) -> str:
         flags = " | ".join("CCO_" + p.upper() for p in sorted(coll.properties)) or "0"
-        return f"CCO_COLLECTIVE({coll.name.upper()}, \"{coll.name}\", \"{coll.name.capitalize()}\", {flags})\n"
+        names = f'{coll.name.upper()}, "{coll.name}", "{coll.name.capitalize()}"'
+        return wrap(f"CCO_COLLECTIVE({names}, {flags})") + "\n"
 
-    return "/* CCO_COLLECTIVE(enum suffix, name, MPI's name without prefix, properties) */\n" + "".join(map(row, table))
+    return (
+        "/* CCO_COLLECTIVE(enum suffix, name, MPI's name without prefix, properties) */\n"
+        + "".join(map(row, table))
+    )
 
 
 def _call_literal(coll: Collective, form: Form) -> str:
@@ -65,15 +69,23 @@ def _entry(coll: Collective, form: Form) -> str:
     else:
         info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
         run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"
-    return (_signature(_public(coll, form), coll, form, "") + "{\n"
-            + f"    cco_comm *state = {enter}(comm, {coll.enum});\n"
-            + "    if (state == NULL)\n" + wrap(plain, " " * 12, first=" " * 8) + "\n"
-            + wrap(run, " " * 8, first="    ") + "\n}\n")
+    return (
+        _signature(_public(coll, form), coll, form, "")
+        + "{\n"
+        + f"    cco_comm *state = {enter}(comm, {coll.enum});\n"
+        + "    if (state == NULL)\n"
+        + wrap(plain, " " * 12, first=" " * 8)
+        + "\n"
+        + wrap(run, " " * 8, first="    ")
+        + "\n}\n"
+    )
 
 
 def entries(table: list[Collective]) -> str:
-    return ('/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n'
-            '#include "api/dispatch.h"\n#include "core/mpi_compat.h"\n\n' + _each(table, _entry))
+    return (
+        "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
+        '#include "api/dispatch.h"\n#include "core/mpi_compat.h"\n\n' + _each(table, _entry)
+    )
 
 
 def _member(arg, field: str, large: bool) -> str:
@@ -97,8 +109,11 @@ def _native_function(table: list[Collective], form: Form) -> str:
     extra = "".join(f", {kind}{name}" for kind, name in form.extra)
     size = "_large" if form.large else ""
     cases = "".join(_case(c, form) for c in table if form.exists(c))
-    body = (f"static int {form.mode}{size}(const cco_call *c{extra})\n{{\n    switch (c->coll) {{\n{cases}"
-            "    default:\n        return MPI_ERR_UNSUPPORTED_OPERATION;\n    }\n}\n")
+    body = (
+        f"static int {form.mode}{size}(const cco_call *c{extra})\n"
+        f"{{\n    switch (c->coll) {{\n{cases}"
+        "    default:\n        return MPI_ERR_UNSUPPORTED_OPERATION;\n    }\n}\n"
+    )
     return guarded(form.guard, body)
 
 
@@ -107,39 +122,66 @@ def _native_front(mode: str) -> str:
     extra = "".join(f", {kind}{name}" for kind, name in form.extra)
     names = "".join(f", {name}" for _, name in form.extra)
     unused = "".join(f"    (void){name};\n" for _, name in form.extra)
-    body = (f"#if defined(CRESTA_HAVE_LARGE_COUNT)\n    if (c->large)\n        return {mode}_large(c{names});\n#endif\n"
-            f"    return {mode}(c{names});\n")
+    body = (
+        "#if defined(CRESTA_HAVE_LARGE_COUNT)\n    if (c->large)\n"
+        f"        return {mode}_large(c{names});\n#endif\n"
+        f"    return {mode}(c{names});\n"
+    )
     if form.guard:
-        body = f"#if {form.guard}\n{body}#else\n    (void)c;\n{unused}    return MPI_ERR_UNSUPPORTED_OPERATION;\n#endif\n"
+        refuse = f"    (void)c;\n{unused}    return MPI_ERR_UNSUPPORTED_OPERATION;\n"
+        body = f"#if {form.guard}\n{body}#else\n{refuse}#endif\n"
     return f"int cco_native_{mode}(const cco_call *c{extra})\n{{\n{body}}}\n"
 
 
 def native_calls(table: list[Collective]) -> str:
     functions = "\n".join(_native_function(table, form) for form in FORMS)
     fronts = "\n".join(_native_front(mode) for mode in ("blocking", "nonblocking", "persistent"))
-    return ('/* The MPI\'s own collectives, called with the arguments in a cco_call. */\n'
-            '#include "native/calls.h"\n\n#include "core/mpi_compat.h"\n\n' + functions + "\n" + fronts)
+    return (
+        "/* The MPI's own collectives, called with the arguments in a cco_call. */\n"
+        '#include "native/calls.h"\n\n#include "core/mpi_compat.h"\n\n' + functions + "\n" + fronts
+    )
 
 
 def _wrapper(coll: Collective, form: Form) -> str:
-    return (_signature(_mpi(coll, form, "MPI"), coll, form, "") + "{\n"
-            + wrap(f"return {_public(coll, form)}({', '.join(c_names(coll, form))});", " " * 8, first="    ") + "\n}\n")
+    return (
+        _signature(_mpi(coll, form, "MPI"), coll, form, "")
+        + "{\n"
+        + wrap(
+            f"return {_public(coll, form)}({', '.join(c_names(coll, form))});",
+            " " * 8,
+            first="    ",
+        )
+        + "\n}\n"
+    )
 
 
 def wrappers(table: list[Collective]) -> str:
-    return ("/* Every collective of the MPI, under its own name: what makes the preload library work. */\n"
-            '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\n#pragma GCC visibility push(default)\n\n'
-            + _each(table, _wrapper))
+    return (
+        "/* Every collective of the MPI, under its own "
+        "name: what makes the preload library work. */\n"
+        '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\n'
+        '#pragma GCC visibility push(default)\n\n'
+        + _each(table, _wrapper)
+    )
 
 
 def _check(coll: Collective, form: Form) -> str:
-    kinds = wrap(f"int (*{form.name(coll.name)})({', '.join(c_parameters(coll, form))}) ="
-                 f" {_mpi(coll, form, 'PMPI')};", " " * 8, first="    ")
+    kinds = wrap(
+        f"int (*{form.name(coll.name)})({', '.join(c_parameters(coll, form))}) ="
+        f" {_mpi(coll, form, 'PMPI')};",
+        " " * 8,
+        first="    ",
+    )
     return f"{kinds}\n    (void){form.name(coll.name)};\n"
 
 
 def header_check(table: list[Collective]) -> str:
     body = _each(table, _check)
-    return ("/* Compiles only if the table agrees with this MPI's mpi.h: each PMPI_x is assigned to a pointer to the\n"
-            " * function that the table describes. */\n"
-            '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\nint main(void)\n{\n' + body + "    return 0;\n}\n")
+    return (
+        "/* Compiles only if the table agrees with this "
+        "MPI's mpi.h: each PMPI_x is assigned to a pointer to the\n"
+        " * function that the table describes. */\n"
+        '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\nint main(void)\n{\n'
+        + body
+        + "    return 0;\n}\n"
+    )

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The generated side of the Fortran bindings.
 
-Two C layers take Fortran's arguments: *address* entries (plain addresses: mpif.h, `use mpi`, Open MPI's mpi_f08) and
-*section* entries (C descriptors, which also know array sections: module crestacoll, MPICH's mpi_f08)."""
+Two C layers take Fortran's arguments: *address* entries (plain addresses: mpif.h, `use mpi`, Open
+MPI's mpi_f08) and *section* entries (C descriptors, which also know array sections: module
+crestacoll, MPICH's mpi_f08)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def _stem(coll: Collective, form: Form) -> str:
     return form.name(coll.name).lower()
 
 
-# ---- C: address entries -----------------------------------------------------------------------------------------
+# ---- C: address entries
+
 
 def _c_kind(arg: Arg, large: bool) -> str:
     count, displ = ("MPI_Count", "MPI_Aint") if large else ("MPI_Fint", "MPI_Fint")
@@ -34,9 +36,14 @@ def _c_args(coll: Collective, form: Form, buffer: str = "void *") -> list[str]:
 
 def _converted(arg: Arg) -> str:
     return {
-        "n": f"*{arg.name}", "root": f"*{arg.name}", "ns": arg.name, "ds": arg.name,
-        "dt": f"PMPI_Type_f2c(*{arg.name})", "op": f"PMPI_Op_f2c(*{arg.name})",
-        "comm": f"PMPI_Comm_f2c(*{arg.name})", "dts": f"c_{arg.name}",
+        "n": f"*{arg.name}",
+        "root": f"*{arg.name}",
+        "ns": arg.name,
+        "ds": arg.name,
+        "dt": f"PMPI_Type_f2c(*{arg.name})",
+        "op": f"PMPI_Op_f2c(*{arg.name})",
+        "comm": f"PMPI_Comm_f2c(*{arg.name})",
+        "dts": f"c_{arg.name}",
     }.get(arg.kind, f"cco_f_address({arg.name})")
 
 
@@ -45,7 +52,8 @@ def _address_entry(coll: Collective, form: Form) -> str:
     call = [_converted(a) for a in coll.args]
     before = after = ""
     for arg in (a for a in coll.args if a.kind == "dts"):
-        before += f"    MPI_Datatype *c_{arg.name} = cco_f_types({arg.name}, PMPI_Comm_f2c(*comm), sendbuf, {int(arg.side == 'send')});\n"
+        given = f"{arg.name}, PMPI_Comm_f2c(*comm), sendbuf, {int(arg.side == 'send')}"
+        before += f"    MPI_Datatype *c_{arg.name} = cco_f_types({given});\n"
         after += f"    cco_f_free_types(c_{arg.name}, {arg.name});\n"
     for kind, name in form.extra:
         if name == "request":
@@ -55,7 +63,10 @@ def _address_entry(coll: Collective, form: Form) -> str:
         else:
             call.append("PMPI_Info_f2c(*info)")
     text = wrap(f"void cresta_address_{stem}({', '.join(_c_args(coll, form))})") + "\n{\n" + before
-    text += wrap(f"int rc = CRESTA_{form.name(coll.name)}({', '.join(call)});", " " * 12, first="    ") + "\n"
+    text += (
+        wrap(f"int rc = CRESTA_{form.name(coll.name)}({', '.join(call)});", " " * 12, first="    ")
+        + "\n"
+    )
     return text + after + "    cco_f_return(ierror, rc);\n}\n"
 
 
@@ -64,24 +75,35 @@ def address_entries(table: list[Collective]) -> str:
     for form in FORMS:
         body = "\n".join(_address_entry(c, form) for c in table if form.exists(c))
         parts.append(guarded(form.guard, body))
-    return ("/* Fortran's arguments as plain addresses -> CRESTA_x: handles and the addresses of Fortran's constants become C's. */\n"
-            '#include "entries_address.h"\n#include "handles.h"\n\n' + "\n".join(parts))
+    return (
+        "/* Fortran's arguments as plain addresses -> "
+        "CRESTA_x: handles and the addresses of Fortran's constants become C's. */\n"
+        '#include "entries_address.h"\n#include "handles.h"\n\n' + "\n".join(parts)
+    )
 
 
 def address_prototypes(table: list[Collective]) -> str:
     parts = []
     for form in FORMS:
-        body = "".join(wrap(f"void cresta_address_{_stem(c, form)}({', '.join(_c_args(c, form))});") + "\n"
-                       for c in table if form.exists(c))
+        body = "".join(
+            wrap(f"void cresta_address_{_stem(c, form)}({', '.join(_c_args(c, form))});") + "\n"
+            for c in table
+            if form.exists(c)
+        )
         parts.append(guarded(form.guard, body))
-    return ("#ifndef CCO_ENTRIES_ADDRESS_H\n#define CCO_ENTRIES_ADDRESS_H\n\n#include \"crestacoll.h\"\n\n"
-            + "\n".join(parts) + "\n#endif\n")
+    return (
+        '#ifndef CCO_ENTRIES_ADDRESS_H\n#define CCO_ENTRIES_ADDRESS_H\n\n'
+        '#include "crestacoll.h"\n\n'
+        + "\n".join(parts)
+        + "\n#endif\n"
+    )
 
 
-# ---- C: section entries -----------------------------------------------------------------------------------------
+# ---- C: section entries
+
 
 def _count_and_type(coll: Collective, buffer: Arg) -> tuple[str, str] | None:
-    """The names of the scalar count and type that describe a buffer; None where counts or types are arrays."""
+    """The scalar count and type that describe a buffer; None where they are arrays."""
     side = "both" if buffer.kind == "inout" else buffer.name[:4]
     count = [a.name for a in coll.args if a.kind == "n" and a.side in (side, "both")]
     kind = [a.name for a in coll.args if a.kind == "dt" and a.side in (side, "both")]
@@ -113,7 +135,11 @@ def _section_entry(coll: Collective, form: Form) -> str:
             if pair and names[pair[0]].startswith("&"):
                 names[pair[0]] = names[pair[0]].replace(".count", ".large_count")
     call = [names[a.name] for a in coll.args] + [name for _, name in form.extra] + ["ierror"]
-    text = wrap(f"void cresta_section_{stem}({', '.join(_c_args(coll, form, 'CFI_cdesc_t *'))})") + "\n{\n" + before
+    text = (
+        wrap(f"void cresta_section_{stem}({', '.join(_c_args(coll, form, 'CFI_cdesc_t *'))})")
+        + "\n{\n"
+        + before
+    )
     invoke = f"cresta_address_{stem}({', '.join(call)});"
     if failed:
         text += wrap(f"if ({failed})", "        ", first="    ") + "\n"
@@ -125,14 +151,19 @@ def _section_entry(coll: Collective, form: Form) -> str:
 
 
 def _aliases(coll: Collective, form: Form) -> str:
-    """Module crestacoll declares each entry twice, for integer and for mpi_f08 handles, under two binding labels."""
+    """Module crestacoll has each entry twice, for integer and mpi_f08 handles."""
     if form.large or form.mode == "persistent":
         return ""
     stem = _stem(coll, form)
     params = ", ".join(_c_args(coll, form, "CFI_cdesc_t *"))
     return "".join(
-        wrap(f"CCO_EXPORT void cresta_{stem}_{suffix}({params}) __attribute__((alias(\"cresta_section_{stem}\")));") + "\n"
-        for suffix in ("int", "f08"))
+        wrap(
+            f'CCO_EXPORT void cresta_{stem}_{suffix}({params}) '
+            f'__attribute__((alias("cresta_section_{stem}")));'
+        )
+        + "\n"
+        for suffix in ("int", "f08")
+    )
 
 
 def section_entries(table: list[Collective]) -> str:
@@ -140,30 +171,43 @@ def section_entries(table: list[Collective]) -> str:
     for form in FORMS:
         body = "\n".join(_section_entry(c, form) for c in table if form.exists(c))
         parts.append(guarded(form.guard, body))
-    return ("/* Fortran's arguments with C descriptors -> the address entries: what an array section needs. */\n"
-            '#include "entries_address.h"\n#include "handles.h"\n#include "section.h"\n\n' + "\n".join(parts))
+    return (
+        "/* Fortran's arguments with C descriptors -> "
+        "the address entries: what an array section needs. */\n"
+        '#include "entries_address.h"\n#include "handles.h"\n#include "section.h"\n\n'
+        + "\n".join(parts)
+    )
 
 
-# ---- the symbols of the MPIs ------------------------------------------------------------------------------------
+# ---- the symbols of the MPIs
+
+
+def _openmpi_symbol(coll: Collective, form: Form) -> str:
+    macro = "CCO_F_INIT" if form.mode == "persistent" else "CCO_F_SYMBOLS"
+    stem, params = _stem(coll, form), ", ".join(_c_args(coll, form))
+    return wrap(f"{macro}({stem}, {stem.upper()}, ({params}), ({_arguments(coll, form)}))") + "\n"
+
 
 def openmpi_symbols(table: list[Collective]) -> str:
-    """mpi_x_ in the spellings of all compilers, and mpi_x_f08_ (same arguments, optional ierror)."""
-    parts = []
-    for form in SMALL:
-        prefix = "CCO_F_INIT" if form.mode == "persistent" else "CCO_F_SYMBOLS"
-        body = "\n".join(
-            wrap(f"{prefix}({_stem(c, form)}, {_stem(c, form).upper()}, ({', '.join(_c_args(c, form))}),"
-                 f" ({', '.join([a.name for a in c.args] + [n for _, n in form.extra] + ['ierror'])}))")
-            for c in table) + "\n"
-        parts.append(guarded(form.guard, body))
-    return ("/* The Fortran symbols of Open MPI, whose Fortran bindings call PMPI_ inside and so escape a C interposer. */\n"
-            '#include "entries_address.h"\n#include "interpose_symbols.h"\n\n' + "\n".join(parts))
+    """mpi_x_ in the spellings of all compilers, mpi_x_f08_ (the same, ierror optional)."""
+    parts = [guarded(f.guard, "".join(_openmpi_symbol(c, f) for c in table)) for f in SMALL]
+    return (
+        "/* The Fortran symbols of Open MPI, whose Fortran bindings call PMPI_ inside and so\n"
+        " * escape a C interposer. */\n"
+        '#include "entries_address.h"\n#include "interpose_symbols.h"\n\n' + "\n".join(parts)
+    )
 
 
 def _fold(text: str, indent: int) -> str:
     pad = " " * indent
-    lines = textwrap.wrap(text, 94, initial_indent=pad, subsequent_indent=pad + "    ",
-                          break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(
+        text,
+        94,
+        initial_indent=pad,
+        subsequent_indent=pad + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return " &\n".join(lines) + "\n"
 
 
@@ -196,13 +240,23 @@ def _arguments(coll: Collective, form: Form) -> str:
     return ", ".join([a.name for a in coll.args] + [n for _, n in form.extra] + ["ierror"])
 
 
-def _interface_body(coll: Collective, form: Form, name: str, label: str, f08: bool, indent: int) -> str:
+def _interface_body(
+    coll: Collective, form: Form, name: str, label: str, f08: bool, indent: int
+) -> str:
     pad = " " * indent
     handles = {"dt": "MPI_Datatype", "dts": "MPI_Datatype", "op": "MPI_Op", "comm": "MPI_Comm"}
-    imports = sorted({handles[a.kind] for a in coll.args if a.kind in handles}
-                     | {k.split()[0] for k, _ in form.extra}) if f08 else []
+    imports = (
+        sorted(
+            {handles[a.kind] for a in coll.args if a.kind in handles}
+            | {k.split()[0] for k, _ in form.extra}
+        )
+        if f08
+        else []
+    )
     if form.large:
-        imports += ["MPI_COUNT_KIND"] + ["MPI_ADDRESS_KIND"] * any(a.kind == "ds" for a in coll.args)
+        imports += ["MPI_COUNT_KIND"] + ["MPI_ADDRESS_KIND"] * any(
+            a.kind == "ds" for a in coll.args
+        )
     text = _fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
     if imports:
         text += _fold(f"import :: {', '.join(imports)}", indent + 4)
@@ -212,14 +266,24 @@ def _interface_body(coll: Collective, form: Form, name: str, label: str, f08: bo
 
 
 def _mpich_symbol(coll: Collective, form: Form) -> str:
-    suffix = ("_f08ts" if any(a.kind in BUFFERS for a in coll.args) else "_f08") + ("_large" if form.large else "")
+    suffix = ("_f08ts" if any(a.kind in BUFFERS for a in coll.args) else "_f08") + (
+        "_large" if form.large else ""
+    )
     stem = _stem(coll, form)
     name = f"mpi_{stem[:-2] if form.large else stem}{suffix}"
     text = _fold(f"subroutine {name}({_arguments(coll, form)})", 0)
     if form.large:
-        text += _fold("use mpi, only: MPI_COUNT_KIND" + ", MPI_ADDRESS_KIND" * any(a.kind == "ds" for a in coll.args), 4)
+        text += _fold(
+            "use mpi, only: MPI_COUNT_KIND"
+            + ", MPI_ADDRESS_KIND" * any(a.kind == "ds" for a in coll.args),
+            4,
+        )
     text += "    implicit none\n" + _declarations(coll, form, False, 4)
-    text += "    interface\n" + _interface_body(coll, form, f"entry", f"cresta_section_{stem}", False, 8) + "    end interface\n"
+    text += (
+        "    interface\n"
+        + _interface_body(coll, form, "entry", f"cresta_section_{stem}", False, 8)
+        + "    end interface\n"
+    )
     text += _fold(f"call entry({_arguments(coll, form)})", 4)
     return text + f"end subroutine {name}\n"
 
@@ -227,32 +291,51 @@ def _mpich_symbol(coll: Collective, form: Form) -> str:
 def mpich_symbols(table: list[Collective]) -> str:
     """External procedures with the symbols of MPICH's mpi_f08.
 
-    In Fortran, because the descriptor that these receive is the compiler's own; calling a bind(c) procedure converts it."""
+    In Fortran, because the descriptor that these receive is the compiler's own; calling a bind(c)
+    procedure converts it."""
     parts = []
     for form in FORMS:
         body = "\n".join(_mpich_symbol(c, form) for c in table if form.exists(c))
         parts.append(guarded(form.guard.replace("defined(CRESTA_HAVE_PERSISTENT) && ", ""), body))
-    parts = [p.replace("#if defined(CRESTA_HAVE_PERSISTENT)\n", "#ifdef CRESTA_HAVE_PERSISTENT\n")
-              .replace("#if defined(CRESTA_HAVE_LARGE_COUNT)\n", "#ifdef CRESTA_HAVE_LARGE_COUNT\n") for p in parts]
-    return ("! The Fortran symbols of MPICH's mpi_f08, which reach its C layer below the MPI_ names.\n"
-            "! (Its mpif.h and `use mpi` call MPI_x in C, where the preload library sees them.)\n" + "\n".join(parts))
+    parts = [
+        p.replace(
+            "#if defined(CRESTA_HAVE_PERSISTENT)\n", "#ifdef CRESTA_HAVE_PERSISTENT\n"
+        ).replace("#if defined(CRESTA_HAVE_LARGE_COUNT)\n", "#ifdef CRESTA_HAVE_LARGE_COUNT\n")
+        for p in parts
+    ]
+    return (
+        "! The Fortran symbols of MPICH's mpi_f08, which reach its C layer below the MPI_ names.\n"
+        "! (Its mpif.h and `use mpi` call MPI_x in C, where the preload library sees them.)\n"
+        + "\n".join(parts)
+    )
 
 
 def module(table: list[Collective]) -> str:
     forms = [f for f in SMALL if f.mode != "persistent"]
-    names = [f"cresta_{_stem(c, f)}" for f in forms for c in table] + ["cresta_set_impl", "cresta_comm_prepare"]
-    text = ("!> Module crestacoll: CRESTA_x for programs that include 'mpif.h', use mpi or use mpi_f08.\n"
-            "!> Every argument means what it means in MPI_x; ierror is optional; buffers may be array sections\n"
-            "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
-            "module crestacoll\n"
-            "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
-            "    implicit none\n    private\n")
+    names = [f"cresta_{_stem(c, f)}" for f in forms for c in table] + [
+        "cresta_set_impl",
+        "cresta_comm_prepare",
+    ]
+    text = (
+        "!> Module crestacoll: CRESTA_x for programs "
+        "that include 'mpif.h', use mpi or use mpi_f08.\n"
+        "!> Every argument means what it means in MPI_x; "
+        "ierror is optional; buffers may be array sections\n"
+        "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
+        "module crestacoll\n"
+        "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
+        "    implicit none\n    private\n"
+    )
     text += _fold("public :: " + ", ".join(names), 4) + "\n"
     for form in forms:
         for coll in table:
             stem = _stem(coll, form)
-            bodies = "".join(_interface_body(coll, form, f"cresta_{stem}_{s}", f"cresta_{stem}_{s}", s == "f08", 8)
-                             for s in ("int", "f08"))
+            bodies = "".join(
+                _interface_body(
+                    coll, form, f"cresta_{stem}_{s}", f"cresta_{stem}_{s}", s == "f08", 8
+                )
+                for s in ("int", "f08")
+            )
             text += f"    interface cresta_{stem}\n{bodies}    end interface cresta_{stem}\n\n"
     return text + _module_tail()
 
@@ -265,9 +348,14 @@ def _module_tail() -> str:
         for suffix, comm in (("int", "integer"), ("f08", "type(MPI_Comm)")):
             args = "comm, spec, ierror" if has_spec else "comm, ierror"
             text += f"        subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')\n"
-            text += "            import :: MPI_Comm\n" if suffix == "f08" else "            implicit none\n"
+            text += (
+                "            import :: MPI_Comm\n"
+                if suffix == "f08"
+                else "            implicit none\n"
+            )
             text += f"            {comm}, intent(in) :: comm\n"
             text += "            type(*), dimension(..), intent(in) :: spec\n" if has_spec else ""
-            text += f"            integer, optional, intent(out) :: ierror\n        end subroutine {name}_{suffix}\n"
+            text += "            integer, optional, intent(out) :: ierror\n"
+            text += f"        end subroutine {name}_{suffix}\n"
         text += f"    end interface {name}\n\n"
     return text.rstrip("\n") + "\nend module crestacoll\n"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads api/collectives.def; knows the forms a collective comes in and the C type of every argument."""
+"""Reads api/collectives.def; knows the forms of a collective and the C type of every argument."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ class Collective:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to call a collective: blocking, nonblocking or persistent, with int or MPI_Count counts."""
+    """One way to call: blocking, nonblocking or persistent, with int or MPI_Count counts."""
 
     mode: str
     large: bool
@@ -60,14 +61,16 @@ class Form:
         }[self.mode]
 
     def name(self, collective: str) -> str:
-        """The name after the prefix: allreduce -> Allreduce, Iallreduce, Allreduce_init, with _c if large."""
+        """The name after the prefix: Allreduce, Iallreduce, Allreduce_init; with _c if large."""
         stem = collective.capitalize()
-        stem = {"blocking": stem, "nonblocking": "I" + collective, "persistent": stem + "_init"}[self.mode]
+        stem = {"blocking": stem, "nonblocking": "I" + collective, "persistent": stem + "_init"}[
+            self.mode
+        ]
         return stem + ("_c" if self.large else "")
 
     @property
     def guard(self) -> str:
-        """The preprocessor condition under which this MPI has the form; empty when every MPI has it."""
+        """The preprocessor condition for MPIs that have the form; empty when all have it."""
         needs = []
         if self.mode == "persistent":
             needs.append("defined(CRESTA_HAVE_PERSISTENT)")
@@ -79,11 +82,15 @@ class Form:
         return coll.has_counts() or not self.large
 
 
-FORMS = tuple(Form(mode, large) for large in (False, True) for mode in ("blocking", "nonblocking", "persistent"))
+FORMS = tuple(
+    Form(mode, large)
+    for large in (False, True)
+    for mode in ("blocking", "nonblocking", "persistent")
+)
 
 
 def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:
-    """A name that starts with send/s or recv/r says its side; `displs` follows the counts before it; the rest is both."""
+    """send.., s.. and recv.., r.. say their side; `displs` has that of the counts before it."""
     args: list[Arg] = []
     for kind, name in kind_names:
         if name == "displs":
@@ -100,7 +107,8 @@ def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:
 
 def read_table(path: Path = TABLE) -> list[Collective]:
     rows = []
-    for number, line in enumerate(path.read_text().splitlines(), 1):
+    text = re.sub(r"\n +", " ", path.read_text())  # continuation lines
+    for line in text.splitlines():
         if not line.strip() or line.startswith("#"):
             continue
         try:
@@ -108,7 +116,9 @@ def read_table(path: Path = TABLE) -> list[Collective]:
             pairs = [tuple(arg.split("=")) for arg in args.split()]
             rows.append(Collective(name, tuple(_sides(pairs)), frozenset(properties.split())))
         except ValueError as error:
-            raise SystemExit(f"{path.name}:{number}: expected 'name : kind=name ... : properties' ({error})")
+            raise SystemExit(
+                f"{path.name}: '{line}': expected 'name : kind=name ... : properties' ({error})"
+            )
     return rows
 
 
@@ -130,7 +140,9 @@ def c_parameter(arg: Arg, large: bool) -> str:
 
 
 def c_parameters(coll: Collective, form: Form) -> list[str]:
-    return [c_parameter(a, form.large) for a in coll.args] + [kind + name for kind, name in form.extra]
+    return [c_parameter(a, form.large) for a in coll.args] + [
+        kind + name for kind, name in form.extra
+    ]
 
 
 def c_names(coll: Collective, form: Form) -> list[str]:
@@ -139,9 +151,20 @@ def c_names(coll: Collective, form: Form) -> list[str]:
 
 def wrap(text: str, indent: str = "    ", width: int = 100, first: str = "") -> str:
     """Folds a C line after commas and closing parentheses only; what follows is indented."""
-    kept = text.replace(" ", "\xa0").replace(",\xa0", ", ").replace(")\xa0_", ") _").replace("=\xa0PMPI", "= PMPI")
-    lines = textwrap.wrap(kept, width, initial_indent=first, subsequent_indent=indent,
-                          break_long_words=False, break_on_hyphens=False)
+    kept = (
+        text.replace(" ", "\xa0")
+        .replace(",\xa0", ", ")
+        .replace(")\xa0_", ") _")
+        .replace("=\xa0PMPI", "= PMPI")
+    )
+    lines = textwrap.wrap(
+        kept,
+        width,
+        initial_indent=first,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     return "\n".join(lines).replace("\xa0", " ")
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries_control.c - CRESTA_Set_impl and CRESTA_Comm_prepare for module crestacoll, in both kinds of handles. */
+/* entries_control.c - CRESTA_Set_impl and CRESTA_Comm_prepare for module crestacoll, in both kinds
+ * of handles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,9 @@ void cresta_comm_prepare_int(MPI_Fint *comm, MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Comm_prepare(PMPI_Comm_f2c(*comm)));
 }
 
-void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror) __attribute__((alias("cresta_set_impl_int")));
-void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_comm_prepare_int")));
+void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)
+    __attribute__((alias("cresta_set_impl_int")));
+void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_comm_prepare_int")));
 
 #pragma GCC visibility pop

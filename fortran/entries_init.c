@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Pcontrol where they do not pass the C names. */
+/* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Pcontrol where
+ * they do not pass the C names. */
 #include "api/process.h"
 #include "handles.h"
 
@@ -29,10 +30,14 @@ void mpi_init(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
 void mpi_init__(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
 void mpi_init_f08_(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
 void MPI_INIT(MPI_Fint *ierror) __attribute__((alias("mpi_init_")));
-void mpi_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
-void mpi_init_thread__(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
-void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
-void MPI_INIT_THREAD(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((alias("mpi_init_thread_")));
+void mpi_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+    __attribute__((alias("mpi_init_thread_")));
+void mpi_init_thread__(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+    __attribute__((alias("mpi_init_thread_")));
+void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+    __attribute__((alias("mpi_init_thread_")));
+void MPI_INIT_THREAD(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+    __attribute__((alias("mpi_init_thread_")));
 void mpi_pcontrol(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 void mpi_pcontrol__(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 void mpi_pcontrol_f08_(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
@@ -40,10 +45,11 @@ void MPI_PCONTROL(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 
 #else
 
-/* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not.  It has a profiling layer of its own, which is absent
- * in a C program (hence weak). */
+/* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not.  It has a profiling layer of
+ * its own, which is absent in a C program (hence weak). */
 void pmpir_init_f08_(MPI_Fint *ierror) __attribute__((weak));
-void pmpir_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror) __attribute__((weak));
+void pmpir_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
+    __attribute__((weak));
 void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
 void mpi_init_f08_(MPI_Fint *ierror)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* handles.c - see handles.h.
  *
- * Fortran's MPI_IN_PLACE and MPI_BOTTOM are variables that a program names by address.  The references are weak: a C program
- * has no Fortran library, and then nothing has their address. */
+ * Fortran's MPI_IN_PLACE and MPI_BOTTOM are variables that a program names by address.  The
+ * references are weak: a C program has no Fortran library, and then nothing has their address. */
 #include "handles.h"
 
 #include <stdlib.h>
@@ -11,15 +11,16 @@
 
 #if defined(OPEN_MPI)
 /* One common block, in the spelling of each family of compilers; mpi_f08 names the same one. */
-#define CCO_SENTINEL(name, upper) \
-    extern int name __attribute__((weak)), name##_ __attribute__((weak)), name##__ __attribute__((weak)), upper __attribute__((weak));
+#define CCO_SENTINEL(name, upper)                                                                  \
+    extern int name __attribute__((weak)), name##_ __attribute__((weak)),                          \
+        name##__ __attribute__((weak)), upper __attribute__((weak));
 CCO_SENTINEL(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 CCO_SENTINEL(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
 static int is_in_place(const void *a)
 {
-    return a == &mpi_fortran_in_place_ || a == &mpi_fortran_in_place || a == &mpi_fortran_in_place__ ||
-           a == &MPI_FORTRAN_IN_PLACE;
+    return a == &mpi_fortran_in_place_ || a == &mpi_fortran_in_place ||
+           a == &mpi_fortran_in_place__ || a == &MPI_FORTRAN_IN_PLACE;
 }
 
 static int is_bottom(const void *a)
@@ -28,13 +29,15 @@ static int is_bottom(const void *a)
            a == &MPI_FORTRAN_BOTTOM;
 }
 #else
-/* mpi_f08 has variables of its own; mpif.h and `use mpi` a common block, whose address MPICH keeps in a pointer. */
+/* mpi_f08 has variables of its own; mpif.h and `use mpi` a common block, whose address MPICH keeps
+ * in a pointer. */
 extern int MPIR_F08_MPI_IN_PLACE __attribute__((weak)), MPIR_F08_MPI_BOTTOM __attribute__((weak));
 extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak)), *MPIR_F_MPI_BOTTOM __attribute__((weak));
 
 static int is_in_place(const void *a)
 {
-    return a == &MPIR_F08_MPI_IN_PLACE || (&MPIR_F_MPI_IN_PLACE != NULL && a == MPIR_F_MPI_IN_PLACE);
+    return a == &MPIR_F08_MPI_IN_PLACE ||
+           (&MPIR_F_MPI_IN_PLACE != NULL && a == MPIR_F_MPI_IN_PLACE);
 }
 
 static int is_bottom(const void *a)

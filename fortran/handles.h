@@ -8,13 +8,16 @@
 #include "core/mpi_compat.h"
 
 /* Counts in arrays are handed on as they are. */
-_Static_assert(sizeof(MPI_Fint) == sizeof(int), "crestacoll needs Fortran integers of the size of int");
+_Static_assert(sizeof(MPI_Fint) == sizeof(int),
+               "crestacoll needs Fortran integers of the size of int");
 
-/* The address that a Fortran program passed, with its MPI_IN_PLACE and MPI_BOTTOM turned into C's. */
+/* The address that a Fortran program passed, with its MPI_IN_PLACE and MPI_BOTTOM turned into C's.
+ */
 void *cco_f_address(void *address);
 
-/* The datatypes of an alltoallw as C handles, one per peer; NULL if they are not significant (`sending` in place).  The array
- * is `types` itself where handles are the same in both languages. */
+/* The datatypes of an alltoallw as C handles, one per peer; NULL if they are not significant
+ * (`sending` in place).  The array is `types` itself where handles are the same in both languages.
+ */
 MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending);
 void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* section.c - see section.h.  Needs the header ISO_Fortran_binding.h, nothing of the Fortran run-time library. */
+/* section.c - see section.h.  Needs the header ISO_Fortran_binding.h, nothing of the Fortran
+ * run-time library. */
 #include "section.h"
 
 #include <stdlib.h>
@@ -79,16 +80,21 @@ static MPI_Aint *places(const CFI_cdesc_t *a, MPI_Count count)
 
 cco_f_section cco_f_describe(CFI_cdesc_t *argument, MPI_Count count, MPI_Fint type)
 {
-    cco_f_section s = {.address = argument->base_addr, .count = (MPI_Fint)count, .large_count = count, .type = type};
+    cco_f_section s = {.address = argument->base_addr,
+                       .count = (MPI_Fint)count,
+                       .large_count = count,
+                       .type = type};
     if (!has_gaps(argument))
         return s;
     const MPI_Datatype element = PMPI_Type_f2c(type);
     MPI_Datatype made = MPI_DATATYPE_NULL;
     int size = 0;
     PMPI_Type_size(element, &size);
-    s.error = (size_t)size != argument->elem_len || count < 0 || count > (MPI_Count)elements(argument) || count != (int)count;
+    s.error = (size_t)size != argument->elem_len || count < 0 ||
+              count > (MPI_Count)elements(argument) || count != (int)count;
     MPI_Aint *list = s.error ? NULL : places(argument, count);
-    s.error = list == NULL || PMPI_Type_create_hindexed_block((int)count, 1, list, element, &made) != MPI_SUCCESS ||
+    s.error = list == NULL ||
+              PMPI_Type_create_hindexed_block((int)count, 1, list, element, &made) != MPI_SUCCESS ||
               PMPI_Type_commit(&made) != MPI_SUCCESS;
     free(list);
     if (!s.error) {
@@ -119,7 +125,8 @@ void cco_f_release(cco_f_section *s, int out)
 
 int cco_f_section_error(MPI_Fint comm)
 {
-    cco_say("a call that only starts a collective got an array section that cannot be described to MPI; pass a contiguous array");
+    cco_say("a call that only starts a collective got an array section that cannot be described to "
+            "MPI; pass a contiguous array");
     PMPI_Comm_call_errhandler(PMPI_Comm_f2c(comm), MPI_ERR_BUFFER);
     return MPI_ERR_BUFFER;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crestacoll.h - drop-in MPI collectives with a choice of implementations.
  *
- * Change the sentinel MPI_ of a collective to CRESTA_ and keep its arguments: same meaning, same outcome, same errors, in
- * the communicator's error handler.  Which implementation runs is decided by rules: built in, set by the program
- * (CRESTA_Set_impl) or by the user (environment variable CRESTA_IMPL), in rising order of precedence.
- * Every function returns MPI_SUCCESS or an MPI error class.
+ * Change the sentinel MPI_ of a collective to CRESTA_ and keep its arguments: same meaning, same
+ * outcome, same errors, in the communicator's error handler.  Which implementation runs is decided
+ * by rules: built in, set by the program (CRESTA_Set_impl) or by the user (environment variable
+ * CRESTA_IMPL), in rising order of precedence. Every function returns MPI_SUCCESS or an MPI error
+ * class.
  *
  * Source: CRESTA deliverable D4.5.3, "Non-Blocking Collectives Runtime Library", 2013.
  */
@@ -17,8 +18,9 @@
 #define CRESTA_VERSION_MINOR 1
 #define CRESTA_VERSION_PATCH 0
 
-/* CRESTA_HAVE_PERSISTENT: this MPI has persistent collectives (as MPIX_ in Open MPI 4, which calls for mpi-ext.h).
- * CRESTA_HAVE_LARGE_COUNT: it has the `_c` calls, whose counts are MPI_Count (MPI 4.0, section 2.5.8). */
+/* CRESTA_HAVE_PERSISTENT: this MPI has persistent collectives (as MPIX_ in Open MPI 4, which calls
+ * for mpi-ext.h). CRESTA_HAVE_LARGE_COUNT: it has the `_c` calls, whose counts are MPI_Count
+ * (MPI 4.0, section 2.5.8). */
 #if MPI_VERSION >= 4
 #define CRESTA_HAVE_PERSISTENT 1
 #define CRESTA_HAVE_LARGE_COUNT 1
@@ -45,16 +47,18 @@ extern "C" {
 /* Chooses implementations for the calls on `comm` that follow.
  *
  * comm  an intracommunicator; the call is collective over it
- * spec  rules, such as "alltoall[4K-1M]=nonblock,*=mpi" (grammar: docs/choosing.md); equal on all ranks.
- *       Replaces what an earlier call said for this communicator; "" takes it back.  Duplicates do not inherit it.
+ * spec  rules, such as "alltoall[4K-1M]=nonblock,*=mpi" (grammar: docs/choosing.md); equal on all
+ * ranks. Replaces what an earlier call said for this communicator; "" takes it back.  Duplicates do
+ * not inherit it.
  *
  * The user's CRESTA_IMPL goes before these rules, the built-in choice after them.
- * Errors: MPI_ERR_ARG (on every rank, with one message on stderr) for a spec that is wrong or differs between ranks, MPI_ERR_COMM for an
- * intercommunicator; the choice is then unchanged. */
+ * Errors: MPI_ERR_ARG (on every rank, with one message on stderr) for a spec that is wrong or
+ * differs between ranks, MPI_ERR_COMM for an intercommunicator; the choice is then unchanged. */
 int CRESTA_Set_impl(MPI_Comm comm, const char *spec);
 
 /* Makes everything crestacoll keeps about `comm` now, instead of in its first blocking collective.
- * Collective over `comm`; good before a timed region or where a program uses only non-blocking collectives. */
+ * Collective over `comm`; good before a timed region or where a program uses only non-blocking
+ * collectives. */
 int CRESTA_Comm_prepare(MPI_Comm comm);
 
 #if defined(__GNUC__)

@@ -40,7 +40,8 @@ static int check_everywhere(const cco_comm *state, const char *spec, const char 
     if (cco_agree(state->comm, words, 2, equal) != MPI_SUCCESS)
         return MPI_ERR_INTERN;
     if (!equal[0] && state->rank == 0)
-        cco_say("CRESTA_Set_impl on communicator '%s': the ranks gave different rules; rank 0 gave \"%s\"",
+        cco_say("CRESTA_Set_impl on communicator '%s': the ranks gave different rules; rank 0 gave "
+                "\"%s\"",
                 state->name, spec);
     else if (equal[0] && error[0] && state->rank == 0)
         cco_say("%s", error);

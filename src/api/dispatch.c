@@ -17,12 +17,14 @@
 /* The guard: what happens below here on this thread is ours or the MPI's, not the program's. */
 static _Thread_local int inside;
 
-/* Ranks compare their settings and the communicator's name.  This is the first thing they do together on it. */
+/* Ranks compare their settings and the communicator's name.  This is the first thing they do
+ * together on it. */
 static void set_up(cco_comm *state)
 {
     bool equal[2] = {true, true};
     cco_comm_read_name(state);
-    const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error), cco_hash(0, state->name)};
+    const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error),
+                              cco_hash(0, state->name)};
     if (state->size > 1 && cco_agree(state->comm, words, 2, equal) != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     if (!equal[0] || cco_configured.error[0])
@@ -85,11 +87,12 @@ static bool tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_C
         return !stop;
     if (choice->refused != NULL && cco_configured.fallback != CCO_FALLBACK_SILENT)
         cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s%s instead of what '%s' asks for: %s",
-                cco_coll_infos[coll].name, state->name, stop ? "CRESTA_FALLBACK=error forbids " : "", choice->impl,
-                choice->why, choice->refused);
+                cco_coll_infos[coll].name, state->name,
+                stop ? "CRESTA_FALLBACK=error forbids " : "", choice->impl, choice->why,
+                choice->refused);
     cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
-            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes, choice->why,
-            all->count > 1 ? "; other sizes may differ" : "");
+            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
+            choice->why, all->count > 1 ? "; other sizes may differ" : "");
     return !stop;
 }
 
@@ -129,7 +132,7 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
 {
     cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
     const uint64_t start = cco_ticks();
-    if (cco_profile_samples(++state->calls)) /* on all ranks or none, also where recording is suspended */
+    if (cco_profile_samples(++state->calls)) /* on all ranks or none, recording or suspended */
         sample_wait(state, record);
     const int rc = choice->model->run(state, call);
     if (cco_recording)
@@ -140,10 +143,12 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
 int cco_run(cco_comm *state, const cco_call *call)
 {
     const cco_coll coll = call->coll;
-    const MPI_Count bytes = state->sized >> coll & 1 ? cco_bytes(call, state->rank, state->size) : 0;
+    const MPI_Count bytes = state->sized >> coll & 1 ? cco_bytes(call, state->rank, state->size)
+                                                     : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
     inside++;
-    if (state->untold >> coll & 1 && !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
+    if (state->untold >> coll & 1 &&
+        !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
         inside--;
         PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -165,7 +170,8 @@ static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, 
     return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
 }
 
-int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info, MPI_Request *request)
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+              MPI_Request *request)
 {
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
     const uint64_t start = cco_ticks();

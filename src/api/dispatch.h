@@ -10,8 +10,8 @@
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll);
 cco_comm *cco_enter_start_active(MPI_Comm comm);
 
-/* A blocking call begins: the state of its communicator, set up if need be (collective), or NULL if the call goes straight
- * to the MPI. */
+/* A blocking call begins: the state of its communicator, set up if need be (collective), or NULL if
+ * the call goes straight to the MPI. */
 static inline cco_comm *cco_enter(MPI_Comm comm, cco_coll coll)
 {
     return cco_phase_now() == CCO_IDLE ? NULL : cco_enter_active(comm, coll);
@@ -28,9 +28,11 @@ static inline cco_comm *cco_enter_start(MPI_Comm comm, cco_coll coll)
 int cco_run(cco_comm *state, const cco_call *call);
 
 /* Starts a call with the MPI's own non-blocking or persistent form, and records it. */
-int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info, MPI_Request *request);
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+              MPI_Request *request);
 
-/* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was not. */
+/* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
+ * not. */
 cco_comm *cco_prepare(MPI_Comm comm);
 
 #endif

@@ -54,7 +54,8 @@ static void read_environment(void)
     char wrong[1024] = "";
     cco_config_read();
     cco_rules *builtin = cco_rules_parse(CCO_DEFAULT_IMPL, "built in", wrong, sizeof wrong);
-    cco_rules *user = c->error[0] ? NULL : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
+    cco_rules *user = c->error[0] ? NULL
+                                  : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
     asked = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
@@ -70,8 +71,8 @@ static void try_profile_file(void)
     if (file != NULL)
         fclose(file);
     else if (c->profile != NULL && !c->error[0])
-        snprintf(c->error, sizeof c->error, "CRESTA_PROFILE=%.200s: cannot write this file: %s", c->profile,
-                 strerror(errno));
+        snprintf(c->error, sizeof c->error, "CRESTA_PROFILE=%.200s: cannot write this file: %s",
+                 c->profile, strerror(errno));
 }
 
 static void report_loaded(void)
@@ -79,7 +80,8 @@ static void report_loaded(void)
     FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
     if (file == NULL)
         return;
-    fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
+            CRESTA_VERSION_PATCH);
     fclose(file);
 }
 
@@ -112,7 +114,8 @@ static void write_profile(void)
     free(rows.list);
 }
 
-/* Runs when MPI_Finalize frees the attributes of MPI_COMM_SELF: MPI still works, and all ranks come here. */
+/* Runs when MPI_Finalize frees the attributes of MPI_COMM_SELF: MPI still works, and all ranks come
+ * here. */
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
@@ -154,13 +157,23 @@ void cco_process_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* -1 in a program of sessions. */
+static int world_rank(void)
+{
+    int rank = -1, initialized = 0;
+    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
 void cco_process_begin_late(void)
 {
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
         read_environment();
-        if (cco_configured.profile != NULL)
-            cco_log(CCO_LOG_WARN, "no profile: MPI_Init did not pass through crestacoll");
+        if (cco_configured.profile != NULL && world_rank() <= 0)
+            cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll:"
+                                  " link it before the MPI library (mpicc ... -lcrestacoll does)");
         cco_configured.profile = NULL;
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
         set_phase(CCO_ACTIVE);

@@ -11,7 +11,8 @@ typedef enum cco_phase {
     CCO_ACTIVE,
 } cco_phase;
 
-/* Read without a lock on every call; moves from unread to idle or active once, to active by CRESTA_Set_impl, to idle at the end. */
+/* Read without a lock on every call; moves from unread to idle or active once, to active by
+ * CRESTA_Set_impl, to idle at the end. */
 extern cco_phase cco_process_phase;
 
 static inline cco_phase cco_phase_now(void)
@@ -19,7 +20,8 @@ static inline cco_phase cco_phase_now(void)
     return __atomic_load_n(&cco_process_phase, __ATOMIC_ACQUIRE);
 }
 
-/* After MPI_Init: reads the environment, compares it over all ranks, stops the job if it is wrong.  Collective over MPI_COMM_WORLD. */
+/* After MPI_Init: reads the environment, compares it over all ranks, stops the job if it is wrong.
+ * Collective over MPI_COMM_WORLD. */
 void cco_process_begin(void);
 
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */

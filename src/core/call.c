@@ -38,7 +38,8 @@ static MPI_Count mean_block(const cco_call *c, int size)
         total = sum(c, counts, size) * cco_type_size(in_place ? c->recvtype : c->sendtype);
     else
         for (int i = 0; i < size; i++)
-            total += cco_count_at(c, counts, i) * cco_type_size((in_place ? c->recvtypes : c->sendtypes)[i]);
+            total += cco_count_at(c, counts, i) *
+                     cco_type_size((in_place ? c->recvtypes : c->sendtypes)[i]);
     return total / size;
 }
 

@@ -8,8 +8,9 @@
 
 #include "core/collectives.h"
 
-/* Only the members that the collective has are set.  Where it has a single buffer, count or type, the send and the
- * recv member both hold it.  Arrays of counts and displacements are int[], or MPI_Count[] and MPI_Aint[] if `large`. */
+/* Only the members that the collective has are set.  Where it has a single buffer, count or type,
+ * the send and the recv member both hold it.  Arrays of counts and displacements are int[], or
+ * MPI_Count[] and MPI_Aint[] if `large`. */
 typedef struct cco_call {
     cco_coll coll;
     bool large; /* a `_c` call */
@@ -33,8 +34,9 @@ static inline MPI_Count cco_count_at(const cco_call *c, const void *counts, int 
 /* The size of a datatype in bytes, 0 for one that the MPI cannot tell. */
 MPI_Count cco_type_size(MPI_Datatype type);
 
-/* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the communicator.  Equal on all ranks
- * for CCO_SIZED collectives.  0 where a datatype is invalid: the MPI will say so when it gets the call. */
+/* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the
+ * communicator.  Equal on all ranks for CCO_SIZED collectives.  0 where a datatype is invalid: the
+ * MPI will say so when it gets the call. */
 MPI_Count cco_bytes(const cco_call *c, int rank, int size);
 
 #endif

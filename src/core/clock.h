@@ -8,7 +8,8 @@
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
-/* The time stamp counter runs at constant rate on every x86-64 of the last decade; two reads cost half of two clock_gettime. */
+/* The time stamp counter runs at constant rate on every x86-64 of the last decade; two reads cost
+ * half of two clock_gettime. */
 static inline uint64_t cco_ticks(void)
 {
     return __rdtsc();
@@ -49,7 +50,9 @@ static inline cco_clock_mark cco_clock_now(void)
 
 static inline double cco_tick_us(cco_clock_mark from, cco_clock_mark to)
 {
-    return to.ticks > from.ticks ? 1e6 * (to.seconds - from.seconds) / (double)(to.ticks - from.ticks) : 0;
+    return to.ticks > from.ticks
+               ? 1e6 * (to.seconds - from.seconds) / (double)(to.ticks - from.ticks)
+               : 0;
 }
 
 #endif

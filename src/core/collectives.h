@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collectives.h - the seventeen collectives: enum, names, properties.  The list is generated from api/collectives.def. */
+/* collectives.h - the seventeen collectives: enum, names, properties.  The list is generated from
+ * api/collectives.def. */
 #ifndef CCO_COLLECTIVES_H
 #define CCO_COLLECTIVES_H
 

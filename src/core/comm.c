@@ -8,7 +8,8 @@
 
 #include "core/mpi_compat.h"
 
-/* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up and end of a state. */
+/* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up
+ * and end of a state. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static cco_comm *states;

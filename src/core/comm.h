@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* comm.h - the state of a communicator: what was chosen for it, what was recorded, what the models keep there.
+/* comm.h - the state of a communicator: what was chosen for it, what was recorded, what the models
+ * keep there.
  *
- * An attribute of the communicator; dies with it.  MPI lets no two threads be in blocking collectives of one communicator
- * at once, so a state needs no lock. */
+ * An attribute of the communicator; dies with it.  MPI lets no two threads be in blocking
+ * collectives of one communicator at once, so a state needs no lock. */
 #ifndef CCO_COMM_H
 #define CCO_COMM_H
 
@@ -16,9 +17,9 @@
 typedef struct cco_choice {
     MPI_Count min, max;
     const cco_model *model;
-    char impl[64];               /* the implementation that runs, as a user would write it */
-    const char *refused;         /* why it is not the one that the rule names; NULL if it is */
-    char why[128];               /* the rule and where it stands */
+    char impl[64];                  /* the implementation that runs, as a user would write it */
+    const char *refused;            /* why it is not the one that the rule names; NULL if it is */
+    char why[128];                  /* the rule and where it stands */
     cco_record *records[CCO_MODES]; /* arrays over size classes, made when first needed */
 } cco_choice;
 
@@ -38,11 +39,11 @@ typedef struct cco_attached {
 typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
-    bool inter; /* an intercommunicator: every call goes to the MPI */
-    bool ready; /* ranks have agreed, choices are made */
+    bool inter;      /* an intercommunicator: every call goes to the MPI */
+    bool ready;      /* ranks have agreed, choices are made */
     uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
     uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
-    uint32_t untold; /* bit per collective: there is something to say about the choice, or to stop for */
+    uint32_t untold; /* bit per collective: there is something to say first, or to stop for */
     uint32_t calls;  /* blocking calls so far, equal on all ranks */
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
@@ -55,7 +56,8 @@ typedef struct cco_comm {
 /* The state of `comm`, NULL if it has none. */
 cco_comm *cco_comm_find(MPI_Comm comm);
 
-/* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run out.  Not ready. */
+/* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run
+ * out.  Not ready. */
 cco_comm *cco_comm_create(MPI_Comm comm);
 
 /* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
@@ -83,7 +85,8 @@ static inline void *cco_comm_attached(const cco_comm *state, const void *key)
     return NULL;
 }
 
-/* Keeps `data` with the state; `release(data)` runs when the communicator is freed.  False when memory runs out. */
+/* Keeps `data` with the state; `release(data)` runs when the communicator is freed.  False when
+ * memory runs out. */
 bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*release)(void *));
 
 /* Calls `visit` for every state there is. */

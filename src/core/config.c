@@ -61,17 +61,20 @@ static void read_impl(cco_config *c)
     c->impl = *text == '@' ? read_file(text + 1) : strdup(text);
     if (c->impl != NULL)
         return;
-    snprintf(c->error, sizeof c->error, "CRESTA_IMPL=%.200s: cannot read this file: %s", text, strerror(errno));
+    snprintf(c->error, sizeof c->error, "CRESTA_IMPL=%.200s: cannot read this file: %s", text,
+             strerror(errno));
     c->impl = calloc(1, 1);
 }
 
-/* The place of a variable's value in a list of three; `otherwise` and an error if it is none of them. */
+/* The place of a variable's value in a list of three; `otherwise` and an error if it is none of
+ * them. */
 static int one_of(cco_config *c, const char *name, const char *const names[3], int otherwise)
 {
     for (int i = 0; i < 3; i++)
         if (strcmp(value(name), names[i]) == 0)
             return i;
-    snprintf(c->error, sizeof c->error, "%s=%.40s: expected %s, %s or %s", name, value(name), names[0], names[1], names[2]);
+    snprintf(c->error, sizeof c->error, "%s=%.40s: expected %s, %s or %s", name, value(name),
+             names[0], names[1], names[2]);
     return otherwise;
 }
 
@@ -92,9 +95,10 @@ void cco_config_read(void)
     cco_config *c = &cco_configured;
     c->error[0] = '\0';
     read_impl(c);
-    c->log = (cco_log_level)one_of(c, "CRESTA_LOG", (const char *const[]){"off", "warn", "info"}, CCO_LOG_WARN);
-    c->fallback = (cco_fallback)one_of(c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"},
-                                       CCO_FALLBACK_WARN);
+    c->log = (cco_log_level)one_of(c, "CRESTA_LOG", (const char *const[]){"off", "warn", "info"},
+                                   CCO_LOG_WARN);
+    c->fallback = (cco_fallback)one_of(
+        c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
     read_wait(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
@@ -112,6 +116,7 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[64];
-    snprintf(numbers, sizeof numbers, "%d %u %d", c->profile != NULL, c->profile_wait, (int)c->fallback);
+    snprintf(numbers, sizeof numbers, "%d %u %d", c->profile != NULL, c->profile_wait,
+             (int)c->fallback);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

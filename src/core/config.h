@@ -9,17 +9,22 @@
 #include "core/log.h"
 
 /* What happens when an implementation that was asked for cannot do a collective here. */
-typedef enum cco_fallback { CCO_FALLBACK_ERROR, CCO_FALLBACK_WARN, CCO_FALLBACK_SILENT } cco_fallback;
+typedef enum cco_fallback {
+    CCO_FALLBACK_ERROR,
+    CCO_FALLBACK_WARN,
+    CCO_FALLBACK_SILENT
+} cco_fallback;
 
 typedef struct cco_config {
-    char *impl;             /* the text of CRESTA_IMPL, or of the file it names; never NULL */
-    char impl_source[256];  /* what to call that text in messages: "CRESTA_IMPL" or "CRESTA_IMPL=@file" */
-    const char *profile;    /* file name, NULL = no recording */
-    const char *loaded;     /* file name or NULL */
-    unsigned profile_wait;  /* one barrier in this many calls; 0 = never */
+    char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
+    char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
+                              "CRESTA_IMPL=@file" */
+    const char *profile;   /* file name, NULL = no recording */
+    const char *loaded;    /* file name or NULL */
+    unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
-    char error[1024];       /* what is wrong with the environment of this rank; "" if nothing */
+    char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 
 extern cco_config cco_configured;
@@ -31,7 +36,8 @@ typedef struct cco_env_row {
 extern const cco_env_row cco_env_rows[];
 extern const int cco_env_row_count;
 
-/* Reads the environment into cco_configured.  Errors are kept in it, to be told when all ranks have met. */
+/* Reads the environment into cco_configured.  Errors are kept in it, to be told when all ranks have
+ * met. */
 void cco_config_read(void);
 
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */

@@ -43,7 +43,8 @@ void cco_fatal(const char *format, ...)
     va_start(arguments, format);
     print(format, arguments);
     va_end(arguments);
-    nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000}, NULL); /* launchers drop what they have not forwarded yet */
+    nanosleep(&(struct timespec){.tv_nsec = 200 * 1000 * 1000},
+              NULL); /* launchers drop what they have not forwarded yet */
     PMPI_Abort(MPI_COMM_WORLD, 2);
     abort();
 }

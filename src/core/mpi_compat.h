@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_compat.h - where the MPIs differ: names of the persistent collectives, visibility, weak data. */
+/* mpi_compat.h - where the MPIs differ: names of the persistent collectives, visibility, weak data.
+ */
 #ifndef CCO_MPI_COMPAT_H
 #define CCO_MPI_COMPAT_H
 
@@ -16,8 +17,8 @@
 
 #define CCO_EXPORT __attribute__((visibility("default")))
 
-/* Open MPI's handles are addresses of data in libmpi.  Weak, so that the preload library can be loaded into a
- * process without MPI (a shell between the launcher and the program). */
+/* Open MPI's handles are addresses of data in libmpi.  Weak, so that the preload library can be
+ * loaded into a process without MPI (a shell between the launcher and the program). */
 #if defined(CRESTA_PRELOAD) && defined(OPEN_MPI)
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self

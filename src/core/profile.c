@@ -30,7 +30,8 @@ double cco_profile_wall(void)
     return cco_seconds() - start.seconds;
 }
 
-/* Multiples of the golden ratio spread evenly, so that no period of the program hides from the sample. */
+/* Multiples of the golden ratio spread evenly, so that no period of the program hides from the
+ * sample. */
 bool cco_profile_samples(uint32_t n)
 {
     return n * 2654435769u < sample_below;
@@ -79,7 +80,8 @@ static void keep_row(const cco_row *row)
         old->waits += row->waits;
         old->wait_sum += row->wait_sum;
         old->wait_max = old->wait_sum;
-        if (row->waits > 0 && (old->waits == row->waits || row->shortest_wait_us < old->shortest_wait_us))
+        if (row->waits > 0 &&
+            (old->waits == row->waits || row->shortest_wait_us < old->shortest_wait_us))
             old->shortest_wait_us = row->shortest_wait_us;
         return;
     }
@@ -90,12 +92,20 @@ static void keep_row(const cco_row *row)
 static cco_row make_row(const cco_record *r, double tick_us)
 {
     const double us = (double)r->ticks * tick_us;
-    const double waited = r->waits ? (double)r->wait_ticks * tick_us * (double)r->calls / (double)r->waits : 0;
+    const double waited =
+        r->waits ? (double)r->wait_ticks * tick_us * (double)r->calls / (double)r->waits : 0;
     return (cco_row){
-        .ranks = 1, .calls_max = r->calls, .calls = r->calls, .bytes = r->bytes,
-        .us_min = us, .us_sum = us, .us_max = us,
-        .waits = r->waits, .shortest_wait_us = (double)r->shortest_wait * tick_us,
-        .wait_sum = waited, .wait_max = waited,
+        .ranks = 1,
+        .calls_max = r->calls,
+        .calls = r->calls,
+        .bytes = r->bytes,
+        .us_min = us,
+        .us_sum = us,
+        .us_max = us,
+        .waits = r->waits,
+        .shortest_wait_us = (double)r->shortest_wait * tick_us,
+        .wait_sum = waited,
+        .wait_max = waited,
     };
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile.h - recording: calls, bytes, time and waiting per communicator, collective, size class and implementation.
+/* profile.h - recording: calls, bytes, time and waiting per communicator, collective, size class
+ * and implementation.
  *
- * While the program runs, counters hang on the choices of a communicator.  When that goes, they become rows, and rows with one
- * key are added up: on this rank, then over the ranks (profile_merge.c), then written (profile_json.c). */
+ * While the program runs, counters hang on the choices of a communicator.  When that goes, they
+ * become rows, and rows with one key are added up: on this rank, then over the ranks
+ * (profile_merge.c), then written (profile_json.c). */
 #ifndef CCO_PROFILE_H
 #define CCO_PROFILE_H
 
@@ -13,7 +15,9 @@
 
 #include "core/collectives.h"
 
-enum { CCO_SIZE_CLASSES = 48 }; /* class 0: no bytes; class k: 2^(k-1) to 2^k - 1; the last takes the rest */
+enum {
+    CCO_SIZE_CLASSES = 48
+}; /* class 0: no bytes; class k: 2^(k-1) to 2^k - 1; the last takes the rest */
 
 typedef enum cco_mode { CCO_BLOCKING, CCO_NONBLOCKING, CCO_PERSISTENT, CCO_MODES } cco_mode;
 
@@ -26,12 +30,12 @@ typedef struct cco_record {
 typedef struct cco_row {
     char communicator[64], impl[64];
     int32_t coll, mode, size_class, processes;
-    int64_t ranks;             /* that made such calls */
-    uint64_t calls_max;        /* of one rank */
-    uint64_t calls, bytes;     /* of all ranks */
-    double us_min, us_sum, us_max;     /* time in these calls, over ranks */
-    uint64_t waits;            /* sampled */
-    double shortest_wait_us;   /* the cost of the barrier itself */
+    int64_t ranks;                 /* that made such calls */
+    uint64_t calls_max;            /* of one rank */
+    uint64_t calls, bytes;         /* of all ranks */
+    double us_min, us_sum, us_max; /* time in these calls, over ranks */
+    uint64_t waits;                /* sampled */
+    double shortest_wait_us;       /* the cost of the barrier itself */
     double wait_sum, wait_max; /* time waited, over ranks, scaled from the sample to all calls */
 } cco_row;
 
@@ -76,7 +80,8 @@ int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double 
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);
 
-/* True if the `n`th blocking call of a communicator is one of those that a timed barrier precedes. */
+/* True if the `n`th blocking call of a communicator is one of those that a timed barrier precedes.
+ */
 bool cco_profile_samples(uint32_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile_json.c - the profile file; its schema is python/crestacoll/schemas/profile.schema.json. */
+/* profile_json.c - the profile file; its schema is python/crestacoll/schemas/profile.schema.json.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,17 +44,18 @@ static double within(double value, double most)
 
 static void put_wait(FILE *file, const cco_row *row)
 {
-    /* The barrier's own cost, taken as the shortest one seen, is no waiting; and a few long waits in a small sample must not
-     * come out as more than all the time there was. */
+    /* The barrier's own cost, taken as the shortest one seen, is no waiting; and a few long waits
+     * in a small sample must not come out as more than all the time there was. */
     const double own = row->shortest_wait_us, ranks = (double)row->ranks;
-    const double mean = within(row->wait_sum / ranks - own * (double)row->calls / ranks, row->us_sum / ranks);
+    const double mean = within(row->wait_sum / ranks - own * (double)row->calls / ranks,
+                               row->us_sum / ranks);
     const double max = within(row->wait_max - own * (double)row->calls_max, row->us_max);
     fprintf(file, ", \"wait_us\": ");
     if (row->waits == 0)
         fprintf(file, "null");
     else
-        fprintf(file, "{\"samples\": %llu, \"mean\": %.3f, \"max\": %.3f}", (unsigned long long)row->waits,
-                mean, max);
+        fprintf(file, "{\"samples\": %llu, \"mean\": %.3f, \"max\": %.3f}",
+                (unsigned long long)row->waits, mean, max);
 }
 
 static void put_row(FILE *file, const cco_row *row)
@@ -71,9 +73,11 @@ static void put_row(FILE *file, const cco_row *row)
         fprintf(file, "%llu", k == 0 ? 0ULL : 2 * low - 1);
     fprintf(file, ", \"implementation\": ");
     put_string(file, row->impl);
-    fprintf(file, ",\n     \"ranks\": %lld, \"calls\": %llu, \"calls_total\": %llu, \"bytes_total\": %llu",
-            (long long)row->ranks, (unsigned long long)row->calls_max, (unsigned long long)row->calls,
-            (unsigned long long)row->bytes);
+    fprintf(
+        file,
+        ",\n     \"ranks\": %lld, \"calls\": %llu, \"calls_total\": %llu, \"bytes_total\": %llu",
+        (long long)row->ranks, (unsigned long long)row->calls_max, (unsigned long long)row->calls,
+        (unsigned long long)row->bytes);
     fprintf(file, ", \"time_us\": {\"min\": %.3f, \"mean\": %.3f, \"max\": %.3f}", row->us_min,
             row->us_sum / (double)row->ranks, row->us_max);
     put_wait(file, row);
@@ -85,11 +89,11 @@ int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double 
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return errno;
-    fprintf(file, "{\"schema\": \"crestacoll-profile-1\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ", CRESTA_VERSION_MAJOR,
-            CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    fprintf(file, "{\"schema\": \"crestacoll-profile-1\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
+            CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_library(file);
-    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n", ranks, wall_s,
-            cco_configured.profile_wait);
+    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
+            ranks, wall_s, cco_configured.profile_wait);
     for (int i = 0; i < rows->count; i++) {
         put_row(file, &rows->list[i]);
         fprintf(file, i + 1 < rows->count ? ",\n" : "\n");

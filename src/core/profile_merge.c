@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* profile_merge.c - rows of all ranks become one set on rank 0, up a binomial tree: ceil(log2 p) messages at most on a rank, and
- * no rank ever holds more rows than there are keys. */
+/* profile_merge.c - rows of all ranks become one set on rank 0, up a binomial tree: ceil(log2 p)
+ * messages at most on a rank, and no rank ever holds more rows than there are keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,7 +114,8 @@ cco_rows cco_profile_merge(MPI_Comm world)
         if (rank + bit < size) {
             cco_rows theirs = receive_rows(comm, rank + bit);
             if (!merge(&rows, &theirs))
-                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it", rank + bit);
+                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it",
+                        rank + bit);
             free(theirs.list);
         }
     }

@@ -10,8 +10,10 @@
 #include "core/mpi_compat.h"
 
 enum {
-    SPINS = 1000,         /* tests before the first yield when every rank has a core: some 50 microseconds */
-    YIELDS = 20000,       /* yields before the first sleep: some milliseconds, far beyond any collective on a node */
+    SPINS =
+        1000, /* tests before the first yield when every rank has a core: some 50 microseconds */
+    YIELDS = 20000, /* yields before the first sleep: some milliseconds, far beyond any collective
+                       on a node */
     NAP_NS = 20 * 1000,
 };
 

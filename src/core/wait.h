@@ -5,7 +5,8 @@
 
 #include "core/mpi_compat.h"
 
-/* Completes `*request`.  Spins, then yields the core, then sleeps for short times; yields at once where ranks outnumber cores. */
+/* Completes `*request`.  Spins, then yields the core, then sleeps for short times; yields at once
+ * where ranks outnumber cores. */
 int cco_wait(MPI_Request *request);
 
 /* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */

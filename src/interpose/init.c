@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* init.c - the small interposer, in the linked library too: MPI_Init, MPI_Init_thread, MPI_Pcontrol.
+/* init.c - the small interposer, in the linked library too: MPI_Init, MPI_Init_thread,
+ * MPI_Pcontrol.
  *
  * There is none for MPI_Finalize: an attribute of MPI_COMM_SELF ends crestacoll (api/process.c). */
 #include "api/process.h"

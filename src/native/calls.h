@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls.h - the MPI's own collectives, called with the arguments in a cco_call (calls.c is generated). */
+/* calls.h - the MPI's own collectives, called with the arguments in a cco_call (calls.c is
+ * generated). */
 #ifndef CCO_CALLS_H
 #define CCO_CALLS_H
 

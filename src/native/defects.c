@@ -20,7 +20,8 @@ static int mpich_version(void)
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, major = 0, minor = 0;
     PMPI_Get_library_version(text, &length);
-    version = sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 ? 100 * major + minor : NOT_MPICH;
+    version = sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 ? 100 * major + minor
+                                                                        : NOT_MPICH;
     __atomic_store_n(&known, version, __ATOMIC_RELAXED);
     return version;
 }
@@ -30,13 +31,20 @@ const char *cco_persistent_defect(cco_coll coll)
     const int version = mpich_version();
     switch (coll) {
     case CCO_GATHER:
-        return version < 402 ? "MPI_Gather_init of MPICH before 4.2 sends what the buffer held at its making" : NULL;
+        return version < 402
+                   ? "MPI_Gather_init of MPICH before 4.2 sends what the buffer held at its making"
+                   : NULL;
     case CCO_SCATTER:
-        return version < 403 ? "MPI_Scatter_init of MPICH before 4.3 is wrong from its second start on" : NULL;
+        return version < 403
+                   ? "MPI_Scatter_init of MPICH before 4.3 is wrong from its second start on"
+                   : NULL;
     case CCO_ALLGATHER:
-        return version < 401 ? "MPI_Allgather_init of MPICH before 4.1 is wrong from its second start on" : NULL;
+        return version < 401
+                   ? "MPI_Allgather_init of MPICH before 4.1 is wrong from its second start on"
+                   : NULL;
     case CCO_REDUCE_SCATTER:
-        return version < 403 ? "MPI_Reduce_scatter_init of MPICH 4.0 aborts with large messages" : NULL;
+        return version < 403 ? "MPI_Reduce_scatter_init of MPICH 4.0 aborts with large messages"
+                             : NULL;
     default:
         return NULL;
     }

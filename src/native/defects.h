@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* defects.h - collectives that the MPI below gets wrong.  Each was seen with the MPI's own calls alone
- * (tests/mpi/mpi_bugs.c); the version is the library's at run time. */
+/* defects.h - collectives that the MPI below gets wrong.  Each was seen with the MPI's own calls
+ * alone (tests/mpi/mpi_bugs.c); the version is the library's at run time. */
 #ifndef CCO_DEFECTS_H
 #define CCO_DEFECTS_H
 

@@ -10,5 +10,7 @@ static int run(struct cco_comm *state, const cco_call *call)
 }
 
 const cco_model cco_model_mpi = {
-    .name = "mpi", .doc = "the MPI's own blocking call", .run = run,
+    .name = "mpi",
+    .doc = "the MPI's own blocking call",
+    .run = run,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "nonblock": the MPI's own non-blocking call, completed inside by a polite wait (MPI 3.0, section 5.12). */
+/* model "nonblock": the MPI's own non-blocking call, completed inside by a polite wait (MPI 3.0,
+ * section 5.12). */
 #include "core/mpi_compat.h"
 #include "core/wait.h"
 #include "native/calls.h"
@@ -10,13 +11,16 @@ static int run(struct cco_comm *state, const cco_call *call)
 {
     MPI_Request request;
     (void)state;
-    if (call->coll == CCO_ALLTOALLW && call->sendbuf == MPI_IN_PLACE && cco_ialltoallw_in_place_defect())
+    if (call->coll == CCO_ALLTOALLW && call->sendbuf == MPI_IN_PLACE &&
+        cco_ialltoallw_in_place_defect())
         return cco_native_blocking(call);
     const int rc = cco_native_nonblocking(call, &request);
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
 }
 
 const cco_model cco_model_nonblock = {
-    .name = "nonblock", .doc = "the MPI's non-blocking call and a polite wait", .run = run,
+    .name = "nonblock",
+    .doc = "the MPI's non-blocking call and a polite wait",
+    .run = run,
     .below = &cco_model_mpi,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "persist": the MPI's persistent collective (MPI 4.0, section 6.13), kept on the communicator and started again.
+/* model "persist": the MPI's persistent collective (MPI 4.0, section 6.13), kept on the
+ * communicator and started again.
  *
- * What is kept is bound to staging buffers of ours and found by what all ranks know: a cache keyed by the caller's addresses or
- * datatypes could hit on one rank and miss on another, which would deadlock.  What cannot be keyed so (uneven vectors, derived types
- * in reductions, user-defined operations, large messages) is made for the one call, started, waited for and freed. */
+ * What is kept is bound to staging buffers of ours and found by what all ranks know: a cache keyed
+ * by the caller's addresses or datatypes could hit on one rank and miss on another, which would
+ * deadlock.  What cannot be keyed so (uneven vectors, derived types in reductions, user-defined
+ * operations, large messages) is made for the one call, started, waited for and freed. */
 #include "core/comm.h"
 #include "core/mpi_compat.h"
 #include "core/wait.h"
@@ -47,8 +49,11 @@ static int run(cco_comm *state, const cco_call *call)
 }
 
 const cco_model cco_model_persist = {
-    .name = "persist", .doc = "the MPI's persistent collective, kept and started again", .run = run,
-    .below = &cco_model_nonblock, .refuses = cco_persistent_defect,
+    .name = "persist",
+    .doc = "the MPI's persistent collective, kept and started again",
+    .run = run,
+    .below = &cco_model_nonblock,
+    .refuses = cco_persistent_defect,
 #if !defined(CRESTA_HAVE_PERSISTENT)
     .lacking = "this MPI has no persistent collectives (they came with MPI 4.0)",
 #endif

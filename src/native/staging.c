@@ -10,8 +10,8 @@
 #include "native/calls.h"
 
 enum {
-    KEPT = 8,                    /* per communicator; with both buffers they take at most 16 MiB of it */
-    LARGEST = 1024 * 1024,       /* bytes of a staging buffer on the rank that needs most */
+    KEPT = 8,              /* per communicator; with both buffers they take at most 16 MiB of it */
+    LARGEST = 1024 * 1024, /* bytes of a staging buffer on the rank that needs most */
 };
 
 typedef struct shelf {
@@ -54,7 +54,10 @@ bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_k
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     if (bytes <= 0 || bytes > LARGEST / state->size)
         return false;
-    *key = (cco_staged_key){.coll = call->coll, .bytes = bytes, .type = MPI_BYTE, .op = MPI_OP_NULL,
+    *key = (cco_staged_key){.coll = call->coll,
+                            .bytes = bytes,
+                            .type = MPI_BYTE,
+                            .op = MPI_OP_NULL,
                             .root = properties & CCO_ROOTED ? call->root : 0};
     if (moves_data(call->coll))
         return true;
@@ -116,9 +119,16 @@ static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *ke
         cco_fatal("no memory for the buffers of a persistent %s of %lld bytes",
                   cco_coll_infos[key->coll].name, (long long)key->bytes);
     const cco_call bound = {
-        .coll = key->coll, .root = key->root, .op = key->op, .comm = state->comm,
-        .sendbuf = kept->send, .recvbuf = kept->recv, .sendcount = count, .recvcount = count,
-        .sendtype = key->type, .recvtype = key->type,
+        .coll = key->coll,
+        .root = key->root,
+        .op = key->op,
+        .comm = state->comm,
+        .sendbuf = kept->send,
+        .recvbuf = kept->recv,
+        .sendcount = count,
+        .recvcount = count,
+        .sendtype = key->type,
+        .recvtype = key->type,
     };
     return cco_native_persistent(&bound, MPI_INFO_NULL, &kept->request);
 }
@@ -159,13 +169,15 @@ int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kep
 }
 
 /* `count` elements of the caller's, packed. */
-static void pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type, MPI_Comm comm)
+static void pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type,
+                 MPI_Comm comm)
 {
     int position = 0;
     PMPI_Pack(from, (int)count, type, to, (int)bytes, &position, comm);
 }
 
-static void unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes, MPI_Comm comm)
+static void unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes,
+                   MPI_Comm comm)
 {
     int position = 0;
     PMPI_Unpack(from, (int)bytes, &position, to, (int)count, type, comm);

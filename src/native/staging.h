@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* staging.h - persistent collectives that are kept on a communicator, with the buffers they are bound to. */
+/* staging.h - persistent collectives that are kept on a communicator, with the buffers they are
+ * bound to. */
 #ifndef CCO_STAGING_H
 #define CCO_STAGING_H
 
 #include "core/call.h"
 #include "core/comm.h"
 
-/* What all ranks know about a call.  Data movement is in bytes; a reduction keeps its predefined type and operation. */
+/* What all ranks know about a call.  Data movement is in bytes; a reduction keeps its predefined
+ * type and operation. */
 typedef struct cco_staged_key {
     cco_coll coll;
     int root;
@@ -25,8 +27,9 @@ typedef struct cco_staged {
 /* The key of a call; false if it has none.  The same answer on all ranks. */
 bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key);
 
-/* Finds the kept collective for `key`, or makes it (the same on all ranks).  Returns MPI_SUCCESS or what the MPI said.  Stops the job
- * when memory runs out: to go on without it on one rank only would hang the others. */
+/* Finds the kept collective for `key`, or makes it (the same on all ranks).  Returns MPI_SUCCESS or
+ * what the MPI said.  Stops the job when memory runs out: to go on without it on one rank only
+ * would hang the others. */
 int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept);
 
 /* Caller's data to the staging buffers, and back. */

@@ -17,7 +17,8 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, bool *equal)
 {
     uint64_t mine[8] = {0}, least[8] = {0};
     MPI_Request request;
-    for (int i = 0; i < count; i++) { /* the minimum of the complement is the complement of the maximum */
+    for (int i = 0; i < count;
+         i++) { /* the minimum of the complement is the complement of the maximum */
         mine[2 * i] = words[i];
         mine[2 * i + 1] = ~words[i];
     }
@@ -42,7 +43,8 @@ static void first_of(MPI_Comm comm, bool mine, int rank, int *first, int *count)
         cco_wait(&request);
 }
 
-/* The other ranks wait here until the one that speaks has ended the job: its message comes first. */
+/* The other ranks wait here until the one that speaks has ended the job: its message comes first.
+ */
 static void wait_for_the_end(MPI_Comm comm)
 {
     MPI_Request request;
@@ -53,8 +55,9 @@ static void wait_for_the_end(MPI_Comm comm)
 static void settings(char *text)
 {
     const cco_config *c = &cco_configured;
-    snprintf(text, SHOWN, "CRESTA_IMPL='%.270s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s", c->impl,
-             c->profile != NULL ? "set" : "unset", c->profile_wait,
+    snprintf(text, SHOWN,
+             "CRESTA_IMPL='%.270s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s",
+             c->impl, c->profile != NULL ? "set" : "unset", c->profile_wait,
              (const char *const[]){"error", "warn", "silent"}[c->fallback]);
 }
 
@@ -70,7 +73,8 @@ static void explain_difference(MPI_Comm comm, int rank, int size)
     first_of(comm, strcmp(mine, root) != 0, rank, &first, &count);
     if (first == INT_MAX ? rank == 0 : rank == first)
         cco_fatal("the environment must be the same on all ranks, but %d of %d differ from rank 0\n"
-                  "    rank %d: %s\n    rank 0: %s", count, size, rank, mine, root);
+                  "    rank %d: %s\n    rank 0: %s",
+                  count, size, rank, mine, root);
 }
 
 void cco_agree_explain(MPI_Comm comm)
@@ -84,8 +88,8 @@ void cco_agree_explain(MPI_Comm comm)
     else if (rank == first && count == size)
         cco_fatal("%s", cco_configured.error);
     else if (rank == first)
-        cco_fatal("rank %d (%d of %d ranks have an error in their environment): %s", rank, count, size,
-                  cco_configured.error);
+        cco_fatal("rank %d (%d of %d ranks have an error in their environment): %s", rank, count,
+                  size, cco_configured.error);
     wait_for_the_end(comm);
 }
 

@@ -38,7 +38,8 @@ static bool any_refused(const cco_choices *choices)
 }
 
 /* Adds the rules that match to `choices`; true once one takes every size. */
-static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll, const cco_comm *state)
+static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll,
+                      const cco_comm *state)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++) {
         const cco_rule *rule = &rules->list[i];
@@ -69,8 +70,8 @@ static bool choose(cco_comm *state, cco_coll coll)
     for (int i = 0; i < 3; i++)
         if (add_rules(choices, sources[i], coll, state))
             return true;
-    choices->list[choices->count++] =
-        (cco_choice){.max = LLONG_MAX, .model = cco_models[0], .impl = "mpi", .why = "no rule"};
+    choices->list[choices->count++] = (cco_choice){
+        .max = LLONG_MAX, .model = cco_models[0], .impl = "mpi", .why = "no rule"};
     return true;
 }
 

@@ -6,11 +6,12 @@
 #include "core/comm.h"
 #include "tune/rules.h"
 
-/* The user's rules (CRESTA_IMPL) and the built-in ones, for all communicators.  Either may be NULL. */
+/* The user's rules (CRESTA_IMPL) and the built-in ones, for all communicators.  Either may be NULL.
+ */
 void cco_choose_from(cco_rules *user, cco_rules *builtin);
 
-/* Makes the choices of a communicator, whose name and size are known: the user's rules, then its program's, then the
- * built-in ones, then `mpi`.  False when memory runs out. */
+/* Makes the choices of a communicator, whose name and size are known: the user's rules, then its
+ * program's, then the built-in ones, then `mpi`.  False when memory runs out. */
 bool cco_choose_for(cco_comm *state);
 
 #endif

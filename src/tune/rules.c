@@ -25,7 +25,8 @@ static bool failed(const parser *p)
 }
 
 /* Says what is wrong at `place`, with the line it stands in. */
-__attribute__((format(printf, 3, 4))) static void fail(parser *p, const char *place, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void fail(parser *p, const char *place,
+                                                       const char *format, ...)
 {
     if (failed(p))
         return;
@@ -45,8 +46,9 @@ __attribute__((format(printf, 3, 4))) static void fail(parser *p, const char *pl
     char where[32] = "";
     if (strchr(p->spec, '\n') != NULL)
         snprintf(where, sizeof where, "line %d, ", number);
-    snprintf(p->error + used, p->room - (size_t)used, "\n    %.*s\n    %*s^ %scharacter %d", (int)strcspn(line, "\n"), line,
-             (int)(place - line), "", where, (int)(place - line) + 1);
+    snprintf(p->error + used, p->room - (size_t)used, "\n    %.*s\n    %*s^ %scharacter %d",
+             (int)strcspn(line, "\n"), line, (int)(place - line), "", where,
+             (int)(place - line) + 1);
 }
 
 static void skip_blanks(parser *p)
@@ -84,7 +86,8 @@ static void list_models(char *text, size_t room)
     text[0] = '\0';
     for (int i = 0; cco_models[i] != NULL && used < room; i++)
         if (cco_models[i]->lacking == NULL)
-            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "", cco_models[i]->name);
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "",
+                                     cco_models[i]->name);
 }
 
 static void parse_collective(parser *p, cco_rule *rule)
@@ -100,12 +103,15 @@ static void parse_collective(parser *p, cco_rule *rule)
         p->at++;
     const size_t length = (size_t)(p->at - start);
     for (int i = 0; i < CCO_COLLECTIVES; i++)
-        if (strlen(cco_coll_infos[i].name) == length && strncasecmp(start, cco_coll_infos[i].name, length) == 0) {
+        if (strlen(cco_coll_infos[i].name) == length &&
+            strncasecmp(start, cco_coll_infos[i].name, length) == 0) {
             rule->collectives = 1u << i;
             return;
         }
     list_collectives(possible, sizeof possible);
-    fail(p, start, length ? "no collective \"%.*s\"; possible: %s" : "expected a collective%.*s; possible: %s",
+    fail(p, start,
+         length ? "no collective \"%.*s\"; possible: %s"
+                : "expected a collective%.*s; possible: %s",
          (int)(length < 40 ? length : 40), start, possible);
 }
 
@@ -125,11 +131,13 @@ static MPI_Count parse_number(parser *p, MPI_Count inf, bool units)
         value = fits ? value * 10 + (*p->at - '0') : value;
     }
     if (p->at == start) {
-        fail(p, start, units ? "expected a size: digits, then K, M or G if need be, or inf"
-                             : "expected a number of processes, or inf");
+        fail(p, start,
+             units ? "expected a size: digits, then K, M or G if need be, or inf"
+                   : "expected a number of processes, or inf");
         return 0;
     }
-    const char *unit = units && *p->at != '\0' ? strchr("KMG", toupper((unsigned char)*p->at)) : NULL;
+    const char *unit = units && *p->at != '\0' ? strchr("KMG", toupper((unsigned char)*p->at))
+                                               : NULL;
     if (unit != NULL) {
         const int shift = 10 * (int)(strchr("KMG", *unit) - "KMG" + 1);
         fits = fits && value <= inf >> shift;
@@ -173,7 +181,8 @@ static void parse_pattern(parser *p, cco_rule *rule)
     while (kept > 0 && isspace((unsigned char)p->at[kept - 1]))
         kept--;
     if (kept == 0 || kept >= sizeof rule->pattern)
-        fail(p, p->at, "expected the name of a communicator after @ (1 to %d characters; * stands for any)",
+        fail(p, p->at,
+             "expected the name of a communicator after @ (1 to %d characters; * stands for any)",
              (int)sizeof rule->pattern - 1);
     else
         memcpy(rule->pattern, p->at, kept);
@@ -183,7 +192,8 @@ static void parse_pattern(parser *p, cco_rule *rule)
 static const cco_model *find_model(const char *name, size_t length)
 {
     for (int i = 0; cco_models[i] != NULL; i++)
-        if (strlen(cco_models[i]->name) == length && strncmp(cco_models[i]->name, name, length) == 0)
+        if (strlen(cco_models[i]->name) == length &&
+            strncmp(cco_models[i]->name, name, length) == 0)
             return cco_models[i];
     return NULL;
 }
@@ -197,10 +207,13 @@ static void parse_impl(parser *p, cco_rule *rule)
     list_models(possible, sizeof possible);
     rule->model = find_model(start, name);
     if (rule->model == NULL)
-        fail(p, start, name ? "no implementation \"%.*s\"; possible: %s" : "expected an implementation%.*s; possible: %s",
+        fail(p, start,
+             name ? "no implementation \"%.*s\"; possible: %s"
+                  : "expected an implementation%.*s; possible: %s",
              (int)(name < 40 ? name : 40), start, possible);
     else if (rule->model->lacking != NULL)
-        fail(p, start, "%s cannot be used: %s; possible: %s", rule->model->name, rule->model->lacking, possible);
+        fail(p, start, "%s cannot be used: %s; possible: %s", rule->model->name,
+             rule->model->lacking, possible);
     else if (name < length)
         fail(p, start + name, "%s has neither algorithms nor parameters", rule->model->name);
     snprintf(rule->impl, sizeof rule->impl, "%.*s", (int)(length < 63 ? length : 63), start);
@@ -228,7 +241,8 @@ static void parse_rule(parser *p, cco_rule *rule)
     expect(p, '=', "the collective, its ranges and its communicator");
     if (!failed(p))
         parse_impl(p, rule);
-    snprintf(rule->text, sizeof rule->text, "%.*s", (int)(p->at - start < 95 ? p->at - start : 95), start);
+    snprintf(rule->text, sizeof rule->text, "%.*s", (int)(p->at - start < 95 ? p->at - start : 95),
+             start);
 }
 
 /* Blank lines and comments. */
@@ -297,7 +311,8 @@ bool cco_pattern_matches(const char *pattern, const char *text)
 
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size)
 {
-    return (rule->collectives >> coll & 1) && rule->processes_min <= size && size <= rule->processes_max &&
+    return (rule->collectives >> coll & 1) && rule->processes_min <= size &&
+           size <= rule->processes_max &&
            (rule->pattern[0] == '\0' || cco_pattern_matches(rule->pattern, name));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules.h - a spec such as "alltoall[4K-1M]@row=nonblock,*=mpi" as data.  Grammar: docs/choosing.md. */
+/* rules.h - a spec such as "alltoall[4K-1M]@row=nonblock,*=mpi" as data.  Grammar:
+ * docs/choosing.md. */
 #ifndef CCO_RULES_H
 #define CCO_RULES_H
 
@@ -10,25 +11,27 @@
 #include "core/model.h"
 
 typedef struct cco_rule {
-    uint32_t collectives;      /* bit per collective */
-    MPI_Count min, max;        /* bytes, both included */
+    uint32_t collectives; /* bit per collective */
+    MPI_Count min, max;   /* bytes, both included */
     int processes_min, processes_max;
-    char pattern[64];          /* communicator names; "*" stands for any characters */
+    char pattern[64]; /* communicator names; "*" stands for any characters */
     const cco_model *model;
-    char impl[64];             /* as written */
-    char text[96];             /* the whole rule, as written */
+    char impl[64]; /* as written */
+    char text[96]; /* the whole rule, as written */
 } cco_rule;
 
 typedef struct cco_rules {
-    char source[64];           /* where they come from, for messages */
+    char source[64]; /* where they come from, for messages */
     int count;
     cco_rule list[];
 } cco_rules;
 
-/* Parses `spec`.  Returns rules to be freed with free(); on an error NULL, and `error` names the place and what is possible. */
+/* Parses `spec`.  Returns rules to be freed with free(); on an error NULL, and `error` names the
+ * place and what is possible. */
 cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, size_t room);
 
-/* True if `rule` speaks of `coll` on a communicator of that name and size, for some message size. */
+/* True if `rule` speaks of `coll` on a communicator of that name and size, for some message size.
+ */
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size);
 
 /* True if `text` is `pattern`, in which "*" stands for any characters. */
