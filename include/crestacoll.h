@@ -58,7 +58,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec);
 
 /* Makes everything crestacoll keeps about `comm` now, instead of in its first blocking collective.
  * Collective over `comm`; good before a timed region or where a program uses only non-blocking
- * collectives. */
+ * collectives.  Does nothing for an intercommunicator. */
 int CRESTA_Comm_prepare(MPI_Comm comm);
 
 #if defined(__GNUC__)

@@ -25,9 +25,9 @@ int CRESTA_Comm_prepare(MPI_Comm comm)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    if (!intracommunicator(comm))
-        return refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
-    if (!cco_process_nothing_asked() && cco_prepare(comm) == NULL)
+    if (comm == MPI_COMM_NULL)
+        return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
+    if (intracommunicator(comm) && !cco_process_nothing_asked() && cco_prepare(comm) == NULL)
         return refuse(comm, MPI_ERR_INTERN);
     return MPI_SUCCESS;
 }

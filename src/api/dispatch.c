@@ -62,8 +62,8 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         if (cco_process_nothing_asked())
             return NULL;
         state = cco_prepare(comm);
-        if (state == NULL)
-            return NULL;
+        if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
+            return cco_recording ? cco_comm_find(comm) : NULL;
     }
     return state->plain >> coll & 1 ? NULL : state;
 }
@@ -140,26 +140,7 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
     return rc;
 }
 
-int cco_run(cco_comm *state, const cco_call *call)
-{
-    const cco_coll coll = call->coll;
-    const MPI_Count bytes = state->sized >> coll & 1 ? cco_bytes(call, state->rank, state->size)
-                                                     : 0;
-    cco_choice *choice = cco_choose(state, coll, bytes);
-    inside++;
-    if (state->untold >> coll & 1 &&
-        !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
-        inside--;
-        PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-        return MPI_ERR_UNSUPPORTED_OPERATION;
-    }
-    const int rc = cco_configured.profile == NULL ? choice->model->run(state, call)
-                                                  : run_recorded(state, choice, call, bytes);
-    inside--;
-    return rc;
-}
-
-/* The record of a call that only starts a collective; made without communication. */
+/* The record of a call that goes to the MPI as it is; made without communication. */
 static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes)
 {
     if (state->native == NULL) {
@@ -168,6 +149,40 @@ static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, 
             strcpy(state->native[i].impl, "mpi");
     }
     return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
+}
+
+/* On an intercommunicator: the MPI's own call.  Its bytes are not counted: ranks have different
+ * roles. */
+static int run_inter(cco_comm *state, const cco_call *call)
+{
+    const uint64_t start = cco_ticks();
+    const int rc = cco_native_blocking(call);
+    count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, cco_ticks() - start);
+    return rc;
+}
+
+/* With the implementation that the rules choose. */
+static int run_chosen(cco_comm *state, const cco_call *call)
+{
+    const cco_coll coll = call->coll;
+    const bool sized = state->sized >> coll & 1;
+    const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
+    cco_choice *choice = cco_choose(state, coll, bytes);
+    if (state->untold >> coll & 1 &&
+        !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
+        PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    }
+    return cco_configured.profile == NULL ? choice->model->run(state, call)
+                                          : run_recorded(state, choice, call, bytes);
+}
+
+int cco_run(cco_comm *state, const cco_call *call)
+{
+    inside++;
+    const int rc = state->inter ? run_inter(state, call) : run_chosen(state, call);
+    inside--;
+    return rc;
 }
 
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,

@@ -122,6 +122,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (recorded)
         write_profile();
     set_phase(CCO_IDLE);
+    cco_comm_end();
     return MPI_SUCCESS;
 }
 

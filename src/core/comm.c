@@ -81,12 +81,21 @@ static int make_key(void)
     return rc;
 }
 
-void cco_comm_end(void)
+static MPI_Comm any_comm(void)
 {
     pthread_mutex_lock(&lock);
+    const MPI_Comm comm = states != NULL ? states->comm : MPI_COMM_NULL;
+    pthread_mutex_unlock(&lock);
+    return comm;
+}
+
+void cco_comm_end(void)
+{
+    for (MPI_Comm comm = any_comm(); comm != MPI_COMM_NULL; comm = any_comm())
+        if (PMPI_Comm_delete_attr(comm, keyval) != MPI_SUCCESS)
+            break;
     if (keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_free_keyval(&keyval);
-    pthread_mutex_unlock(&lock);
 }
 
 cco_comm *cco_comm_find(MPI_Comm comm)

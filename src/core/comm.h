@@ -92,7 +92,8 @@ bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*releas
 /* Calls `visit` for every state there is. */
 void cco_comm_for_each(void (*visit)(cco_comm *state));
 
-/* Frees the attribute key; no state may be made afterwards. */
+/* Ends all states, those of communicators that the program never freed too.  No state may be made
+ * afterwards. */
 void cco_comm_end(void);
 
 #endif

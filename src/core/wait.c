@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c - see wait.h. */
-#define _GNU_SOURCE
 #include "core/wait.h"
 
 #include <sched.h>

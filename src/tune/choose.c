@@ -56,6 +56,14 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
     return false;
 }
 
+/* Lets go of the room for rules that did not match: there may be thousands of communicators. */
+static bool shrink(cco_choices *choices)
+{
+    cco_choice *list = realloc(choices->list, (size_t)choices->count * sizeof *list);
+    choices->list = list != NULL ? list : choices->list;
+    return true;
+}
+
 static bool choose(cco_comm *state, cco_coll coll)
 {
     const cco_rules *const sources[] = {user_rules, state->program_rules, builtin_rules};
@@ -69,10 +77,10 @@ static bool choose(cco_comm *state, cco_coll coll)
         return false;
     for (int i = 0; i < 3; i++)
         if (add_rules(choices, sources[i], coll, state))
-            return true;
+            return shrink(choices);
     choices->list[choices->count++] = (cco_choice){
         .max = LLONG_MAX, .model = cco_models[0], .impl = "mpi", .why = "no rule"};
-    return true;
+    return shrink(choices);
 }
 
 bool cco_choose_for(cco_comm *state)
