@@ -62,6 +62,8 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
         first->release(first->data);
         free(first);
     }
+    if (state->private_comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&state->private_comm);
     free(state->program_rules);
     free(state);
     return MPI_SUCCESS;
@@ -121,6 +123,7 @@ cco_comm *cco_comm_create(MPI_Comm comm)
         return NULL;
     state->comm = comm;
     state->inter = inter;
+    state->private_comm = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &state->rank);
     PMPI_Comm_size(comm, &state->size);
     cco_comm_read_name(state);
@@ -130,6 +133,18 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     }
     link_state(state);
     return state;
+}
+
+/* Not a duplicate: that would call the copy functions of the program's attributes. */
+MPI_Comm cco_comm_private(cco_comm *state)
+{
+    MPI_Group group;
+    if (state->private_comm != MPI_COMM_NULL || PMPI_Comm_group(state->comm, &group) != MPI_SUCCESS)
+        return state->private_comm;
+    if (PMPI_Comm_create(state->comm, group, &state->private_comm) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(state->private_comm, MPI_ERRORS_RETURN);
+    PMPI_Group_free(&group);
+    return state->private_comm;
 }
 
 void cco_comm_read_name(cco_comm *state)

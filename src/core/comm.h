@@ -48,7 +48,8 @@ typedef struct cco_comm {
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
-    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
+    MPI_Comm private_comm; /* of the same ranks, for our messages; MPI_COMM_NULL until needed */
+    void *program_rules;   /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
     struct cco_comm *previous, *next; /* all states, for the profile */
 } cco_comm;
@@ -62,6 +63,11 @@ cco_comm *cco_comm_create(MPI_Comm comm);
 
 /* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
 void cco_comm_read_name(cco_comm *state);
+
+/* A communicator of the same ranks for what must not meet the program's messages, or must not keep
+ * its communicator alive; errors on it are returned.  Collective when it is made, in the first
+ * call. MPI_COMM_NULL if the MPI refuses. */
+MPI_Comm cco_comm_private(cco_comm *state);
 
 /* Drops the choices of every collective; what they recorded goes to the profile. */
 void cco_comm_drop_choices(cco_comm *state);

@@ -29,12 +29,13 @@ static int run_once(const cco_call *call)
 
 static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *state)
 {
-    cco_staged_fill(kept, call, state);
-    int rc = PMPI_Start(&kept->request);
+    int rc = cco_staged_fill(kept, call, state);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Start(&kept->request);
     if (rc == MPI_SUCCESS)
         rc = cco_wait(&kept->request);
     if (rc == MPI_SUCCESS)
-        cco_staged_drain(kept, call, state);
+        rc = cco_staged_drain(kept, call, state);
     return rc;
 }
 
@@ -44,8 +45,12 @@ static int run(cco_comm *state, const cco_call *call)
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call);
     cco_staged *kept = NULL;
-    const int rc = cco_staged_find(state, &key, &kept);
-    return rc == MPI_SUCCESS ? run_kept(kept, call, state) : rc;
+    int rc = cco_staged_find(state, &key, &kept);
+    if (rc == MPI_SUCCESS)
+        rc = run_kept(kept, call, state);
+    if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }
 
 const cco_model cco_model_persist = {

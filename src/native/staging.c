@@ -49,16 +49,16 @@ static bool plain_type(MPI_Datatype type)
 bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key)
 {
     const int properties = cco_coll_infos[call->coll].properties;
+    *key = (cco_staged_key){.coll = call->coll, .type = MPI_BYTE, .op = MPI_OP_NULL};
+    if (call->coll == CCO_BARRIER)
+        return true;
     if (!(properties & CCO_SIZED) || call->coll == CCO_REDUCE_SCATTER)
         return false;
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     if (bytes <= 0 || bytes > LARGEST / state->size)
         return false;
-    *key = (cco_staged_key){.coll = call->coll,
-                            .bytes = bytes,
-                            .type = MPI_BYTE,
-                            .op = MPI_OP_NULL,
-                            .root = properties & CCO_ROOTED ? call->root : 0};
+    key->bytes = bytes;
+    key->root = properties & CCO_ROOTED ? call->root : 0;
     if (moves_data(call->coll))
         return true;
     key->type = call->recvtype;
@@ -113,8 +113,8 @@ static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *ke
     const size_t block = (size_t)key->bytes;
     const MPI_Count count = key->bytes / cco_type_size(key->type);
     kept->key = *key;
-    kept->send = malloc(block * (size_t)blocks(key->coll, state->size, true));
-    kept->recv = malloc(block * (size_t)blocks(key->coll, state->size, false));
+    kept->send = malloc(block * (size_t)blocks(key->coll, state->size, true) + 1);
+    kept->recv = malloc(block * (size_t)blocks(key->coll, state->size, false) + 1);
     if (kept->send == NULL || kept->recv == NULL)
         cco_fatal("no memory for the buffers of a persistent %s of %lld bytes",
                   cco_coll_infos[key->coll].name, (long long)key->bytes);
@@ -122,7 +122,7 @@ static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *ke
         .coll = key->coll,
         .root = key->root,
         .op = key->op,
-        .comm = state->comm,
+        .comm = state->private_comm,
         .sendbuf = kept->send,
         .recvbuf = kept->recv,
         .sendcount = count,
@@ -149,6 +149,8 @@ static cco_staged *place(shelf *s)
 int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept)
 {
     shelf *s = shelf_of(state);
+    if (cco_comm_private(state) == MPI_COMM_NULL)
+        return MPI_ERR_COMM;
     s->now++;
     for (int i = 0; i < s->count; i++)
         if (same(&s->kept[i].key, key)) {
@@ -168,19 +170,50 @@ int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kep
     return MPI_SUCCESS;
 }
 
-/* `count` elements of the caller's, packed. */
-static void pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type,
-                 MPI_Comm comm)
+/* MPICH packs nothing at MPI_BOTTOM, a null pointer to it: the same elements, seen from another
+ * address. */
+static int from_bottom(MPI_Count count, MPI_Datatype type, char *base, MPI_Datatype *shifted)
 {
-    int position = 0;
-    PMPI_Pack(from, (int)count, type, to, (int)bytes, &position, comm);
+    MPI_Aint here;
+    PMPI_Get_address(base, &here);
+    int rc = PMPI_Type_create_hindexed(1, (const int[]){(int)count}, (const MPI_Aint[]){-here},
+                                       type, shifted);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(shifted);
+    return rc;
 }
 
-static void unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes,
-                   MPI_Comm comm)
+/* `count` elements of the caller's to `bytes` bytes of ours, or back. */
+static int pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type,
+                MPI_Comm comm)
 {
+    char base = 0;
     int position = 0;
-    PMPI_Unpack(from, (int)bytes, &position, to, (int)count, type, comm);
+    MPI_Datatype shifted;
+    if (from != MPI_BOTTOM)
+        return PMPI_Pack(from, (int)count, type, to, (int)bytes, &position, comm);
+    int rc = from_bottom(count, type, &base, &shifted);
+    if (rc == MPI_SUCCESS) {
+        rc = PMPI_Pack(&base, 1, shifted, to, (int)bytes, &position, comm);
+        PMPI_Type_free(&shifted);
+    }
+    return rc;
+}
+
+static int unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes,
+                  MPI_Comm comm)
+{
+    char base = 0;
+    int position = 0;
+    MPI_Datatype shifted;
+    if (to != MPI_BOTTOM)
+        return PMPI_Unpack(from, (int)bytes, &position, to, (int)count, type, comm);
+    int rc = from_bottom(count, type, &base, &shifted);
+    if (rc == MPI_SUCCESS) {
+        rc = PMPI_Unpack(from, (int)bytes, &position, &base, 1, shifted, comm);
+        PMPI_Type_free(&shifted);
+    }
+    return rc;
 }
 
 /* The block of rank `i` in the caller's receive buffer. */
@@ -191,56 +224,64 @@ static void *recv_block(const cco_call *c, int i)
     return (char *)c->recvbuf + (MPI_Aint)c->recvcount * extent * i;
 }
 
-void cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
+/* gather and allgather have their own block in place, alltoall all of them. */
+static int fill_in_place(const cco_staged *kept, const cco_call *c, const cco_comm *state, int n)
 {
+    const MPI_Comm comm = state->private_comm;
+    const void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
+    return pack(kept->send, kept->key.bytes * n, from, c->recvcount * n, c->recvtype, comm);
+}
+
+int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
+{
+    const MPI_Comm comm = state->private_comm;
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
-    const bool root = state->rank == c->root;
     const int n = blocks(c->coll, state->size, true);
     const MPI_Count bytes = kept->key.bytes * n;
-    if (c->coll == CCO_BCAST) {
-        if (root)
-            pack(kept->recv, kept->key.bytes, c->recvbuf, c->recvcount, c->recvtype, c->comm);
-    } else if (!moves_data(c->coll)) {
+    if (c->coll == CCO_BARRIER)
+        return MPI_SUCCESS;
+    if (!moves_data(c->coll)) {
         memcpy(kept->send, in_place ? c->recvbuf : c->sendbuf, (size_t)bytes);
-    } else if (c->coll == CCO_SCATTER) {
-        if (root)
-            pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, c->comm);
-    } else if (!in_place) {
-        pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, c->comm);
-    } else { /* gather and allgather have their own block in place, alltoall all of them */
-        void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
-        pack(kept->send, bytes, from, c->recvcount * n, c->recvtype, c->comm);
+        return MPI_SUCCESS;
+    }
+    if ((c->coll == CCO_BCAST || c->coll == CCO_SCATTER) && state->rank != c->root)
+        return MPI_SUCCESS;
+    if (c->coll == CCO_BCAST)
+        return pack(kept->recv, bytes, c->recvbuf, c->recvcount, c->recvtype, comm);
+    if (in_place)
+        return fill_in_place(kept, c, state, n);
+    return pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, comm);
+}
+
+/* True if this rank's receive buffer gets anything. */
+static bool receives(const cco_call *c, int rank)
+{
+    switch (c->coll) {
+    case CCO_BARRIER:
+        return false;
+    case CCO_BCAST:
+        return rank != c->root;
+    case CCO_GATHER:
+    case CCO_REDUCE:
+        return rank == c->root;
+    case CCO_SCATTER:
+        return c->recvbuf != MPI_IN_PLACE;
+    case CCO_EXSCAN:
+        return rank != 0;
+    default:
+        return true;
     }
 }
 
-void cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
+int cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
-    const bool root = state->rank == c->root;
+    const MPI_Comm comm = state->private_comm;
     const int n = blocks(c->coll, state->size, false);
     const MPI_Count bytes = kept->key.bytes * n;
-    switch (c->coll) {
-    case CCO_BCAST:
-        if (root)
-            return;
-        break;
-    case CCO_GATHER:
-    case CCO_REDUCE:
-        if (!root)
-            return;
-        break;
-    case CCO_SCATTER:
-        if (c->recvbuf == MPI_IN_PLACE)
-            return;
-        break;
-    case CCO_EXSCAN:
-        if (state->rank == 0)
-            return;
-        break;
-    default:
-        break;
-    }
+    if (!receives(c, state->rank))
+        return MPI_SUCCESS;
     if (moves_data(c->coll))
-        unpack(c->recvbuf, c->recvcount * n, c->recvtype, kept->recv, bytes, c->comm);
-    else
-        memcpy(c->recvbuf, kept->recv, (size_t)bytes);
+        return unpack(c->recvbuf, c->recvcount * n, c->recvtype, kept->recv, bytes, comm);
+    memcpy(c->recvbuf, kept->recv, (size_t)bytes);
+    return MPI_SUCCESS;
 }

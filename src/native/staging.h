@@ -32,8 +32,8 @@ bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_k
  * would hang the others. */
 int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept);
 
-/* Caller's data to the staging buffers, and back. */
-void cco_staged_fill(const cco_staged *kept, const cco_call *call, const cco_comm *state);
-void cco_staged_drain(const cco_staged *kept, const cco_call *call, const cco_comm *state);
+/* Caller's data to the staging buffers, and back.  Return MPI_SUCCESS or what the MPI said. */
+int cco_staged_fill(const cco_staged *kept, const cco_call *call, const cco_comm *state);
+int cco_staged_drain(const cco_staged *kept, const cco_call *call, const cco_comm *state);
 
 #endif

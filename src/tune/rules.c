@@ -291,22 +291,28 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
     return NULL;
 }
 
+/* Greedy: a mismatch goes back to the last star only, so the time is that of the product of lengths
+ * at most. */
 bool cco_pattern_matches(const char *pattern, const char *text)
 {
-    for (; *pattern != '*'; pattern++, text++) {
-        if (*pattern != *text)
+    const char *star = NULL, *resume = NULL;
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star + 1;
+            text = ++resume;
+        } else {
             return false;
-        if (*pattern == '\0')
-            return true;
+        }
     }
-    while (pattern[1] == '*')
+    while (*pattern == '*')
         pattern++;
-    for (;; text++) {
-        if (cco_pattern_matches(pattern + 1, text))
-            return true;
-        if (*text == '\0')
-            return false;
-    }
+    return *pattern == '\0';
 }
 
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The installed tree: libraries, headers, module, programs, find_package and pkg-config files.
+# One tree belongs to one MPI.
+
+include(CMakePackageConfigHelpers)
+set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll")
+
+install(TARGETS crestacoll_static crestacoll_shared EXPORT crestacollTargets)
+install(TARGETS crestacoll_preload LIBRARY)
+install(FILES include/crestacoll.h include/crestacoll_proto.h TYPE INCLUDE)
+if(CRESTA_TOOLS)
+  install(TARGETS ${CRESTA_TOOLS} RUNTIME)
+endif()
+if(TARGET cresta_module)
+  install(FILES "${CRESTA_MODULE_DIR}/crestacoll.mod" TYPE INCLUDE)
+endif()
+
+# find_package(crestacoll)
+install(EXPORT crestacollTargets NAMESPACE crestacoll:: DESTINATION "${config_dir}")
+configure_package_config_file(cmake/crestacollConfig.cmake.in crestacollConfig.cmake
+  INSTALL_DESTINATION "${config_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(crestacollConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/crestacollConfig.cmake"
+              "${PROJECT_BINARY_DIR}/crestacollConfigVersion.cmake" DESTINATION "${config_dir}")
+
+# pkg-config crestacoll, crestacoll-fortran. They bring the MPI's flags, so that cc is as good as
+# mpicc; to mpicc they say nothing new.
+function(cresta_pc_flags var prefix)
+  list(TRANSFORM ARGN PREPEND "${prefix}")
+  list(REMOVE_DUPLICATES ARGN)
+  string(JOIN " " flags ${ARGN})
+  set(${var} "${flags}" PARENT_SCOPE)
+endfunction()
+cresta_pc_flags(CRESTA_PC_C_CFLAGS -I ${MPI_C_INCLUDE_DIRS})
+cresta_pc_flags(CRESTA_PC_C_LIBS "" ${MPI_C_LIBRARIES})
+cresta_pc_flags(CRESTA_PC_FORTRAN_CFLAGS -I ${MPI_Fortran_INCLUDE_DIRS})
+cresta_pc_flags(CRESTA_PC_FORTRAN_LIBS "" ${MPI_Fortran_LIBRARIES})
+
+set(names crestacoll)
+if(TARGET cresta_module)
+  list(APPEND names crestacoll-fortran)
+endif()
+foreach(name IN LISTS names)
+  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()

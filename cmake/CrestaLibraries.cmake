@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The libraries. A new file in one of the folders below is found by itself; nothing lists it.
+#
+#   crestacoll_static, crestacoll_shared   libcrestacoll: linked; CRESTA_x and a small interposer
+#   of MPI_Init
+#   crestacoll_preload                     libcrestacoll-preload.so: the same and every collective
+#   MPI_x
+#   crestacoll::c                          what a C program links to
+#   crestacoll::fortran                    the same, and module crestacoll
+
+set(src "${PROJECT_SOURCE_DIR}/src")
+set(for "${PROJECT_SOURCE_DIR}/fortran")
+
+file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
+     ${src}/core/*.c ${src}/native/*.c ${src}/tune/*.c)
+file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
+     ${src}/api/*.c ${src}/interpose/init.c ${for}/entries_*.c ${for}/handles.c
+     ${for}/section.c)
+file(GLOB CRESTA_WRAPPERS CONFIGURE_DEPENDS ${src}/interpose/*.c)
+list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c")
+
+# Sizes are counted with size_t and MPI_Count there (style rule 19); entry points take the int of
+# the MPI interface.
+set_source_files_properties(${CRESTA_COUNTED} PROPERTIES
+  COMPILE_OPTIONS "-Wconversion;-Wno-sign-conversion")
+
+# Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
+# interpose_mpich* are of one.
+if(CRESTA_FORTRAN)
+  file(GLOB wrappers CONFIGURE_DEPENDS ${for}/interpose_*.c ${for}/interpose_*.F90)
+  foreach(other IN ITEMS openmpi mpich)
+    if(NOT other STREQUAL CRESTA_MPI_FAMILY)
+      list(FILTER wrappers EXCLUDE REGEX "/interpose_${other}[^/]*$")
+    endif()
+  endforeach()
+  list(APPEND CRESTA_WRAPPERS ${wrappers})
+  # The Fortran preprocessor cannot read crestacoll.h, which knows what this MPI has.
+  foreach(macro IN ITEMS CRESTA_HAVE_PERSISTENT CRESTA_HAVE_LARGE_COUNT)
+    cresta_header_defines(${macro}_DEFINED ${macro})
+    if(${macro}_DEFINED)
+      set_property(SOURCE ${wrappers} APPEND PROPERTY COMPILE_DEFINITIONS ${macro}=1)
+    endif()
+  endforeach()
+endif()
+
+function(cresta_compile target)
+  target_include_directories(${target} PRIVATE
+    "${src}" "${for}" "${PROJECT_SOURCE_DIR}/include" ${MPI_C_INCLUDE_DIRS})
+  target_compile_definitions(${target} PRIVATE ${MPI_C_COMPILE_DEFINITIONS})
+  target_link_libraries(${target} PRIVATE cresta_flags)
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# --- libcrestacoll ----------------------------------------------------------------------
+add_library(cresta_objects OBJECT ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
+cresta_compile(cresta_objects)
+
+foreach(kind IN ITEMS static shared)
+  string(TOUPPER ${kind} KIND)
+  add_library(crestacoll_${kind} ${KIND} $<TARGET_OBJECTS:cresta_objects>)
+  target_link_libraries(crestacoll_${kind}
+    PUBLIC MPI::MPI_C PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
+  target_include_directories(crestacoll_${kind} PUBLIC
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+    "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  set_target_properties(crestacoll_${kind} PROPERTIES
+    OUTPUT_NAME crestacoll EXPORT_NAME ${kind} LINKER_LANGUAGE C
+    VERSION ${PROJECT_VERSION} SOVERSION 0)
+endforeach()
+# MPI_Init has to be ours, but CMake puts libraries in an order of its own, often behind the MPI's.
+# Options come before all of them; --undefined takes the interposer out of the archive there.
+target_link_options(crestacoll_shared INTERFACE
+  "LINKER:--push-state,--no-as-needed" "$<TARGET_FILE:$<TARGET_NAME:crestacoll_shared>>"
+  "LINKER:--pop-state")
+target_link_options(crestacoll_static INTERFACE
+  "LINKER:--undefined=MPI_Init,--undefined=mpi_init_f08_"
+  "$<TARGET_FILE:$<TARGET_NAME:crestacoll_static>>")
+add_library(crestacoll::c ALIAS crestacoll_shared)
+add_library(crestacoll::static ALIAS crestacoll_static)
+add_library(crestacoll::shared ALIAS crestacoll_shared)
+
+# --- libcrestacoll-preload.so -----------------------------------------------------------
+# Own objects, because CRESTA_PRELOAD may change them. Not linked to libmpi: it takes the one of
+# the process, and must
+# do no harm in a process that has none (mpiexec, a shell), hence lazy binding.
+add_library(crestacoll_preload SHARED ${CRESTA_COUNTED} ${CRESTA_ENTRIES} ${CRESTA_WRAPPERS})
+cresta_compile(crestacoll_preload)
+target_compile_definitions(crestacoll_preload PRIVATE CRESTA_PRELOAD)
+target_link_options(crestacoll_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)
+target_link_libraries(crestacoll_preload PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
+set_target_properties(crestacoll_preload PROPERTIES
+  OUTPUT_NAME crestacoll-preload EXPORT_NAME preload LINKER_LANGUAGE C)
+
+if(CRESTA_FORTRAN)
+  target_include_directories(crestacoll_preload PRIVATE
+    "$<$<COMPILE_LANGUAGE:Fortran>:${MPI_Fortran_INCLUDE_DIRS}>")
+  set_target_properties(crestacoll_preload PROPERTIES
+    Fortran_MODULE_DIRECTORY "${PROJECT_BINARY_DIR}/preload-mod")
+endif()
+
+# --- module crestacoll ------------------------------------------------------------------
+file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90)
+if(CRESTA_FORTRAN AND CRESTA_MODULES)
+  # Interfaces only: no program needs its objects.
+  add_library(cresta_module OBJECT ${CRESTA_MODULES})
+  target_link_libraries(cresta_module PRIVATE MPI::MPI_Fortran)
+  set_target_properties(cresta_module PROPERTIES
+    Fortran_MODULE_DIRECTORY "${CRESTA_MODULE_DIR}")
+
+  add_library(crestacoll_fortran INTERFACE)
+  target_link_libraries(crestacoll_fortran INTERFACE crestacoll_shared MPI::MPI_Fortran)
+  target_include_directories(crestacoll_fortran INTERFACE "$<BUILD_INTERFACE:${CRESTA_MODULE_DIR}>")
+  add_dependencies(crestacoll_fortran cresta_module)
+  add_library(crestacoll::fortran ALIAS crestacoll_fortran)
+endif()

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The MPI of this build folder. Chosen by -DMPI_C_COMPILER=mpicc.openmpi (and
+# MPI_Fortran_COMPILER), or the first one found.
+# Gives MPI::MPI_C, MPI::MPI_Fortran, CRESTA_MPI_FAMILY (openmpi or mpich), cresta_mpi_test().
+
+include(CheckCSourceCompiles)
+include(CheckLanguage)
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# FindMPI looks for a launcher called mpiexec, which may belong to another MPI than mpicc.mpich
+# does:
+# prefer the one whose name differs from the compiler's in just that word.
+function(cresta_find_launcher)
+  if(MPIEXEC_EXECUTABLE OR NOT MPI_C_COMPILER)
+    return()
+  endif()
+  find_program(compiler "${MPI_C_COMPILER}" NO_CACHE)
+  get_filename_component(folder "${compiler}" DIRECTORY)
+  get_filename_component(name "${compiler}" NAME)
+  string(REGEX REPLACE "^mpi(i?cc|gcc)" "mpiexec" name "${name}")
+  if(EXISTS "${folder}/${name}")
+    set(MPIEXEC_EXECUTABLE "${folder}/${name}" CACHE FILEPATH "launcher of this MPI")
+  endif()
+endfunction()
+
+# cresta_header_defines(VAR MACRO): does crestacoll.h, which includes mpi.h, define MACRO?
+function(cresta_header_defines var macro)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
+  set(CMAKE_REQUIRED_INCLUDES "${PROJECT_SOURCE_DIR}/include")
+  set(CMAKE_REQUIRED_QUIET ON)
+  check_c_source_compiles("
+    #include <crestacoll.h>
+    #ifndef ${macro}
+    #error no
+    #endif
+    int main(void) { return 0; }" ${var})
+endfunction()
+
+function(cresta_find_family)
+  cresta_header_defines(CRESTA_MPI_IS_OPENMPI OPEN_MPI)
+  cresta_header_defines(CRESTA_MPI_IS_MPICH MPICH_VERSION)
+  cresta_header_defines(CRESTA_MPI_IS_INTEL I_MPI_VERSION)
+  if(CRESTA_MPI_IS_OPENMPI)
+    set(family openmpi)
+  elseif(CRESTA_MPI_IS_MPICH OR CRESTA_MPI_IS_INTEL)
+    set(family mpich)        # Intel MPI and MVAPICH share MPICH's binary interface
+  else()
+    message(FATAL_ERROR "crestacoll knows Open MPI and MPICH (and what descends from it); "
+                        "the mpi.h of ${MPI_C_COMPILER} is neither")
+  endif()
+  set(CRESTA_MPI_FAMILY ${family} PARENT_SCOPE)
+endfunction()
+
+# Fortran takes part if asked for, if there is a compiler, and if this MPI has bindings for it.
+macro(cresta_find_fortran)
+  if(CRESTA_FORTRAN)
+    check_language(Fortran)
+    if(CMAKE_Fortran_COMPILER)
+      enable_language(Fortran)
+      find_package(MPI QUIET COMPONENTS Fortran)
+    endif()
+    if(NOT MPI_Fortran_FOUND)
+      message(STATUS "crestacoll: no Fortran for this MPI; building for C only")
+      set(CRESTA_FORTRAN OFF)
+    endif()
+  endif()
+endmacro()
+
+cresta_find_launcher()
+find_package(MPI REQUIRED COMPONENTS C)
+cresta_find_family()
+cresta_find_fortran()
+message(STATUS "crestacoll: ${CRESTA_MPI_FAMILY} (${MPI_C_COMPILER}), "
+               "launcher ${MPIEXEC_EXECUTABLE}, Fortran ${CRESTA_FORTRAN}")
+
+# Debian's CI containers run as root, and have fewer cores than tests have ranks.
+set(CRESTA_TEST_ENV "")
+set(CRESTA_LAUNCH "${MPIEXEC_EXECUTABLE}")
+if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
+  list(APPEND CRESTA_LAUNCH --oversubscribe)
+  set(CRESTA_TEST_ENV OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+                      PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+endif()
+if(CRESTA_SANITIZE)          # the MPIs themselves keep memory until exit
+  list(APPEND CRESTA_TEST_ENV ASAN_OPTIONS=detect_leaks=0)
+endif()
+
+# cresta_mpi_test(NAME n RANKS r COMMAND target args...
+#                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD])
+# runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0.
+# PRELOAD: under the preload library, in the ranks only.
+function(cresta_mpi_test)
+  cmake_parse_arguments(T "PRELOAD" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
+  list(POP_FRONT T_COMMAND program)
+  if(TARGET ${program})
+    set(program "$<TARGET_FILE:${program}>")
+  endif()
+  if(NOT T_TIMEOUT)
+    set(T_TIMEOUT 60)
+  endif()
+  set(cores ${T_RANKS})
+  if(cores GREATER 2)
+    set(cores 2)
+  endif()
+  set(preload "")
+  if(T_PRELOAD AND CRESTA_MPI_FAMILY STREQUAL "openmpi")
+    set(preload -x "LD_PRELOAD=$<TARGET_FILE:crestacoll_preload>")
+  elseif(T_PRELOAD)
+    set(preload -genv LD_PRELOAD "$<TARGET_FILE:crestacoll_preload>")
+  endif()
+  add_test(NAME ${T_NAME} COMMAND ${CRESTA_LAUNCH} ${preload} -n ${T_RANKS} ${program} ${T_COMMAND})
+  set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} PROCESSORS ${cores}
+    ENVIRONMENT "${CRESTA_TEST_ENV};${T_ENV}" LABELS "mpi;${T_LABELS}")
+endfunction()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Build type, output folders and flags shared by everything in the tree.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "build type" FORCE)
+endif()
+# CMake's own RelWithDebInfo means -O2 and NDEBUG; a library on the path of every message earns
+# -O3. No -march=native:
+# the machine that builds is often not the one that runs.
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
+set(CMAKE_Fortran_FLAGS_RELWITHDEBINFO "-O3 -g")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+set(CRESTA_MODULE_DIR "${PROJECT_BINARY_DIR}/mod")
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+if(CRESTA_SANITIZE)
+  add_compile_options(-fsanitize=${CRESTA_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${CRESTA_SANITIZE})
+endif()
+
+# What every C file of the libraries is compiled with.
+add_library(cresta_flags INTERFACE)
+target_compile_definitions(cresta_flags INTERFACE _GNU_SOURCE=)
+target_compile_options(cresta_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-fvisibility=hidden>"
+  "$<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${CRESTA_WERROR}>>:-Werror>"
+  -ftls-model=initial-exec)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What `make static` and `make shared` build: one kind of library, and what bin/crestacoll needs.
+
+set(CRESTA_TOOLS "")
+foreach(tool IN ITEMS crestacoll-bench crestacoll-overhead crestacoll-describe)
+  if(TARGET ${tool})
+    list(APPEND CRESTA_TOOLS ${tool})
+  endif()
+endforeach()
+
+foreach(kind IN ITEMS static shared)
+  add_custom_target(${kind})
+  add_dependencies(${kind} crestacoll_${kind} crestacoll_preload ${CRESTA_TOOLS})
+  if(TARGET cresta_module)
+    add_dependencies(${kind} cresta_module)
+  endif()
+endforeach()

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check.py - `make check`: everything that decides whether a change is good, and a summary.
+
+Each step's output goes to build/check/; what a failed step wrote is shown. Steps go on after a
+failure, except where they need a build that failed. Exit code 0 if all passed.
+"""
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build/check"
+VENV = ROOT / ".venv/bin/python"
+CORES = str(len(os.sched_getaffinity(0)))
+
+
+def mpis():
+    """The names of the MPIs found."""
+    found = subprocess.run([ROOT / "tools/mpis.sh"], capture_output=True, text=True, check=True)
+    return [line.split()[0] for line in found.stdout.splitlines()]
+
+
+def steps():
+    """(name, command, name of the step it needs or None)"""
+    python = sys.executable
+    yield "layers", [python, "tools/check_layers.py"], None
+    yield "style", [python, "tools/check_style.py"], None
+    yield "generated files", [python, "api/gen_api.py", "--check"], None
+    for mpi in mpis():
+        yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None
+        yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
+        yield f"tests {mpi}", [
+            "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
+            "--parallel", CORES], f"build {mpi}"
+    yield "python", [str(VENV), "-m", "pytest", "-q", "tests"], None
+
+
+def log_of(name):
+    return LOGS / (name.replace(" ", "-") + ".log")
+
+
+def run(name, command):
+    """Runs one step; (passed, seconds)."""
+    log, start = log_of(name), time.monotonic()
+    with log.open("w") as out:
+        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL,
+                              stdout=out, stderr=subprocess.STDOUT).returncode
+    if code:
+        lines = log.read_text(errors="replace").splitlines()
+        print(f"\n--- {name}: {' '.join(command)}\n--- exit code {code}; the end of "
+              f"{log.relative_to(ROOT)}:")
+        print("\n".join(lines[-100:]), flush=True)
+    return code == 0, time.monotonic() - start
+
+
+def last_line(name):
+    """The last line that a step wrote, for the summary: tests count themselves there."""
+    lines = log_of(name).read_text(errors="replace").splitlines()
+    told = [line for line in lines if "tests passed" in line or " passed" in line]
+    return told[-1].strip("= ") if told else ""
+
+
+def main():
+    LOGS.mkdir(parents=True, exist_ok=True)
+    results = {}
+    for name, command, needs in steps():
+        if needs and not results[needs][0]:
+            results[name] = (False, 0.0, f"not run: {needs} failed")
+            continue
+        print(f"check: {name} ...", end=" ", flush=True)
+        passed, seconds = run(name, command)
+        results[name] = (passed, seconds, last_line(name))
+        print(f"{'ok' if passed else 'FAILED'} ({seconds:.0f} s)", flush=True)
+
+    print("\nsummary")
+    for name, (passed, seconds, told) in results.items():
+        print(f"  {'ok    ' if passed else 'FAILED'}  {name:18} {seconds:5.0f} s  {told}")
+    failed = [name for name, result in results.items() if not result[0]]
+    print(f"make check: FAILED: {', '.join(failed)}" if failed else "make check: all passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
+
+    core < native < tune < api < {interpose, fortran, bench} < python
+"""
+import re
+
+from sources import ROOT, Report, files
+
+RANK = {"core": 0, "native": 1, "tune": 2, "api": 3, "interpose": 4, "fortran": 4, "bench": 4}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+PUBLIC = ROOT / "include"
+
+
+def layer_of(path):
+    """The layer a file belongs to; None for what may use everything (tests, examples)."""
+    parts = path.relative_to(ROOT).parts
+    name = parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
+    return name if name in RANK else None
+
+
+def target(path, name):
+    """The file that #include "name" in `path` means, or None."""
+    for folder in (path.parent, ROOT / "src", PUBLIC, ROOT / "fortran", ROOT / "tests"):
+        if (folder / name).is_file():
+            return (folder / name).resolve()
+    return None
+
+
+def allowed(layer, below):
+    return below == layer or RANK[below] < RANK[layer]
+
+
+def check_line(report, path, number, line):
+    found = INCLUDE.match(line)
+    if not found:
+        return
+    name, to = found[1], target(path, found[1])
+    if to is None:
+        report.add(path, number, f'"{name}" is no file of the project')
+        return
+    layer, below = layer_of(path), layer_of(to)
+    if path.parent == PUBLIC and to.parent != PUBLIC:
+        report.add(path, number, f"a public header includes {name}")
+    elif layer and not below and to.parent != PUBLIC:
+        report.add(path, number, f"{layer} includes {name}, no part of the library")
+    elif layer and below and not allowed(layer, below):
+        report.add(path, number, f"{layer} includes {name} of {below}, which is not below it")
+
+
+def check_folders(report):
+    """A new folder of src/ needs a place among the layers."""
+    for path in sorted((ROOT / "src").iterdir()):
+        if path.is_dir() and path.name not in RANK:
+            report.add(path, 1, "is no layer: rank it in tools/check_layers.py and docs/design.md")
+
+
+def main():
+    report = Report("layers")
+    check_folders(report)
+    for path in files(".c", ".h", ".inc", ".F90"):
+        text = path.read_text(errors="replace")
+        for number, line in enumerate(text.split("\n"), 1):
+            check_line(report, path, number, line)
+    report.exit()
+
+
+if __name__ == "__main__":
+    main()

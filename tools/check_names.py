@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_names.py [BUILD FOLDER ...] - one name everywhere.
+
+Every model of registry.def has a file of its name, which defines cco_model_NAME with
+.name = "NAME", and no model is left out. Of a build: every symbol that the libraries show
+belongs to MPI or to us.
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from sources import ROOT, Report
+
+REGISTRY = ROOT / "src/native/registry.def"
+
+# CRESTA_x, MPI_x and MPIX_x in C; in Fortran the same in lower case, sometimes upper, with
+# underscores and suffixes.
+VISIBLE = re.compile(r"^(CRESTA_|cresta_|MPIX?_|mpix?_)\w+$")
+# An archive cannot hide what its objects share.
+SHARED = re.compile(r"^(cco_\w+)$")
+
+
+def registered():
+    """{name: line} of registry.def."""
+    return {found[1]: number for number, line in enumerate(REGISTRY.read_text().split("\n"), 1)
+            if (found := re.match(r"\s*CCO_MODEL\((\w+)\)", line))}
+
+
+def defined():
+    """{name: (file, text)} of every cco_model_NAME that is defined below src/."""
+    models = {}
+    for path in sorted((ROOT / "src").rglob("*.c")):
+        text = path.read_text()
+        for name in re.findall(r"^const cco_model cco_model_(\w+) = \{", text, re.M):
+            models[name] = (path, text)
+    return models
+
+
+def check_registry(report):
+    names, models = registered(), defined()
+    for name, line in names.items():
+        if name not in models:
+            report.add(REGISTRY, line, f"no file defines cco_model_{name}")
+    for name, (path, text) in models.items():
+        if name not in names:
+            report.add(path, 1, f"cco_model_{name} is not in registry.def")
+        if path.stem != name:
+            report.add(path, 1, f"cco_model_{name} belongs in {name}.c")
+        if f'.name = "{name}"' not in text:
+            report.add(path, 1, f'cco_model_{name} is not called "{name}"')
+
+
+def symbols(library, *options):
+    """The names that a library defines, by nm."""
+    done = subprocess.run(["nm", *options, "--defined-only", "-P", str(library)],
+                          capture_output=True, text=True, check=True)
+    rows = [line.split() for line in done.stdout.split("\n")]
+    return {row[0] for row in rows if len(row) > 2 and row[1].isupper()}
+
+
+def check_library(report, library, options, *good):
+    for name in sorted(symbols(library, *options)):
+        if not any(pattern.match(name.split("@")[0]) for pattern in good):
+            report.add(library, 1, f"shows a symbol of a strange name: {name}")
+
+
+def check_build(report, folder):
+    lib = folder / "lib"
+    wanted = {"libcrestacoll.so": (["-D"], VISIBLE), "libcrestacoll-preload.so": (["-D"], VISIBLE),
+              "libcrestacoll.a": (["-g"], VISIBLE, SHARED)}
+    for name, (options, *good) in wanted.items():
+        if (lib / name).exists():
+            check_library(report, lib / name, options, *good)
+        else:
+            report.add(lib / name, 1, "was not built")
+
+
+def main():
+    report = Report("names")
+    check_registry(report)
+    for folder in sys.argv[1:]:
+        check_build(report, Path(folder).resolve())
+    report.exit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_style.py - the rules that a script can check.
+
+line <= 100 columns, function <= 60 lines, file <= 400 lines; an SPDX line in the head of every
+source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
+end in a backslash. Generated files (line 1 says so) need only the SPDX line.
+"""
+import ast
+import re
+
+from sources import ROOT, Report, files, generated
+
+COLUMNS, FUNCTION, FILE, BACKSLASHES = 100, 60, 400, 0.01
+C = (".c", ".h", ".inc")
+FORTRAN = (".f90", ".F90")
+CMAKE = (".cmake", "CMakeLists.txt")
+TABLES = (".def",)
+SOURCES = C + FORTRAN + CMAKE + TABLES + (".py", ".sh", "Makefile")
+GETENV = ROOT / "src/core/config.c"
+
+# In two halves, so that this file passes.
+NOTES = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
+DISABLED = re.compile(r"^\s*#\s*if\s+0\b")
+
+FORTRAN_START = re.compile(
+    r"^\s*(?!end\b)(?:(?:pure|elemental|recursive|impure|module|integer|real|logical|complex|type|"
+    r"character|double precision)(?:\s*\([^)]*\))?\s+)*(subroutine|function)\s+(\w+)", re.I)
+FORTRAN_END = re.compile(r"^\s*end\s*(subroutine|function)\b", re.I)
+
+
+def braced(lines, start):
+    """Functions that end with a brace in column one: C, shell. start finds their names."""
+    first, name = 0, ""
+    for number, line in enumerate(lines, 1):
+        found = start(lines, number)
+        if found:
+            first, name = number, found
+        elif line.rstrip() == "}" and first:
+            yield name, first, number
+            first = 0
+
+
+def c_start(lines, number):
+    """In C the body opens with a brace alone in column one; the name is above it."""
+    if lines[number - 1].rstrip() != "{":
+        return None
+    head = " ".join(lines[max(0, number - 6):number - 1])
+    names = re.findall(r"(\w+)\s*\(", head.rsplit(";", 1)[-1].rsplit("}", 1)[-1])
+    return names[0] if names else "?"
+
+
+def shell_start(lines, number):
+    found = re.match(r"(\w+)\(\) \{$", lines[number - 1])
+    return found and found[1]
+
+
+def fortran_functions(lines):
+    """Procedures; what they contain counts for itself only."""
+    open_, inner = [], []
+    for number, line in enumerate(lines, 1):
+        found = FORTRAN_START.match(line)
+        if found:
+            open_.append((found[2], number))
+            inner.append(0)
+        elif FORTRAN_END.match(line) and open_:
+            name, first = open_.pop()
+            length, contained = number - first + 1, inner.pop()
+            if inner:
+                inner[-1] += length
+            yield name, first, first + length - 1 - contained
+
+
+def python_functions(lines):
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.name, node.lineno, node.end_lineno
+
+
+def cmake_functions(lines):
+    first, name = 0, ""
+    for number, line in enumerate(lines, 1):
+        found = re.match(r"(?:function|macro)\((\w+)", line)
+        if found:
+            first, name = number, found[1]
+        elif re.match(r"end(function|macro)\(", line) and first:
+            yield name, first, number
+
+
+def functions(path, lines):
+    """(name, first line, last line) of every function in a file."""
+    if path.suffix in C:
+        return braced(lines, c_start)
+    if path.suffix == ".sh":
+        return braced(lines, shell_start)
+    if path.suffix in FORTRAN:
+        return fortran_functions(lines)
+    if path.suffix == ".py":
+        return python_functions(lines)
+    if path.suffix in CMAKE or path.name in CMAKE:
+        return cmake_functions(lines)
+    return []
+
+
+def check_lines(report, path, lines):
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS and path.suffix not in TABLES:
+            report.add(path, number, f"{len(line)} columns, more than {COLUMNS}")
+        if NOTES.search(line):
+            report.add(path, number, "a note to oneself: open an issue instead")
+        if path.suffix in C + FORTRAN and DISABLED.match(line):
+            report.add(path, number, "disabled code")
+        if path.suffix in C and "src" in path.parts and path != GETENV and "getenv(" in line:
+            report.add(path, number, "only src/core/config.c reads the environment")
+        if line != line.rstrip():
+            report.add(path, number, "blanks at the end")
+
+
+def check_file(report, path):
+    text = path.read_text(errors="replace")
+    lines = text.rstrip("\n").split("\n")
+    if not any("SPDX-License-Identifier: BSD-3-Clause" in line for line in lines[:4]):
+        report.add(path, 1, "no line `SPDX-License-Identifier: BSD-3-Clause` in the first four")
+    if generated(text):
+        return
+    if len(lines) > FILE:
+        report.add(path, 1, f"{len(lines)} lines, more than {FILE}")
+    check_lines(report, path, lines)
+    for name, first, last in functions(path, lines):
+        if last - first + 1 > FUNCTION:
+            report.add(path, first, f"{name}: {last - first + 1} lines, more than {FUNCTION}")
+
+
+def check_backslashes(report):
+    """Of all hand-written C together."""
+    lines = [line for path in files(*C) if not generated(text := path.read_text(errors="replace"))
+             for line in text.split("\n")]
+    continued = sum(line.endswith("\\") for line in lines)
+    if continued > BACKSLASHES * max(len(lines), 1):
+        report.add(ROOT / "src", 1, f"{continued} of {len(lines)} lines of C end in a backslash")
+
+
+def main():
+    report = Report("style")
+    for path in files(*SOURCES):
+        check_file(report, path)
+    check_backslashes(report)
+    report.exit()
+
+
+if __name__ == "__main__":
+    main()
