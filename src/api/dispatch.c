@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/tell.h"
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/log.h"
@@ -74,26 +75,6 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
-}
-
-/* Says once, on rank 0, what runs and why.  False if it must not run. */
-static bool tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
-{
-    const cco_choices *all = &state->choices[coll];
-    const bool stop = choice->refused != NULL && cco_configured.fallback == CCO_FALLBACK_ERROR;
-    if (!stop && (choice->refused != NULL || all->count == 1 || cco_configured.log >= CCO_LOG_INFO))
-        state->untold &= ~(1u << coll);
-    if (state->rank != 0)
-        return !stop;
-    if (choice->refused != NULL && cco_configured.fallback != CCO_FALLBACK_SILENT)
-        cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s%s instead of what '%s' asks for: %s",
-                cco_coll_infos[coll].name, state->name,
-                stop ? "CRESTA_FALLBACK=error forbids " : "", choice->impl, choice->why,
-                choice->refused);
-    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
-            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
-            choice->why, all->count > 1 ? "; other sizes may differ" : "");
-    return !stop;
 }
 
 static inline cco_record *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
@@ -169,7 +150,7 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
     if (state->untold >> coll & 1 &&
-        !tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
+        !cco_tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
         PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

@@ -158,13 +158,12 @@ void cco_process_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* -1 in a program of sessions. */
-static int world_rank(void)
+int cco_process_speaks(void)
 {
-    int rank = -1, initialized = 0;
+    int rank = 0, initialized = 0;
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
+    return rank == 0;
 }
 
 void cco_process_begin_late(void)
@@ -172,7 +171,7 @@ void cco_process_begin_late(void)
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
         read_environment();
-        if (cco_configured.profile != NULL && world_rank() <= 0)
+        if (cco_configured.profile != NULL && cco_process_speaks())
             cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll:"
                                   " link it before the MPI library (mpicc ... -lcrestacoll does)");
         cco_configured.profile = NULL;

@@ -50,7 +50,7 @@ const char *cco_persistent_defect(cco_coll coll)
     }
 }
 
-bool cco_ialltoallw_in_place_defect(void)
+bool cco_alltoallw_in_place_defect(const cco_call *call)
 {
-    return mpich_version() < 402;
+    return call->coll == CCO_ALLTOALLW && call->sendbuf == MPI_IN_PLACE && mpich_version() < 402;
 }

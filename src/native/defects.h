@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-#include "core/collectives.h"
+#include "core/call.h"
 
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);
 
-/* True if the non-blocking alltoallw of this MPI is wrong in place. */
-bool cco_ialltoallw_in_place_defect(void);
+/* True for an alltoallw in place if only the blocking one of this MPI is right. */
+bool cco_alltoallw_in_place_defect(const cco_call *call);
 
 #endif

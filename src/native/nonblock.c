@@ -11,8 +11,7 @@ static int run(struct cco_comm *state, const cco_call *call)
 {
     MPI_Request request;
     (void)state;
-    if (call->coll == CCO_ALLTOALLW && call->sendbuf == MPI_IN_PLACE &&
-        cco_ialltoallw_in_place_defect())
+    if (cco_alltoallw_in_place_defect(call))
         return cco_native_blocking(call);
     const int rc = cco_native_nonblocking(call, &request);
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;

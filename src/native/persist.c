@@ -42,6 +42,8 @@ static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *stat
 static int run(cco_comm *state, const cco_call *call)
 {
     cco_staged_key key;
+    if (cco_alltoallw_in_place_defect(call))
+        return cco_native_blocking(call);
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call);
     cco_staged *kept = NULL;

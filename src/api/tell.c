@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tell.c - see tell.h. */
+#include "api/tell.h"
+
+#include "api/process.h"
+#include "core/config.h"
+#include "core/log.h"
+
+static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
+{
+    cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s runs instead of what '%s' asks for: %s",
+            cco_coll_infos[coll].name, state->name, choice->impl, choice->why, choice->refused);
+}
+
+/* Once per collective, by world rank 0 alone: a program may have thousands of communicators. */
+static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
+{
+    static uint32_t warned;
+    const uint32_t bit = 1u << coll;
+    if (cco_process_speaks() && !(__atomic_fetch_or(&warned, bit, __ATOMIC_RELAXED) & bit))
+        say_refused(state, choice, coll);
+}
+
+static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll coll,
+                       MPI_Count bytes)
+{
+    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
+            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
+            choice->why, state->choices[coll].count > 1 ? "; other sizes may differ" : "");
+}
+
+bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
+{
+    const bool refused = choice->refused != NULL;
+    if (refused && cco_configured.fallback == CCO_FALLBACK_ERROR) {
+        if (state->rank == 0)
+            cco_say("%s on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for cannot"
+                    " be had: %s",
+                    cco_coll_infos[coll].name, state->name, choice->why, choice->refused);
+        return false;
+    }
+    /* While no choice with something to say has come up, another size may bring it. */
+    if (refused || state->choices[coll].count == 1 || cco_configured.log >= CCO_LOG_INFO)
+        state->untold &= ~(1u << coll);
+    if (refused && cco_configured.fallback == CCO_FALLBACK_WARN)
+        warn_refused(state, choice, coll);
+    if (state->rank == 0)
+        say_chosen(state, choice, coll, bytes);
+    return true;
+}

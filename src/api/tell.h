@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tell.h - what runs and why, said once. */
+#ifndef CCO_TELL_H
+#define CCO_TELL_H
+
+#include "core/comm.h"
+
+/* Before a call whose bit in state->untold is set: says what CRESTA_LOG and CRESTA_FALLBACK want
+ * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
+bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes);
+
+#endif
