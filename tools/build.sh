@@ -18,9 +18,18 @@ check_dflags() {
     done <<<"$mpis"
 }
 
+# `make install` puts in place what was built, with the built-in choice that it has.
+flags_for() {
+    if [ -n "${CRESTA_AS_BUILT:-}" ] && [ -z "$dflags" ] && [ -f "$1/CMakeCache.txt" ]; then
+        sed -n 's/^CRESTA_DFLAGS:[A-Z]*=//p' "$1/CMakeCache.txt"
+    else
+        echo "$dflags"
+    fi
+}
+
 configure() {
     local family=$1 cc=$2 fc=$3 dir=build/$1
-    local generator=() args=(-DMPI_C_COMPILER="$cc" -DCRESTA_DFLAGS="$dflags")
+    local generator=() args=(-DMPI_C_COMPILER="$cc" -DCRESTA_DFLAGS="$(flags_for "$dir")")
     if [ "$fc" = - ]; then
         args+=(-DCRESTA_FORTRAN=OFF)
     else

@@ -28,6 +28,7 @@ def steps():
     python = sys.executable
     yield "layers", [python, "tools/check_layers.py"], None
     yield "style", [python, "tools/check_style.py"], None
+    yield "docs", [python, "tools/check_docs.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
     for mpi in mpis():
         yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None

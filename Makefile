@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The targets of the original library (CRESTA D4.5.3, section 4.1) and some more, over a CMake
+# build for each MPI found. `make help` explains them. The work is done by tools/setup.sh,
+# tools/build.sh and CMakeLists.txt.
+
+# Built-in choice of implementations, for example -D_NONBLOCK_ALLTOALL -D_ALL_NONBLOCK. Set here
+# or on the command line; a make without it builds without it.
+DFLAGS :=
+DFLAGS_LIB = $(DFLAGS)
+
+# Where `make install` puts one tree for each MPI.
+PREFIX := /usr/local
+DESTDIR ?=
+
+# Only this MPI (openmpi or mpich); empty means all that are found.
+MPI :=
+
+SHELL := /bin/bash
+MAKEFLAGS += --no-print-directory
+export DFLAGS_LIB PREFIX DESTDIR MPI
+
+.PHONY: all static shared test ovl check demo install clean help setup
+.NOTPARALLEL:
+
+all: static
+
+static shared:
+	@tools/setup.sh build
+	@tools/build.sh $@
+	@tools/result.sh $@
+
+setup:
+	@tools/setup.sh all
+
+test: setup
+	@tools/build.sh all
+	@tools/test.sh ^conformance-
+
+check: setup
+	@tools/check.py
+
+demo: setup
+	@tools/build.sh all
+	@bin/crestacoll demo
+
+ovl:
+	@echo "make ovl: the overlap benchmark comes with the split-phase interface," \
+	      "which this version does not have yet." >&2
+	@exit 1
+
+install:
+	@tools/setup.sh build
+	@CRESTA_AS_BUILT=1 tools/build.sh static shared
+	@tools/install.sh
+
+clean:
+	@rm -rf build demo libcrestacoll.a libcrestacoll.so
+	@echo "removed build/ and demo/ (kept: .venv)"
+
+help:
+	@cat tools/help.txt

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain_sum.c - a program that knows nothing of crestacoll: adds up the ranks. */
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, sum = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return sum != size * (size - 1) / 2;
+}
