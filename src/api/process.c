@@ -158,12 +158,29 @@ void cco_process_begin(void)
     pthread_mutex_unlock(&lock);
 }
 
+static int world_rank(int *rank)
+{
+    int initialized = 0;
+    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized)
+        return 0;
+    return PMPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS;
+}
+
 int cco_process_speaks(void)
 {
-    int rank = 0, initialized = 0;
-    if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized)
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank == 0;
+    int rank = 0;
+    return !world_rank(&rank) || rank == 0;
+}
+
+static void warn_no_profile(void)
+{
+    int rank = 0;
+    if (!world_rank(&rank))
+        cco_log(CCO_LOG_WARN,
+                "no profile: it is for programs that call MPI_Init, not for sessions");
+    else if (rank == 0)
+        cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll: link"
+                              " it before the MPI library (mpicc ... -lcrestacoll does)");
 }
 
 void cco_process_begin_late(void)
@@ -171,9 +188,8 @@ void cco_process_begin_late(void)
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
         read_environment();
-        if (cco_configured.profile != NULL && cco_process_speaks())
-            cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll:"
-                                  " link it before the MPI library (mpicc ... -lcrestacoll does)");
+        if (cco_configured.profile != NULL)
+            warn_no_profile();
         cco_configured.profile = NULL;
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
         set_phase(CCO_ACTIVE);
