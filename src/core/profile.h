@@ -65,7 +65,7 @@ void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *
 /* Starts the clock; `rate` is CRESTA_PROFILE_WAIT. */
 void cco_profile_begin(unsigned rate);
 
-/* Adds a row to a set; a row with the same key absorbs it.  False when memory runs out. */
+/* Appends a row to a set.  False when memory runs out. */
 bool cco_rows_add(cco_rows *rows, const cco_row *row);
 
 /* The rows of this rank; they are the caller's then. */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.c - makes one collective call in each mode. */
+#include "call.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#define NAME(Name, name) #name,
+const char *const coll_names[COLLS] = {COLLECTIVES(NAME)};
+const char *const mode_names[MODES] = {"blocking",        "nonblocking", "freed in flight",
+                                       "persistent",      "large",       "large nonblocking",
+                                       "large persistent"};
+
+#ifdef PLAIN_MPI /* which name a call goes by */
+#define CALL(name) MPI_##name
+#define CRESTA_HAVE_PERSISTENT 1
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+#define CALL_INIT(name) MPIX_##name
+#else
+#define CALL_INIT(name) MPI_##name
+#endif
+#if MPI_VERSION >= 4
+#define CRESTA_HAVE_LARGE_COUNT 1
+#endif
+#else
+#define CALL(name) CRESTA_##name
+#define CALL_INIT(name) CRESTA_##name
+#endif
+
+#define SEND q->sendbuf, q->sendcount, q->sendtype
+#define SENDV q->sendbuf, q->sendcounts, q->senddispls, q->sendtype
+#define SENDW q->sendbuf, q->sendcounts, q->senddispls, q->sendtypes
+#define RECV q->recvbuf, q->recvcount, q->recvtype
+#define RECVV q->recvbuf, q->recvcounts, q->recvdispls, q->recvtype
+#define RECVW q->recvbuf, q->recvcounts, q->recvdispls, q->recvtypes
+#define REDUCE q->sendbuf, RECV, q->op
+
+#define ARGS_Barrier q->comm
+#define ARGS_Bcast RECV, q->root, q->comm
+#define ARGS_Gather SEND, RECV, q->root, q->comm
+#define ARGS_Gatherv SEND, RECVV, q->root, q->comm
+#define ARGS_Scatter SEND, RECV, q->root, q->comm
+#define ARGS_Scatterv SENDV, RECV, q->root, q->comm
+#define ARGS_Allgather SEND, RECV, q->comm
+#define ARGS_Allgatherv SEND, RECVV, q->comm
+#define ARGS_Alltoall SEND, RECV, q->comm
+#define ARGS_Alltoallv SENDV, RECVV, q->comm
+#define ARGS_Alltoallw SENDW, RECVW, q->comm
+#define ARGS_Reduce REDUCE, q->root, q->comm
+#define ARGS_Allreduce REDUCE, q->comm
+#define ARGS_Reduce_scatter q->sendbuf, q->recvbuf, q->recvcounts, q->recvtype, q->op, q->comm
+#define ARGS_Reduce_scatter_block REDUCE, q->comm
+#define ARGS_Scan REDUCE, q->comm
+#define ARGS_Exscan REDUCE, q->comm
+
+#define DO_REFERENCE(Name, name)                                                                   \
+    case COLL_##Name:                                                                              \
+        return PMPI_I##name(ARGS_##Name, request);
+#define DO_BLOCKING(Name, name)                                                                    \
+    case COLL_##Name:                                                                              \
+        return CALL(Name)(ARGS_##Name);
+#define DO_NONBLOCK(Name, name)                                                                    \
+    case COLL_##Name:                                                                              \
+        return CALL(I##name)(ARGS_##Name, request);
+#define DO_PERSIST(Name, name)                                                                     \
+    case COLL_##Name:                                                                              \
+        return CALL_INIT(Name##_init)(ARGS_##Name, MPI_INFO_NULL, request);
+
+static int reference(const struct call *q, MPI_Request *request)
+{
+    switch (q->coll) {
+        COLLECTIVES(DO_REFERENCE)
+    default:
+        return MPI_ERR_OTHER;
+    }
+}
+
+static int blocking(const struct call *q)
+{
+    switch (q->coll) {
+        COLLECTIVES(DO_BLOCKING)
+    default:
+        return MPI_ERR_OTHER;
+    }
+}
+
+static int nonblocking(const struct call *q, MPI_Request *request)
+{
+    switch (q->coll) {
+        COLLECTIVES(DO_NONBLOCK)
+    default:
+        return MPI_ERR_OTHER;
+    }
+}
+
+static int persistent(const struct call *q, MPI_Request *request)
+{
+#ifdef CRESTA_HAVE_PERSISTENT
+    switch (q->coll) {
+        COLLECTIVES(DO_PERSIST)
+    default:
+        return MPI_ERR_OTHER;
+    }
+#else
+    (void)q, (void)request;
+    return MPI_ERR_OTHER;
+#endif
+}
+
+/* ---- large counts: the same call with wide arrays, kept until the next one ---- */
+
+#ifdef CRESTA_HAVE_LARGE_COUNT
+#undef ARGS_Barrier
+#define Barrier_c Barrier /* no counts, so no large form */
+#define Ibarrier_c Ibarrier
+#define Barrier_init_c Barrier_init
+#define ARGS_Barrier q->comm
+
+#define DO_LARGE(Name, name)                                                                       \
+    case COLL_##Name:                                                                              \
+        return WIDE(Name##_c)(ARGS_##Name);
+#define DO_LARGE_NONBLOCK(Name, name)                                                              \
+    case COLL_##Name:                                                                              \
+        return WIDE(I##name##_c)(ARGS_##Name, request);
+#define DO_LARGE_PERSIST(Name, name)                                                               \
+    case COLL_##Name:                                                                              \
+        return WIDE_INIT(Name##_init_c)(ARGS_##Name, MPI_INFO_NULL, request);
+#define WIDE(name) WIDE_(name) /* expands Barrier_c first */
+#define WIDE_(name) CALL(name)
+#define WIDE_INIT(name) WIDE_INIT_(name)
+#define WIDE_INIT_(name) CALL_INIT(name)
+
+struct wide { /* struct call, with the names the macros above use */
+    enum coll coll;
+    const void *sendbuf;
+    MPI_Count sendcount;
+    MPI_Datatype sendtype;
+    MPI_Count *sendcounts;
+    MPI_Aint *senddispls;
+    const MPI_Datatype *sendtypes;
+    void *recvbuf;
+    MPI_Count recvcount;
+    MPI_Datatype recvtype;
+    MPI_Count *recvcounts;
+    MPI_Aint *recvdispls;
+    const MPI_Datatype *recvtypes;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
+
+enum { WIDEST = 64 };
+
+static void *widen_counts(MPI_Count *to, const int *from, int n)
+{
+    for (int i = 0; from && i < n; i++)
+        to[i] = from[i];
+    return from ? to : NULL;
+}
+
+static void *widen_displs(MPI_Aint *to, const int *from, int n)
+{
+    for (int i = 0; from && i < n; i++)
+        to[i] = from[i];
+    return from ? to : NULL;
+}
+
+static int large(enum mode mode, const struct call *c, MPI_Request *request)
+{
+    static MPI_Count counts[2][WIDEST];
+    static MPI_Aint displs[2][WIDEST];
+    int n;
+    PMPI_Comm_size(c->comm, &n);
+    const struct wide wide =
+                          {
+                              c->coll,
+                              c->sendbuf,
+                              c->sendcount,
+                              c->sendtype,
+                              widen_counts(counts[0], c->sendcounts, n),
+                              widen_displs(displs[0], c->senddispls, n),
+                              c->sendtypes,
+                              c->recvbuf,
+                              c->recvcount,
+                              c->recvtype,
+                              widen_counts(counts[1], c->recvcounts, n),
+                              widen_displs(displs[1], c->recvdispls, n),
+                              c->recvtypes,
+                              c->op,
+                              c->root,
+                              c->comm,
+                          },
+                      *q = &wide;
+    if (mode == LARGE)
+        switch (q->coll) {
+            COLLECTIVES(DO_LARGE)
+        default:
+            return MPI_ERR_OTHER;
+        }
+    if (mode == LARGE_NONBLOCKING)
+        switch (q->coll) {
+            COLLECTIVES(DO_LARGE_NONBLOCK)
+        default:
+            return MPI_ERR_OTHER;
+        }
+    switch (q->coll) {
+        COLLECTIVES(DO_LARGE_PERSIST)
+    default:
+        return MPI_ERR_OTHER;
+    }
+}
+#else
+static int large(enum mode mode, const struct call *call, MPI_Request *request)
+{
+    (void)mode, (void)call, (void)request;
+    return MPI_ERR_OTHER;
+}
+#endif
+
+/* ---- types freed while the operation is under way: MPI must keep what it needs ---- */
+
+static MPI_Datatype fresh(MPI_Datatype type)
+{
+    int a, b, c, combiner;
+    MPI_Datatype copy;
+    if (type == MPI_DATATYPE_NULL)
+        return type;
+    PMPI_Type_get_envelope(type, &a, &b, &c, &combiner);
+    if (combiner == MPI_COMBINER_NAMED)
+        return type;
+    PMPI_Type_dup(type, &copy);
+    return copy;
+}
+
+static void forget(MPI_Datatype copy, MPI_Datatype original)
+{
+    if (copy != original)
+        PMPI_Type_free(&copy);
+}
+
+static int freed(const struct call *call, MPI_Request *request)
+{
+    enum { MOST = 64 };
+    static MPI_Datatype sendtypes[MOST], recvtypes[MOST];
+    struct call copy = *call;
+    int n;
+    PMPI_Comm_size(call->comm, &n);
+    copy.sendtype = fresh(call->sendtype);
+    copy.recvtype = fresh(call->recvtype);
+    if (call->user)
+        PMPI_Op_create(call->user, call->commutes, &copy.op);
+    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
+        sendtypes[i] = call->sendtypes ? fresh(call->sendtypes[i]) : MPI_DATATYPE_NULL;
+        recvtypes[i] = fresh(call->recvtypes[i]);
+        copy.sendtypes = sendtypes;
+        copy.recvtypes = recvtypes;
+    }
+    const int rc = nonblocking(&copy, request);
+    if (call->user)
+        MPI_Op_free(&copy.op);
+    forget(copy.sendtype, call->sendtype);
+    forget(copy.recvtype, call->recvtype);
+    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
+        if (call->sendtypes)
+            forget(sendtypes[i], call->sendtypes[i]);
+        forget(recvtypes[i], call->recvtypes[i]);
+    }
+    return rc;
+}
+
+bool mode_persistent(enum mode mode)
+{
+    return mode == PERSISTENT || mode == LARGE_PERSISTENT;
+}
+
+bool mode_exists(enum mode mode)
+{
+#ifndef CRESTA_HAVE_PERSISTENT
+    if (mode_persistent(mode))
+        return false;
+#endif
+#ifndef CRESTA_HAVE_LARGE_COUNT
+    if (mode >= LARGE)
+        return false;
+#endif
+    return mode < MODES;
+}
+
+int call_make(enum mode mode, const struct call *call, MPI_Request *request)
+{
+    *request = MPI_REQUEST_NULL;
+    switch (mode) {
+    case BLOCKING:
+        return blocking(call);
+    case NONBLOCKING:
+        return nonblocking(call, request);
+    case FREED:
+        return freed(call, request);
+    case PERSISTENT:
+        return persistent(call, request);
+    default:
+        return large(mode, call, request);
+    }
+}
+
+int call_reference(const struct call *call)
+{
+    MPI_Request request;
+    const int rc = reference(call, &request);
+    return rc == MPI_SUCCESS ? wait_politely(&request) : rc;
+}
+
+int wait_politely(MPI_Request *request)
+{
+    int done = 0, rc = MPI_SUCCESS;
+    while (rc == MPI_SUCCESS && !done) {
+        rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done)
+            sched_yield();
+    }
+    return rc;
+}

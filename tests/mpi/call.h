@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call.h - one collective call as data, and the ways to make it: the reference and each mode of
+ * crestacoll.
+ *
+ * Compiled with -DPLAIN_MPI the calls are MPI_x instead of CRESTA_x: for runs under the preload
+ * library.
+ */
+#ifndef TESTS_CALL_H
+#define TESTS_CALL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#ifdef PLAIN_MPI
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+#else
+#include <crestacoll.h>
+#endif
+
+/* clang-format off */
+#define COLLECTIVES(X)                                                                             \
+    X(Barrier, barrier) X(Bcast, bcast) X(Gather, gather) X(Gatherv, gatherv)                      \
+    X(Scatter, scatter) X(Scatterv, scatterv) X(Allgather, allgather) X(Allgatherv, allgatherv)    \
+    X(Alltoall, alltoall) X(Alltoallv, alltoallv) X(Alltoallw, alltoallw) X(Reduce, reduce)        \
+    X(Allreduce, allreduce) X(Reduce_scatter, reduce_scatter)                                      \
+    X(Reduce_scatter_block, reduce_scatter_block) X(Scan, scan) X(Exscan, exscan)
+/* clang-format on */
+
+#define COLLECTIVE_ENUM(Name, name) COLL_##Name,
+enum coll { COLLECTIVES(COLLECTIVE_ENUM) COLLS };
+extern const char *const coll_names[COLLS];
+
+/* Arguments of any collective; reductions and bcast use the recv side for count and type. */
+struct call {
+    enum coll coll;
+    const void *sendbuf;
+    int sendcount;
+    MPI_Datatype sendtype;
+    const int *sendcounts, *senddispls;
+    const MPI_Datatype *sendtypes;
+    void *recvbuf;
+    int recvcount;
+    MPI_Datatype recvtype;
+    const int *recvcounts, *recvdispls;
+    const MPI_Datatype *recvtypes;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+    MPI_User_function *user; /* what op was made of, NULL if predefined */
+    int commutes;
+};
+
+enum mode {
+    BLOCKING,
+    NONBLOCKING,
+    FREED, /* nonblocking; types and operations are freed in flight */
+    PERSISTENT,
+    LARGE,
+    LARGE_NONBLOCKING,
+    LARGE_PERSISTENT,
+    MODES
+};
+extern const char *const mode_names[MODES];
+
+bool mode_exists(enum mode mode); /* does this MPI have it? */
+bool mode_persistent(enum mode mode);
+
+/* Make the call. Blocking modes leave *request at MPI_REQUEST_NULL, persistent ones do not start
+ * it. */
+int call_make(enum mode mode, const struct call *call, MPI_Request *request);
+
+/* The MPI's own: nonblocking, waiting politely (its blocking ones take milliseconds when
+ * oversubscribed). */
+int call_reference(const struct call *call);
+
+/* Wait for *request without holding the core. */
+int wait_politely(MPI_Request *request);
+
+#endif

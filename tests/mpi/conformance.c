@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* conformance.c - every collective, in every mode, under one implementation, against definition and
+ * MPI.
+ *
+ *     conformance IMPL [--sparse N] [--mode MODE] [--collective NAME]
+ *
+ * --sparse N tries every N-th problem in each mode, where calls take long with more ranks than
+ * cores.
+ * --mode and --collective are for looking into a failure. Compiled with -DPLAIN_MPI it makes MPI_x
+ * calls, and CRESTA_IMPL chooses under the preload library.
+ */
+#include "groups.h"
+#include "kinds.h"
+#include "known.h"
+#include "testing/testing.h"
+
+static void choose(MPI_Comm comm, const char *impl)
+{
+#ifdef PLAIN_MPI
+    (void)comm, (void)impl;
+#else
+    char spec[256];
+    snprintf(spec, sizeof spec, "*=%s", impl);
+    CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "CRESTA_Set_impl %s", spec);
+    CHECK(CRESTA_Comm_prepare(comm) == MPI_SUCCESS, "CRESTA_Comm_prepare");
+#endif
+}
+
+/* MPI allows to free a communicator while an operation on it is under way. */
+static void free_in_flight(const char *impl)
+{
+    for (enum mode mode = NONBLOCKING; mode < MODES; mode++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        int size, one = 1, sum = 0;
+        if (mode != NONBLOCKING && mode != LARGE_NONBLOCKING)
+            continue;
+        snprintf(testing_label, sizeof testing_label, "communicator freed in flight, %s",
+                 mode_names[mode]);
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_size(comm, &size);
+        choose(comm, impl);
+        const struct call call = {.coll = COLL_Allreduce,
+                                  .sendbuf = &one,
+                                  .sendtype = MPI_DATATYPE_NULL,
+                                  .recvbuf = &sum,
+                                  .recvcount = 1,
+                                  .recvtype = MPI_INT,
+                                  .op = MPI_SUM,
+                                  .comm = comm};
+        if (mode_exists(mode)) {
+            CHECK(call_make(mode, &call, &request) == MPI_SUCCESS, "start");
+            MPI_Comm_free(&comm);
+            CHECK(wait_politely(&request) == MPI_SUCCESS && sum == size, "sum %d of %d", sum, size);
+        } else
+            MPI_Comm_free(&comm);
+    }
+}
+
+struct options {
+    const char *impl;
+    struct plan plan;
+};
+
+static unsigned one_of(const char *name, const char *const *names, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1U << i;
+    fprintf(stderr, "conformance: no '%s'\n", name);
+    exit(2);
+}
+
+static struct options options_of(int argc, char **argv)
+{
+    struct options o = {"mpi",
+                        {.modes = EVERYTHING, .colls = EVERYTHING, .every = 1, .reference = true}};
+    if (argc > 1)
+        o.impl = argv[1];
+    for (int i = 2; i + 1 < argc; i += 2)
+        if (strcmp(argv[i], "--sparse") == 0)
+            o.plan.every = atoi(argv[i + 1]);
+        else if (strcmp(argv[i], "--mode") == 0)
+            o.plan.modes = one_of(argv[i + 1], mode_names, MODES);
+        else if (strcmp(argv[i], "--collective") == 0)
+            o.plan.colls = one_of(argv[i + 1], coll_names, COLLS);
+    return o;
+}
+
+static void run_group(const struct group *group, const struct options *o)
+{
+    const bool main_group = group == &groups[0] || group == &groups[1];
+    struct plan plan = o->plan;
+    plan.every *= main_group ? 1 : 5;
+    plan.reference = main_group;
+    choose(group->comm, o->impl);
+    if (plan.colls & 1U << COLL_Barrier)
+        barrier_run(group, &plan);
+    movement_run(group, &plan);
+    reduction_run(group, &plan);
+}
+
+int main(int argc, char **argv)
+{
+    const struct options o = options_of(argc, argv);
+    known_native_blocking = strcmp(o.impl, "mpi") == 0;
+    testing_watchdog(100);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    layouts_make();
+    kinds_make();
+    groups_make();
+    for (int i = 0; i < GROUPS; i++)
+        if (groups[i].comm != MPI_COMM_NULL)
+            run_group(&groups[i], &o);
+    if (known_bug_free_in_flight())
+        known_report(known_bug_free_in_flight());
+    else if (o.plan.modes == EVERYTHING)
+        free_in_flight(o.impl);
+    groups_free();
+    kinds_free();
+    layouts_free();
+    MPI_Finalize();
+    return testing_end("conformance");
+}

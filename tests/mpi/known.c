@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* known.c - faults of the MPI itself: of MPICH 4.0 and of Open MPI 4. Seen in 4.0.2 and 4.1.4
+ * (Debian 12). */
+#include "known.h"
+
+#include "testing/testing.h"
+
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+enum { MPICH_40 = 1 };
+#else
+enum { MPICH_40 = 0 };
+#endif
+
+static const char persistent_stale[] =
+    "MPICH 4.0: persistent gather, scatter, allgather move data at init or break in the second "
+    "start (mpi_bugs gather_init)";
+static const char alltoallw_in_place[] = "MPICH 4.0: MPI_Ialltoallw in place mixes up types that "
+                                         "differ by rank (mpi_bugs ialltoallw_in_place)";
+static const char reduce_scatter_overlap[] =
+    "MPICH 4.0: large MPI_Reduce_scatter in place copies between overlapping ranges (mpi_bugs "
+    "reduce_scatter_in_place)";
+static const char reduce_in_place[] = "MPICH 4.0: large MPI_Reduce in place at a root that is not "
+                                      "0 crashes (mpi_bugs reduce_in_place)";
+static const char comm_freed[] =
+    "Open MPI 4: freeing a communicator with a pending MPI_Iallreduce crashes (mpi_bugs comm_free)";
+
+bool known_native_blocking = true;
+
+/* In place, a block that is longer than what lies before it is moved onto itself. */
+static bool moves_onto_itself(const struct call *call)
+{
+    int size;
+    long before = 0;
+    PMPI_Comm_size(call->comm, &size);
+    for (int r = 0; r < size; before += call->recvcounts[r++])
+        if (r > 0 && call->recvcounts[r] > before && call->recvcounts[r] > 1000)
+            return true;
+    return false;
+}
+
+const char *known_bug(const struct call *call, enum mode mode, bool in_place)
+{
+    if (!MPICH_40)
+        return NULL;
+    if (mode_persistent(mode) &&
+        (call->coll == COLL_Gather || call->coll == COLL_Scatter || call->coll == COLL_Allgather))
+        return persistent_stale;
+    if (call->coll == COLL_Reduce && in_place && call->root > 0 && call->recvcount > 400 &&
+        known_native_blocking && (mode == BLOCKING || mode == LARGE))
+        return reduce_in_place;
+    if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE)
+        return alltoallw_in_place;
+    if (call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+        return reduce_scatter_overlap;
+    return NULL;
+}
+
+const char *known_bug_free_in_flight(void)
+{
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
+    return comm_freed;
+#else
+    (void)comm_freed;
+    return NULL;
+#endif
+}
+
+void known_report(const char *reason)
+{
+    enum { REASONS = 8 };
+    static const char *said[REASONS];
+    for (int i = 0; i < REASONS; i++) {
+        if (said[i] == reason)
+            return;
+        if (!said[i]) {
+            said[i] = reason;
+            if (testing_rank == 0)
+                printf("left out: %s\n", reason);
+            return;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_bugs.c - shows, in plain MPI, the faults that known.c leaves out; not run by ctest. Exit code
+ * 1 or a crash: it has it.
+ *
+ *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
+ *                           reduce_scatter_in_place | reduce_in_place | comm_free
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int me, ranks;
+
+#if MPI_VERSION >= 4
+/* Starts a persistent call thrice with new data; block r of the result must come from where `from`
+ * says. */
+static int starts(MPI_Request request, int *send, int *recv, int blocks, const char *which)
+{
+    int bad = 0;
+    for (int k = 1; k <= 3; k++) {
+        for (int i = 0; i < ranks; i++)
+            send[i] = 100 * k + 10 * me + i, recv[i] = -1;
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int i = 0; i < blocks; i++)
+            bad += recv[i] !=
+                   (strcmp(which, "scatter_init") == 0 ? 100 * k + me : 100 * k + 10 * i);
+    }
+    MPI_Request_free(&request);
+    return bad;
+}
+
+static int persistent(const char *which)
+{
+    int send[64] = {0}, recv[64] = {0};
+    MPI_Request request;
+    if (strcmp(which, "gather_init") == 0) {
+        MPI_Gather_init(send, 1, MPI_INT, recv, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                        &request);
+        return starts(request, send, recv, me == 0 ? ranks : 0, which);
+    }
+    if (strcmp(which, "scatter_init") == 0) {
+        MPI_Scatter_init(send, 1, MPI_INT, recv, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
+                         &request);
+        return starts(request, send, recv, 1, which);
+    }
+    MPI_Allgather_init(send, 1, MPI_INT, recv, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    return starts(request, send, recv, ranks, which);
+}
+#else
+static int persistent(const char *which)
+{
+    (void)which;
+    return 0;
+}
+#endif
+
+/* Two ranks: 2 x MPI_INT for oneself, 2 x contiguous(2) for the other; in place. */
+static int ialltoallw_in_place(void)
+{
+    int buffer[32], bad = 0;
+    MPI_Request request;
+    MPI_Datatype pair, types[2];
+    const int counts[2] = {2, 2}, displs[2] = {0, 64};
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    types[me % 2] = MPI_INT;
+    types[1 - me % 2] = pair;
+    for (int i = 0; i < 32; i++)
+        buffer[i] = 1000 * me + i;
+    MPI_Ialltoallw(MPI_IN_PLACE, NULL, NULL, NULL, buffer, counts, displs, types, MPI_COMM_WORLD,
+                   &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 4; i++) /* the other's block for me */
+        bad += buffer[(me == 0 ? 16 : 0) + i] != 1000 * (1 - me) + (me == 0 ? 0 : 16) + i;
+    MPI_Type_free(&pair);
+    return bad;
+}
+
+static int reduce_scatter_in_place(void)
+{
+    enum { N = 38000 };
+    const int counts[2] = {N, 2 * N};
+    double *x = malloc(3 * N * sizeof *x);
+    int bad = 0;
+    for (int i = 0; i < 3 * N; i++)
+        x[i] = me + i;
+    MPI_Reduce_scatter(MPI_IN_PLACE, x, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < counts[me]; i++)
+        bad += x[i] != 2 * (i + me * N) + 1;
+    free(x);
+    return bad;
+}
+
+static int reduce_in_place(void)
+{
+    enum { N = 3000 };
+    int in[N], out[N], bad = 0;
+    for (int i = 0; i < N; i++)
+        in[i] = out[i] = 1;
+    MPI_Reduce(me == 1 ? MPI_IN_PLACE : in, out, N, MPI_INT, MPI_SUM, 1, MPI_COMM_WORLD);
+    for (int i = 0; i < N && me == 1; i++)
+        bad += out[i] != 2;
+    return bad;
+}
+
+static int comm_free(void)
+{
+    int one = 1, sum = 0;
+    MPI_Comm comm;
+    MPI_Request request;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+    MPI_Comm_free(&comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return sum != ranks;
+}
+
+int main(int argc, char **argv)
+{
+    const char *which = argc > 1 ? argv[1] : "";
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks != 2) {
+        if (me == 0)
+            fprintf(stderr, "mpi_bugs: give me 2 ranks\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    const int bad = strcmp(which, "ialltoallw_in_place") == 0       ? ialltoallw_in_place()
+                    : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
+                    : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
+                    : strcmp(which, "comm_free") == 0               ? comm_free()
+                                                                    : persistent(which);
+    printf("%s, rank %d: %s\n", which, me, bad ? "WRONG" : "right");
+    MPI_Finalize();
+    return bad != 0;
+}

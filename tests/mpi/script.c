@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* script.c - does what its arguments say, in order; tests/python drives the library's choice with
+ * it.
+ *
+ *     script STEP...
+ *
+ * dup            a duplicate of the current communicator becomes the current one
+ * split          odd and even ranks
+ * world, self    the current communicator from now on
+ * name=NAME      name it; name+=NAME appends the rank, so that names differ
+ * set=SPEC       CRESTA_Set_impl on it; set@R=SPEC on rank R only, "" elsewhere; prints "set:
+ * CLASS" return         MPI_ERRORS_RETURN on it pcontrol=N     MPI_Pcontrol(N) allreduce=BYTES
+ * (bcast, alltoall, allgather, gatherv likewise), barrier=0, iallreduce=BYTES
+ */
+#include <crestacoll.h>
+#include <mpi.h>
+
+#include "testing/testing.h"
+
+enum { LARGEST = 1 << 21 };
+
+static char in[LARGEST], out[LARGEST];
+static MPI_Comm comm;
+static int rank, size;
+
+static void current(MPI_Comm now)
+{
+    comm = now;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+}
+
+static void set(const char *spec)
+{
+    int class = MPI_SUCCESS, here;
+    const int rc = CRESTA_Set_impl(comm, spec);
+    if (rc != MPI_SUCCESS)
+        MPI_Error_class(rc, &class);
+    MPI_Comm_rank(MPI_COMM_WORLD, &here);
+    if (here == 0)
+        printf("set: %s\n", class == MPI_SUCCESS   ? "success"
+                            : class == MPI_ERR_ARG ? "MPI_ERR_ARG"
+                                                   : "another class");
+}
+
+static void gatherv(int n)
+{
+    int counts[64], displs[64];
+    for (int r = 0; r < size; r++)
+        counts[r] = n, displs[r] = r * n;
+    CRESTA_Gatherv(in, n, MPI_BYTE, out, counts, displs, MPI_BYTE, 0, comm);
+}
+
+/* Collectives by name; false if there is none. */
+static int collective(const char *name, int n)
+{
+    MPI_Request request;
+    if (strcmp(name, "allreduce") == 0)
+        CRESTA_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
+    else if (strcmp(name, "bcast") == 0)
+        CRESTA_Bcast(in, n, MPI_BYTE, 0, comm);
+    else if (strcmp(name, "alltoall") == 0)
+        CRESTA_Alltoall(in, n, MPI_BYTE, out, n, MPI_BYTE, comm);
+    else if (strcmp(name, "allgather") == 0)
+        CRESTA_Allgather(in, n, MPI_BYTE, out, n, MPI_BYTE, comm);
+    else if (strcmp(name, "gatherv") == 0)
+        gatherv(n);
+    else if (strcmp(name, "barrier") == 0)
+        CRESTA_Barrier(comm);
+    else if (strcmp(name, "iallreduce") == 0) {
+        CRESTA_Iallreduce(in, out, n, MPI_BYTE, MPI_BOR, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else
+        return 0;
+    return 1;
+}
+
+static int on_communicator(const char *step)
+{
+    MPI_Comm made;
+    if (strcmp(step, "dup") == 0)
+        MPI_Comm_dup(comm, &made);
+    else if (strcmp(step, "split") == 0)
+        MPI_Comm_split(comm, rank % 2, rank, &made);
+    else if (strcmp(step, "world") == 0)
+        made = MPI_COMM_WORLD;
+    else if (strcmp(step, "self") == 0)
+        made = MPI_COMM_SELF;
+    else
+        return 0;
+    current(made);
+    return 1;
+}
+
+static int do_step(const char *step)
+{
+    char name[64];
+    const char *value = strchr(step, '=');
+    if (on_communicator(step))
+        return 1;
+    if (strcmp(step, "return") == 0)
+        return MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+    if (!value++)
+        return 0;
+    snprintf(name, sizeof name, "%.*s", (int)(value - 1 - step), step);
+    if (strcmp(name, "name") == 0)
+        return MPI_Comm_set_name(comm, value) == MPI_SUCCESS;
+    if (strcmp(name, "name+") == 0) {
+        char text[64];
+        snprintf(text, sizeof text, "%s%d", value, rank);
+        return MPI_Comm_set_name(comm, text) == MPI_SUCCESS;
+    }
+    if (strcmp(name, "set") == 0)
+        return set(value), 1;
+    if (strncmp(name, "set@", 4) == 0)
+        return set(atoi(name + 4) == rank ? value : ""), 1;
+    if (strcmp(name, "pcontrol") == 0)
+        return MPI_Pcontrol(atoi(value)), 1;
+    return collective(name, atoi(value));
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    current(MPI_COMM_WORLD);
+    testing_rank = rank;
+    for (int i = 1; i < argc; i++) {
+        snprintf(testing_label, sizeof testing_label, "step %s", argv[i]);
+        CHECK(do_step(argv[i]), "no such step: %s", argv[i]);
+    }
+    MPI_Finalize();
+    return testing_end("script");
+}

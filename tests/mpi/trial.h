@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trial.h - one problem (a call, its buffers, what must come out) run by the reference and in every
+ * mode. */
+#ifndef TESTS_TRIAL_H
+#define TESTS_TRIAL_H
+
+#include "call.h"
+#include "layout.h"
+
+struct group { /* a communicator to test on */
+    const char *name;
+    MPI_Comm comm; /* MPI_COMM_NULL where this process is not in it */
+    int rank, size;
+};
+
+struct trial {
+    struct call call;
+    const struct buffer *send, *recv;     /* NULL where the call has none on this rank */
+    void (*forgive)(struct trial *trial); /* before comparing: undefined bytes, may be NULL */
+    const void *detail;                   /* for forgive */
+    bool in_place;                        /* on the ranks where the call can be */
+    long number;                          /* of the problem */
+};
+
+struct plan {       /* how much to run */
+    unsigned modes; /* bit mask of enum mode */
+    unsigned colls; /* bit mask of enum coll */
+    int every;      /* each mode tries every n-th problem, another one each */
+    bool reference; /* the MPI's own call too */
+};
+
+#define EVERYTHING (~0U)
+
+/* Run and compare; the label for messages is in testing_label. */
+void trial_run(struct trial *trial, const struct plan *plan);
+
+/* All data-movement problems, all reductions, and the barrier on one communicator. */
+void movement_run(const struct group *group, const struct plan *plan);
+void reduction_run(const struct group *group, const struct plan *plan);
+void barrier_run(const struct group *group, const struct plan *plan);
+
+#endif

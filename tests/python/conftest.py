@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shared by the tests of the command line: the package on the path, and what is built."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+from crestacoll import builds  # noqa: E402
+
+
+def pytest_report_header():
+    return f"crestacoll builds: {', '.join(b.name for b in builds.all_builds()) or 'none'}"
+
+
+@pytest.fixture(params=["openmpi", "mpich"])
+def build(request):
+    """A build, one after the other; tests are skipped where it does not exist."""
+    for found in builds.all_builds():
+        if found.name == request.param:
+            return found
+    return pytest.skip(f"build/{request.param} is not built")
+
+
+@pytest.fixture
+def crestacoll(tmp_path):
+    """Runs bin/crestacoll in a folder of its own."""
+
+    def run(*words, cwd=tmp_path, timeout=120, **variables):
+        env = builds.clean_environment(**variables)
+        return subprocess.run(
+            [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
+            cwd=cwd,
+            env=env,
+            timeout=timeout,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+
+    if not os.access(ROOT / ".venv" / "bin" / "python", os.X_OK):
+        pytest.skip("no .venv: run 'make setup'")
+    return run
+
+
+@pytest.fixture
+def turbulence(build):
+    """The example program of a build and arguments that make it short."""
+    program = build.program("turbulence")
+    if not program.exists():
+        pytest.skip(f"{program} is not built")
+    return [str(program), "--grid", "16", "--steps", "2"]
+
+
+PROFILE = {
+    "schema": "crestacoll-profile-1",
+    "crestacoll": "0.1.0",
+    "mpi": "Open MPI v4.1.4, package: Debian OpenMPI",
+    "ranks": 2,
+    "wall_s": 2.0,
+    "wait_sampling": 64,
+    "records": [
+        {
+            "collective": "alltoall",
+            "mode": "blocking",
+            "communicator": "row",
+            "processes": 2,
+            "bytes_min": 4096,
+            "bytes_max": 8191,
+            "implementation": "nonblock",
+            "ranks": 2,
+            "calls": 120,
+            "calls_total": 240,
+            "bytes_total": 983040,
+            "time_us": {"min": 9e5, "mean": 1e6, "max": 1.1e6},
+            "wait_us": {"samples": 4, "mean": 2e5, "max": 3e5},
+        },
+        {
+            "collective": "allreduce",
+            "mode": "nonblocking",
+            "communicator": "",
+            "processes": 2,
+            "bytes_min": 8,
+            "bytes_max": None,
+            "implementation": "mpi",
+            "ranks": 2,
+            "calls": 10,
+            "calls_total": 20,
+            "bytes_total": 160,
+            "time_us": {"min": 10.0, "mean": 20.0, "max": 30.0},
+            "wait_us": None,
+        },
+    ],
+}
+
+
+@pytest.fixture
+def profile_data():
+    import copy
+
+    return copy.deepcopy(PROFILE)

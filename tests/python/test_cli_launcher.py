@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How `crestacoll run` extends the command lines of launchers, which need not be installed."""
+
+import pytest
+
+from crestacoll import launcher
+
+OURS = "/lib/ours.so"
+VARIABLES = {"LD_PRELOAD": OURS, "CRESTA_IMPL": "a=b,*=mpi"}
+
+
+def executable(word):
+    return word in ("./app", "./other", "python3", "app")
+
+
+def inject(text, kind, variables=None):
+    words, rest = launcher.inject(
+        launcher.parse(text.split()), kind, variables or VARIABLES, executable
+    )
+    return " ".join(words), rest
+
+
+@pytest.mark.parametrize(
+    "text, at",
+    [
+        ("mpirun -n 2 ./app", 0),
+        ("/opt/x/bin/mpiexec.hydra -n 2 ./app", 0),
+        ("mpiexec.openmpi -n 2 ./app", 0),
+        ("mpirun.mpich -n 2 ./app", 0),
+        ("orterun ./app", 0),
+        ("prterun ./app", 0),
+        ("srun -n 2 ./app", 0),
+        ("env A=1 timeout 60 mpirun -n 2 ./app", 4),
+        ("./app mpirun", None),
+        ("./mpirun_app -n 2", None),
+    ],
+)
+def test_the_launcher_is_found(text, at):
+    assert launcher.parse(text.split()).at == at
+
+
+@pytest.mark.parametrize(
+    "kind, text, program",
+    [
+        ("openmpi", "-n 2 ./app -n 3", "./app"),
+        ("openmpi", "--mca btl self,vader --map-by core -x A=1 ./app", "./app"),
+        ("openmpi", "-np 2 --oversubscribe --bind-to none python3 x.py", "python3"),
+        ("openmpi", "--unknown-option value ./app", "./app"),
+        ("openmpi", "--unknown-flag ./app", "./app"),
+        ("openmpi", "-n 2 ./missing", "./missing"),
+        ("hydra", "-genv A 1 -env B 2 -hosts a,b -n 2 ./app", "./app"),
+        ("hydra", "-bind-to core -l -n 2 ./app x", "./app"),
+        ("srun", "-n2 -N 1 --mpi=pmix -p debug ./app", "./app"),
+        ("srun", "--ntasks 2 --exclusive ./app", "./app"),
+    ],
+)
+def test_the_program_is_found(kind, text, program):
+    words = text.split()
+    assert words[launcher.program_index(words, kind, executable)] == program
+
+
+def test_openmpi_gets_x():
+    text, rest = inject("mpirun -n 2 ./app -x in", "openmpi")
+    assert text == f"mpirun -x LD_PRELOAD={OURS} -x CRESTA_IMPL=a=b,*=mpi -n 2 ./app -x in"
+    assert rest == {}
+
+
+def test_openmpi_gets_x_in_every_section():
+    text, _ = inject("mpirun -n 1 ./app : -n 1 ./other", "openmpi", {"A": "1"})
+    assert text == "mpirun -x A=1 -n 1 ./app : -x A=1 -n 1 ./other"
+
+
+def test_openmpi_users_preload_stays_behind_ours():
+    text, _ = inject(
+        "mpirun -x LD_PRELOAD=/x.so -x OTHER -n 2 ./app", "openmpi", {"LD_PRELOAD": OURS}
+    )
+    assert text == f"mpirun -x LD_PRELOAD={OURS}:/x.so -x OTHER -n 2 ./app"
+
+
+def test_hydra_gets_genv_once():
+    text, _ = inject("mpiexec -n 1 ./app : -n 1 ./other", "hydra", {"A": "1"})
+    assert text == "mpiexec -genv A 1 -n 1 ./app : -n 1 ./other"
+
+
+def test_hydra_users_preload_stays_behind_ours():
+    text, _ = inject("mpiexec -genv LD_PRELOAD /x.so -n 2 ./app", "hydra", {"LD_PRELOAD": OURS})
+    assert text == f"mpiexec -genv LD_PRELOAD {OURS}:/x.so -n 2 ./app"
+    text, _ = inject("mpiexec -n 2 -env LD_PRELOAD /x.so ./app", "hydra", {"LD_PRELOAD": OURS})
+    assert text == f"mpiexec -genv LD_PRELOAD {OURS} -n 2 -env LD_PRELOAD {OURS}:/x.so ./app"
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("srun -n 2 ./app", "--export=ALL,"),
+        ("srun --export=A,B=2 -n 2 ./app", "--export=A,B=2,"),
+        ("srun --export ALL,C=3 -n 2 ./app", "--export=ALL,C=3,"),
+        ("srun --export=NONE -n 2 ./app", "--export="),
+    ],
+)
+def test_srun_gets_export(given, expected):
+    text, _ = inject(given, "srun", {"LD_PRELOAD": OURS, "CRESTA_IMPL": "@/f"})
+    assert text == f"srun {expected}LD_PRELOAD={OURS},CRESTA_IMPL=@/f -n 2 ./app"
+
+
+def test_without_launcher_the_environment_is_used():
+    assert inject("./app 1", "none") == ("./app 1", VARIABLES)
+
+
+def test_preload_lists_are_joined():
+    assert launcher.preload_value("/a", None) == "/a"
+    assert launcher.preload_value("/a", "/b /c:/a") == "/a:/b:/c"

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll run` with real programs: choice, profile, exit codes, signals."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT
+
+from crestacoll import builds, profile, supervise
+
+PYTHON = sys.executable
+
+
+def checksum(text):
+    return re.search(r"checksum: (\S+)", text)[1]
+
+
+def test_the_answer_is_the_same_and_the_profile_holds_the_calls(
+    crestacoll, build, turbulence, tmp_path
+):
+    command = [build.launcher, "-n", "2", *turbulence, "--procs", "1x2"]
+    plain = subprocess.run(
+        command, capture_output=True, text=True, env=builds.clean_environment(), check=True
+    )
+    ran = crestacoll("run", "--impl", "*=nonblock", "--profile", "p.json", "--", *command)
+    assert ran.returncode == 0, ran.stderr
+    assert checksum(ran.stdout) == checksum(plain.stdout)
+    data = profile.load(tmp_path / "p.json")
+    found = {(r["collective"], r["communicator"], r["implementation"]) for r in data["records"]}
+    assert {("alltoall", "row", "nonblock"), ("alltoall", "col", "nonblock")} <= found
+    assert os.listdir(tmp_path) == ["p.json"]
+
+
+def test_rules_from_a_file_and_json_summary(crestacoll, build, turbulence, tmp_path):
+    (tmp_path / "rules").write_text("# mine\nalltoall=nonblock\n*=mpi\n")
+    words = [build.launcher, "-n", "1", *turbulence]
+    ran = crestacoll("run", "--impl", "@rules", "--json", "s.json", "--", *words)
+    assert ran.returncode == 0, ran.stderr
+    summary = json.loads((tmp_path / "s.json").read_text())
+    assert summary["mpi"] == build.family and "0.1.0" in summary["loaded"]
+    assert f"CRESTA_IMPL=@{tmp_path}/rules" in " ".join(summary["command"]).replace(
+        "CRESTA_IMPL ", "CRESTA_IMPL="
+    )
+
+
+def test_without_launcher(crestacoll, turbulence):
+    assert crestacoll("run", "--impl", "*=nonblock", "--", *turbulence).returncode == 0
+
+
+def test_srun_gets_the_rules_in_a_file(crestacoll, build, turbulence, tmp_path):
+    """A stand-in for srun that does what --export says."""
+    srun = tmp_path / "srun"
+    srun.write_text(
+        f"#!{PYTHON}\nimport os, sys\nexport = sys.argv[1].split('=', 1)[1].split(',')\n"
+        "os.environ.update(dict(e.split('=', 1) for e in export if '=' in e))\n"
+        "print(os.environ['CRESTA_IMPL'], open(os.environ['CRESTA_IMPL'][1:]).read())\n"
+        "sys.stdout.flush()\nos.execv(sys.argv[4], sys.argv[4:])\n"
+    )
+    srun.chmod(0o755)
+    ran = crestacoll("run", "--impl", "alltoall=nonblock,*=mpi", "--", srun, "-n", "1", *turbulence)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("@") and "alltoall=nonblock,*=mpi" in ran.stdout
+
+
+def test_a_program_without_mpi_is_reported(crestacoll, build):
+    ran = crestacoll("run", "--", build.launcher, "-n", "1", "true")
+    assert ran.returncode == 124
+    assert "no rank loaded crestacoll" in ran.stderr
+    assert crestacoll("run", "--no-check", "--", build.launcher, "-n", "1", "true").returncode == 0
+
+
+def test_the_wrong_launcher_is_reported(crestacoll, build, turbulence):
+    others = [b for b in builds.all_builds() if b.family != build.family]
+    if not others:
+        pytest.skip("only one MPI is built")
+    ran = crestacoll("run", "--", others[0].launcher, "-n", "2", *turbulence)
+    assert ran.returncode == 125 and "every rank would run alone" in ran.stderr
+
+
+def test_exit_codes_are_kept(crestacoll, build):
+    ran = crestacoll("run", "--", build.launcher, "-n", "1", "sh", "-c", "exit 7")
+    assert ran.returncode == 7
+    ran = crestacoll("run", "--mpi", build.family, "--", "sh", "-c", "kill -9 $$")
+    assert ran.returncode == 128 + 9
+
+
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (["run", "--", "no-such-command"], 127, "not found"),
+        (["run", "--impl", "@none", "--", "mpirun", "true"], 2, "no file none"),
+        (["run", "--profile", "no/p.json", "--", "mpirun", "true"], 2, "no such folder"),
+        (["run"], 2, "Missing argument"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_mistakes_are_explained(crestacoll, words, code, said):
+    if not builds.all_builds():
+        pytest.skip("nothing is built")
+    ran = crestacoll(*words)
+    assert ran.returncode == code
+    assert said in ran.stderr and "Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_reach_the_program(number, tmp_path, build):
+    words = [ROOT / "bin" / "crestacoll", "run", "--mpi", build.family, "--", "sleep", "30"]
+    with subprocess.Popen(
+        words, cwd=tmp_path, env=builds.clean_environment(), start_new_session=True
+    ) as job:
+        for _ in range(100):
+            if any(f.startswith(".crestacoll-") for f in os.listdir(tmp_path)):
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        job.send_signal(number)
+        assert job.wait(10) == 128 + number
+    assert os.listdir(tmp_path) == []
+
+
+def test_supervised_exit_codes():
+    assert supervise.run(["sh", "-c", "exit 3"], dict(os.environ)) == 3
+    assert supervise.run(["sh", "-c", "kill -TERM $$"], dict(os.environ)) == 143
+
+
+def test_through_a_symbolic_link(tmp_path):
+    link = tmp_path / "cc"
+    link.symlink_to(ROOT / "bin" / "crestacoll")
+    done = subprocess.run([link, "--version"], cwd="/", capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("crestacoll")
+
+
+def test_without_venv_it_says_what_to_do(tmp_path):
+    (tmp_path / "bin").mkdir()
+    copy = tmp_path / "bin" / "crestacoll"
+    copy.write_text((ROOT / "bin" / "crestacoll").read_text())
+    copy.chmod(0o755)
+    done = subprocess.run([copy, "info"], capture_output=True, text=True, check=False)
+    assert done.returncode == 125 and "make setup" in done.stderr

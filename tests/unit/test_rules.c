@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_rules.c - the grammar of specs, the places of errors, the patterns of names. Needs no
+ * running MPI. */
+#include <limits.h>
+
+#include "native/registry.h"
+#include "testing/testing.h"
+#include "tune/rules.h"
+
+static char error[1024];
+
+static cco_rules *parse(const char *spec)
+{
+    snprintf(testing_label, sizeof testing_label, "%s", spec);
+    return cco_rules_parse(spec, "test", error, sizeof error);
+}
+
+/* One rule that must parse; the caller frees. */
+static cco_rules *one(const char *spec)
+{
+    cco_rules *rules = parse(spec);
+    CHECK(rules != NULL && rules->count == 1, "one rule; %s", error);
+    if (rules == NULL)
+        exit(testing_end("test_rules"));
+    return rules;
+}
+
+static void sizes(void)
+{
+    static const struct {
+        const char *spec;
+        long long min, max;
+    } cases[] = {
+        {"bcast=mpi", 0, LLONG_MAX},
+        {"bcast[0-0]=mpi", 0, 0},
+        {"bcast[8-1K]=mpi", 8, 1024},
+        {"bcast[4k-1m]=mpi", 4096, 1 << 20},
+        {"bcast[1-2G]=mpi", 1, 1LL << 31},
+        {"bcast[8-inf]=mpi", 8, LLONG_MAX},
+        {"bcast[8]=mpi", 8, 8},
+        {"bcast [ 8 - 16 ] = mpi", 8, 16},
+        {"bcast[0-9223372036854775807]=mpi", 0, LLONG_MAX},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        if (i == LEN(cases) - 1) { /* the largest number may be refused, but not misread */
+            cco_rules *rules = parse(cases[i].spec);
+            CHECK(rules == NULL || rules->list[0].max == LLONG_MAX, "max");
+            free(rules);
+            continue;
+        }
+        cco_rules *rules = one(cases[i].spec);
+        CHECK(rules->list[0].min == cases[i].min && rules->list[0].max == cases[i].max, "%lld-%lld",
+              (long long)rules->list[0].min, (long long)rules->list[0].max);
+        free(rules);
+    }
+}
+
+static void collectives(void)
+{
+    for (int i = 0; i < CCO_COLLECTIVES; i++) {
+        char spec[64];
+        snprintf(spec, sizeof spec, "%s=mpi", cco_coll_infos[i].name);
+        cco_rules *rules = one(spec);
+        CHECK(rules->list[0].collectives == 1u << i, "%x", rules->list[0].collectives);
+        free(rules);
+        snprintf(spec, sizeof spec, "%s[1-2]=mpi", cco_coll_infos[i].name);
+        rules = parse(spec);
+        const bool sized = cco_coll_infos[i].properties & CCO_SIZED;
+        CHECK((rules != NULL) == sized, "a size range %s", sized ? "is possible" : "is an error");
+        free(rules);
+    }
+    cco_rules *rules = one("ALLTOALL=mpi");
+    CHECK(cco_rule_matches(&rules->list[0], CCO_ALLTOALL, "", 2), "case does not matter");
+    CHECK(!cco_rule_matches(&rules->list[0], CCO_ALLTOALLV, "", 2), "a prefix is not a match");
+    free(rules);
+    rules = one("*[1-2]=mpi");
+    CHECK(cco_rule_matches(&rules->list[0], CCO_BCAST, "", 2), "bcast has a size");
+    CHECK(!cco_rule_matches(&rules->list[0], CCO_GATHERV, "", 2), "gatherv has none");
+    free(rules);
+}
+
+static void processes_and_names(void)
+{
+    cco_rules *rules = one("allreduce(2-4)@r*w=nonblock");
+    const cco_rule *rule = &rules->list[0];
+    CHECK(!cco_rule_matches(rule, CCO_ALLREDUCE, "row", 1), "1");
+    CHECK(cco_rule_matches(rule, CCO_ALLREDUCE, "row", 2), "2");
+    CHECK(cco_rule_matches(rule, CCO_ALLREDUCE, "row", 4), "4");
+    CHECK(!cco_rule_matches(rule, CCO_ALLREDUCE, "row", 5), "5");
+    CHECK(!cco_rule_matches(rule, CCO_ALLREDUCE, "rows", 2), "name");
+    CHECK(!cco_rule_matches(rule, CCO_ALLREDUCE, "", 2), "no name");
+    CHECK(!cco_rules_are_plain(rules), "names nonblock");
+    free(rules);
+    rules = one("allreduce(3-inf)=mpi");
+    CHECK(cco_rule_matches(&rules->list[0], CCO_ALLREDUCE, "", 1 << 20), "inf");
+    CHECK(cco_rules_are_plain(rules), "names only mpi");
+    free(rules);
+    rules = one("allreduce(4)=mpi");
+    CHECK(cco_rule_matches(&rules->list[0], CCO_ALLREDUCE, "", 4) &&
+              !cco_rule_matches(&rules->list[0], CCO_ALLREDUCE, "", 5),
+          "exactly 4");
+    free(rules);
+    rules = one("bcast@my comm =mpi");
+    CHECK(cco_rule_matches(&rules->list[0], CCO_BCAST, "my comm", 1),
+          "blanks inside a name, none at its end");
+    free(rules);
+}
+
+static void lists(void)
+{
+    static const struct {
+        const char *spec;
+        int count;
+    } cases[] = {
+        {"", 0},
+        {"\n\n", 0},
+        {"# nothing\n", 0},
+        {"  ", 0},
+        {"bcast=mpi", 1},
+        {"bcast=mpi\n", 1},
+        {"bcast=mpi,*=nonblock", 2},
+        {" bcast = mpi , * = nonblock ", 2},
+        {"bcast=mpi\n*=nonblock\n", 2},
+        {"# first\nbcast=mpi # second\n\n\r\n*=nonblock\r\n", 2},
+        {"bcast=mpi,\n*=nonblock", 2},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        cco_rules *rules = parse(cases[i].spec);
+        CHECK(rules != NULL && rules->count == cases[i].count, "%d rules: %s", cases[i].count,
+              error);
+        free(rules);
+    }
+    enum { MANY = 1000 };
+    char *spec = malloc(MANY * 12), *end = spec;
+    for (int i = 0; i < MANY; i++)
+        end += sprintf(end, "%sbcast=mpi", i ? "," : "");
+    cco_rules *rules = parse(spec);
+    CHECK(rules != NULL && rules->count == MANY, "many rules");
+    free(rules);
+    free(spec);
+}
+
+/* Every implementation of the registry can be named. */
+static void implementations(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++) {
+        char spec[128];
+        snprintf(spec, sizeof spec, "*=%s", cco_models[i]->name);
+        cco_rules *rules = parse(spec);
+        CHECK((rules != NULL) == (cco_models[i]->lacking == NULL), "%s", error);
+        if (rules != NULL)
+            CHECK(rules->list[0].model == cco_models[i] &&
+                      strcmp(rules->list[0].impl, cco_models[i]->name) == 0,
+                  "another one: %s", rules->list[0].impl);
+        free(rules);
+    }
+}
+
+static void mistakes(void)
+{
+    static const struct {
+        const char *spec, *said;
+        int character; /* where, from 1; 0: not looked at */
+    } cases[] = {
+        {"x=mpi", "no collective \"x\"", 1},
+        {"bcast=x", "no implementation \"x\"", 7},
+        {"bcast", "'='", 6},
+        {"=mpi", "collective", 1},
+        {"bcast=", "implementation", 7},
+        {"bcast[8-4]=mpi", "ends before it begins", 7},
+        {"bcast[8-4=mpi", "']'", 10},
+        {"bcast[x-4]=mpi", "size", 7},
+        {"bcast[1T-2T]=mpi", "']'", 8},
+        {"bcast(2K-4K)=mpi", "')'", 8},
+        {"bcast(x)=mpi", "number of processes", 7},
+        {"bcast@=mpi", "communicator", 7},
+        {"bcast=mpi bcast=mpi", "comma", 11},
+        {"bcast=mpi,", "after the comma", 0},
+        {"bcast=mpi,x=mpi", "no collective", 11},
+        {"bcast=mpi,,*=mpi", "collective", 11},
+        {"bcast=mpi:ring", "algorithm", 0},
+        {"bcast=mpi?a=1", "param", 0},
+        {"bcast=MPI", "no implementation", 7},
+        {"gatherv[1-2]=mpi", "no size", 0},
+        {"bcast[99999999999999999999-inf]=mpi", "too large", 0},
+        {"bcast[1-9223372036854775807G]=mpi", "too large", 0},
+        {"bcast[-1-5]=mpi", "size", 7},
+        {"bcast(99999999999)=mpi", "too large", 0},
+        {"bcast=mpi\nalltoall=no", "no implementation \"no\"", 0},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        char where[32];
+        cco_rules *rules = parse(cases[i].spec);
+        CHECK(rules == NULL, "must be an error");
+        CHECK(strstr(error, cases[i].said) != NULL, "\"%s\" expected in: %s", cases[i].said, error);
+        CHECK(strncmp(error, "test", 4) == 0, "does not name its source: %s", error);
+        snprintf(where, sizeof where, "character %d", cases[i].character);
+        CHECK(cases[i].character == 0 || strstr(error, where) != NULL, "\"%s\" expected in: %s",
+              where, error);
+        free(rules);
+    }
+}
+
+/* Whatever comes in: no crash, and an error says something (run under the sanitizers as well). */
+static void rubbish(void)
+{
+    static const char letters[] = "abcst*=[]()@,-#:?&\n KMGinf0189mpi";
+    unsigned seed = 7;
+    for (int round = 0; round < 20000; round++) {
+        char spec[64];
+        int n = 0;
+        const int length = (int)(seed % 40);
+        if (round % 2)
+            n = snprintf(spec, sizeof spec, "bcast");
+        while (n < length)
+            spec[n++] = letters[(seed = seed * 1103515245 + 12345) >> 16 & 31];
+        spec[n] = '\0';
+        seed = seed * 1103515245 + 12345;
+        cco_rules *rules = parse(spec);
+        CHECK(rules != NULL || error[0] != '\0', "an error without words");
+        free(rules);
+    }
+    char long_spec[4096];
+    memset(long_spec, 'a', sizeof long_spec - 1);
+    long_spec[sizeof long_spec - 1] = '\0';
+    CHECK(parse(long_spec) == NULL && strlen(error) < sizeof error, "long");
+    memcpy(long_spec, "bcast=", 6);
+    CHECK(parse(long_spec) == NULL, "long implementation");
+    memcpy(long_spec, "bcast@", 6);
+    memcpy(long_spec + sizeof long_spec - 5, "=mpi", 4);
+    CHECK(parse(long_spec) == NULL, "long name");
+}
+
+static void patterns(void)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool match;
+    } cases[] = {
+        {"row", "row", true},     {"row", "rows", false}, {"row", "ro", false},
+        {"*", "", true},          {"*", "x", true},       {"r*", "row", true},
+        {"r*", "r", true},        {"r*", "a", false},     {"*w", "row", true},
+        {"*w", "rows", false},    {"r*w", "rw", true},    {"r*w", "row-w", true},
+        {"a*b*c", "aXbYc", true}, {"a*b*c", "abc", true}, {"a*b*c", "acb", false},
+        {"**", "x", true},        {"", "", true},         {"", "x", false},
+        {"*ab", "aab", true},     {"a**b", "ab", true},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        snprintf(testing_label, sizeof testing_label, "%s on %s", cases[i].pattern, cases[i].text);
+        CHECK(cco_pattern_matches(cases[i].pattern, cases[i].text) == cases[i].match, "must be %d",
+              cases[i].match);
+    }
+    snprintf(testing_label, sizeof testing_label, "a pattern of many stars takes no time");
+    CHECK(!cco_pattern_matches("*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b",
+                               "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+          "no b");
+}
+
+int main(void)
+{
+    testing_watchdog(20);
+    sizes();
+    collectives();
+    processes_and_names();
+    lists();
+    implementations();
+    mistakes();
+    rubbish();
+    patterns();
+    return testing_end("test_rules");
+}
