@@ -10,8 +10,8 @@
 #include "native/calls.h"
 
 enum {
-    KEPT = 8,              /* per communicator; with both buffers they take at most 16 MiB of it */
-    LARGEST = 1024 * 1024, /* bytes of a staging buffer on the rank that needs most */
+    KEPT = 8,            /* per communicator; with both buffers they take at most 256 KiB of it */
+    LARGEST = 16 * 1024, /* bytes of a buffer; beyond, copying costs more than making it anew */
 };
 
 typedef struct shelf {

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bench.h - what the files of crestacoll-bench share.
+ *
+ * One job measures every implementation: each has its own duplicate of MPI_COMM_WORLD, and the
+ * samples of all of them are interleaved, so that whatever disturbs the machine disturbs all of
+ * them alike. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <mpi.h>
+#include <stddef.h>
+
+enum bench_timing { BENCH_BACK_TO_BACK, BENCH_SYNCHRONISED };
+
+struct bench_options {
+    char **collectives;
+    int n_collectives;
+    char **impls;
+    int n_impls;
+    size_t *sizes;
+    int n_sizes;
+    enum bench_timing timing;
+    int samples;       /* wanted for each implementation */
+    double budget;     /* seconds for everything */
+    double batch_us;   /* a back-to-back sample lasts at least this long */
+    int rotate;        /* the root of rooted calls goes round */
+    int cold;          /* use other buffers in every call */
+    const char *label; /* what the records call this MPI */
+};
+
+/* Where the ranks are and how they wait for each other. */
+struct bench_world {
+    int rank, size, hosts;
+    int cores;          /* fewest allowed cores of a host */
+    int oversubscribed; /* some host has more ranks than cores */
+    MPI_Comm control;   /* the benchmark's own messages */
+    double offset;      /* this rank's clock minus rank 0's, seconds */
+    double lead;        /* rank 0: how far ahead the next agreed start lies */
+};
+
+/* The same seventeen calls from two sources: the MPI itself, and crestacoll. */
+struct bench_calls {
+    int (*barrier)(MPI_Comm);
+    int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
+    int (*gather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
+    int (*gatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *,
+                   MPI_Datatype, int, MPI_Comm);
+    int (*scatter)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
+    int (*scatterv)(const void *, const int *, const int *, MPI_Datatype, void *, int,
+                    MPI_Datatype, int, MPI_Comm);
+    int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+    int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+    int (*allgatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *,
+                      MPI_Datatype, MPI_Comm);
+    int (*allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    int (*reduce_scatter)(const void *, void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
+    int (*reduce_scatter_block)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    int (*alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+    int (*alltoallv)(const void *, const int *, const int *, MPI_Datatype, void *, const int *,
+                     const int *, MPI_Datatype, MPI_Comm);
+    int (*alltoallw)(const void *, const int *, const int *, const MPI_Datatype *, void *,
+                     const int *, const int *, const MPI_Datatype *, MPI_Comm);
+    int (*scan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    int (*exscan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+};
+extern const struct bench_calls bench_plain, bench_cresta;
+
+/* How much of a buffer one rank uses. */
+enum bench_part {
+    BENCH_NOTHING,
+    BENCH_BLOCK,     /* b bytes */
+    BENCH_BLOCKS,    /* p b bytes */
+    BENCH_MINE,      /* uneven: this rank's block */
+    BENCH_EVERYONES, /* uneven: all of them */
+    BENCH_SHARE      /* this rank's share of a vector of b bytes */
+};
+/* Which ranks have a result. */
+enum bench_where { BENCH_ALL, BENCH_AT_ROOT, BENCH_NOT_FIRST };
+
+struct bench_problem;
+struct bench_coll {
+    const char *name;
+    enum bench_part send, recv;
+    enum bench_where result;
+    int rooted, reduction;
+    int (*call)(const struct bench_calls *, const struct bench_problem *, MPI_Comm, int root,
+                int slot);
+};
+const struct bench_coll *bench_coll_named(const char *name);
+int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
+               int root, int slot);
+
+/* One collective at one size on this rank: counts and buffers. */
+struct bench_problem {
+    const struct bench_coll *coll;
+    int rank, size;
+    size_t bytes;
+    MPI_Datatype type;
+    int count, width;     /* elements of `type` in b bytes; bytes in one element */
+    int *counts, *displs; /* uneven calls: one block for each rank */
+    int *totals;          /* reduce_scatter: share of each rank */
+    MPI_Datatype *types;
+    unsigned char *send, *recv, *expected;
+    size_t send_len, recv_len;
+    int slots;
+};
+const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
+                               size_t bytes, const struct bench_world *w, int cold);
+void bench_problem_close(struct bench_problem *q);
+int bench_problem_check(struct bench_problem *q, MPI_Comm comm, const struct bench_world *w);
+void *bench_send(const struct bench_problem *q, int slot);
+void *bench_recv(const struct bench_problem *q, int slot);
+
+/* One implementation and its samples of the problem at hand. */
+struct bench_series {
+    const char *impl;
+    MPI_Comm comm;
+    int batch, next; /* calls in a sample; calls so far (root and buffers follow it) */
+    int verified;
+    double
+        *us; /* one for each sample: this rank's time, after bench_measure the slowest rank's */
+};
+
+struct bench_result {
+    int taken; /* samples taken */
+    int kept;  /* of these usable (synchronised: all ranks started in time) */
+};
+struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series,
+                                  int n, struct bench_world *w, const struct bench_options *o,
+                                  double deadline);
+double bench_quantile(double *values, int n, double at); /* sorts */
+
+double bench_now(void);
+void bench_world_open(struct bench_world *w);
+void bench_world_close(struct bench_world *w);
+void bench_finish(const struct bench_world *w, MPI_Request *request);
+void bench_barrier(const struct bench_world *w);
+void bench_max(const struct bench_world *w, void *values, int n, MPI_Datatype type);
+void bench_sync_clocks(struct bench_world *w);
+double bench_agree_start(const struct bench_world *w);
+int bench_wait_until(const struct bench_world *w, double start); /* 1: it was already too late */
+
+const char *bench_options_read(struct bench_options *o, int argc, char **argv);
+void bench_options_free(struct bench_options *o);
+void bench_json_string(const char *s);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* describe.c - crestacoll-describe: what this build is and can, as JSON, from the tables of the library.
+ * Needs no MPI_Init and no launcher. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/mpi_compat.h"
+#include "native/registry.h"
+
+#if !defined(CCO_DEFAULT_IMPL)
+#define CCO_DEFAULT_IMPL ""
+#endif
+
+#if defined(I_MPI_VERSION)
+#define FAMILY "intelmpi"
+#elif defined(OPEN_MPI)
+#define FAMILY "openmpi"
+#else
+#define FAMILY "mpich"
+#endif
+
+static void put(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar((unsigned char)*text < 0x20 ? ' ' : *text);
+    }
+    putchar('"');
+}
+
+/* "key": "text", and what stands between it and the next. */
+static void field(const char *key, const char *text, const char *after)
+{
+    put(key);
+    printf(": ");
+    put(text);
+    printf("%s", after);
+}
+
+static void put_mpi(void)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", standard[16];
+    int length = 0;
+    PMPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    snprintf(standard, sizeof standard, "%d.%d", MPI_VERSION, MPI_SUBVERSION);
+    printf(" \"mpi\": {");
+    field("family", FAMILY, ", ");
+    field("library", library, ", ");
+    field("standard", standard, "},\n");
+}
+
+int main(void)
+{
+    printf("{\"version\": \"%d.%d.%d\",\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    put_mpi();
+    printf(" \"collectives\": [");
+    for (int i = 0; i < CCO_COLLECTIVES; i++) {
+        printf(i ? ", " : "");
+        put(cco_coll_infos[i].name);
+    }
+    printf("],\n \"models\": [");
+    for (int i = 0; cco_models[i] != NULL; i++) {
+        printf(i ? ",\n  {" : "\n  {");
+        field("name", cco_models[i]->name, ", ");
+        field("doc", cco_models[i]->doc, ", ");
+        printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
+        field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", "}");
+    }
+    printf("],\n \"environment\": [");
+    for (int i = 0; i < cco_env_row_count; i++) {
+        printf(i ? ",\n  {" : "\n  {");
+        field("name", cco_env_rows[i].name, ", ");
+        field("default", cco_env_rows[i].preset, ", ");
+        field("help", cco_env_rows[i].help, "}");
+    }
+    printf("],\n ");
+    field("default_impl", CCO_DEFAULT_IMPL, "}\n");
+    return 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* measure.c - interleaved samples of all implementations on one problem. */
+#include "bench.h"
+
+#include <stdlib.h>
+
+enum { MAX_BATCH = 2000, FEWEST = 5 };
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double bench_quantile(double *values, int n, double at)
+{
+    if (n == 0)
+        return 0;
+    qsort(values, (size_t)n, sizeof *values, compare);
+    const double pos = at * (n - 1);
+    const int low = (int)pos, high = low + 1 < n ? low + 1 : low;
+    return values[low] + (pos - low) * (values[high] - values[low]);
+}
+
+static void one_call(const struct bench_problem *q, struct bench_series *s,
+                     const struct bench_options *o)
+{
+    const int k = s->next++;
+    bench_call(&bench_cresta, q, s->comm, o->rotate ? k % q->size : 0, k % q->slots);
+}
+
+/* A batch of calls one after the other: microseconds a call on this rank. */
+static double back_to_back(const struct bench_problem *q, struct bench_series *s,
+                           const struct bench_world *w, const struct bench_options *o)
+{
+    bench_barrier(w);
+    const double start = bench_now();
+    for (int i = 0; i < s->batch; i++)
+        one_call(q, s, o);
+    return 1e6 * (bench_now() - start) / s->batch;
+}
+
+/* One call that all ranks start at an agreed time: microseconds from then until this rank is
+ * through. */
+static double synchronised(const struct bench_problem *q, struct bench_series *s,
+                           const struct bench_world *w, const struct bench_options *o, int *late)
+{
+    const double start = bench_agree_start(w);
+    *late = bench_wait_until(w, start);
+    one_call(q, s, o);
+    return 1e6 * (bench_now() - w->offset - start);
+}
+
+/* So many calls that a sample lasts long enough for the clock and for the start of the ranks not
+ * to matter. */
+static void choose_batch(const struct bench_problem *q, struct bench_series *s,
+                         const struct bench_world *w, const struct bench_options *o)
+{
+    s->batch = 1;
+    if (o->timing == BENCH_SYNCHRONISED)
+        return;
+    for (;;) {
+        double least = 0;
+        for (int i = 0; i < 3; i++) {
+            double us = back_to_back(q, s, w, o);
+            bench_max(w, &us, 1, MPI_DOUBLE);
+            if (i == 0 || us < least)
+                least = us;
+            if (us * s->batch > 100 * o->batch_us) /* slow enough: do not look again */
+                break;
+        }
+        if (least * s->batch >= o->batch_us || s->batch == MAX_BATCH)
+            return;
+        const double want = 1.1 * o->batch_us / (least > 0.01 ? least : 0.01);
+        const int next = want > 10.0 * s->batch ? 10 * s->batch : (int)want + 1;
+        s->batch = next > s->batch ? (next < MAX_BATCH ? next : MAX_BATCH) : s->batch + 1;
+    }
+}
+
+/* Every implementation once, the first one moving on from round to round. Returns whether some
+ * rank here was late. */
+static int one_round(const struct bench_problem *q, struct bench_series *series, int n,
+                     const struct bench_world *w, const struct bench_options *o, int round)
+{
+    int any = 0;
+    for (int k = 0; k < n; k++) {
+        struct bench_series *s = &series[(round + k) % n];
+        int late = 0;
+        s->us[round] = o->timing == BENCH_SYNCHRONISED ? synchronised(q, s, w, o, &late)
+                                                       : back_to_back(q, s, w, o);
+        any |= late;
+    }
+    return any;
+}
+
+static void slowest_rank(struct bench_series *series, int n, int taken,
+                         const struct bench_world *w)
+{
+    for (int k = 0; k < n; k++)
+        bench_max(w, series[k].us, taken, MPI_DOUBLE);
+}
+
+struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series,
+                                  int n, struct bench_world *w, const struct bench_options *o,
+                                  double deadline)
+{
+    struct bench_result r = {0, 0};
+    if (o->timing == BENCH_SYNCHRONISED)
+        bench_sync_clocks(w);
+    for (int k = 0; k < n; k++)
+        choose_batch(q, &series[k], w, o);
+    while (r.taken < o->samples) {
+        int flags[2]; /* late somewhere; time is up (rank 0's watch) */
+        flags[0] = one_round(q, series, n, w, o, r.kept);
+        flags[1] = w->rank == 0 && bench_now() > deadline;
+        bench_max(w, flags, 2, MPI_INT);
+        r.taken++;
+        if (flags[0] && w->lead < 5e-3)
+            w->lead *= 1.2;
+        else if (!flags[0] && w->lead > 30e-6)
+            w->lead *= 0.99;
+        if (!flags[0] ||
+            w->oversubscribed) /* with too few cores somebody is always late: keep it */
+            r.kept++;
+        if (flags[1] && r.taken >= FEWEST)
+            break;
+    }
+    slowest_rank(series, n, r.kept, w);
+    return r;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* problem.c - counts, buffers and the right answer of one collective at one size. */
+#include "bench.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 64, POISON = 0xa5 }; /* bytes behind every result that nobody may touch */
+static const size_t memory_limit = (size_t)1 << 30;
+static const size_t cold_size = (size_t)64 << 20;
+
+void *bench_send(const struct bench_problem *q, int slot)
+{
+    return q->send + (size_t)slot * (q->send_len + GUARD);
+}
+
+void *bench_recv(const struct bench_problem *q, int slot)
+{
+    return q->recv + (size_t)slot * (q->recv_len + GUARD);
+}
+
+/* Reductions add doubles (whole numbers, so that the order of the sum does not matter) where the
+ * size allows. */
+static void choose_type(struct bench_problem *q)
+{
+    q->type = MPI_BYTE;
+    q->width = 1;
+    if (!q->coll->reduction)
+        return;
+    q->type = MPI_SIGNED_CHAR;
+    if (q->bytes % sizeof(int) == 0) {
+        q->type = MPI_INT;
+        q->width = sizeof(int);
+    }
+    if (q->bytes % sizeof(double) == 0) {
+        q->type = MPI_DOUBLE;
+        q->width = sizeof(double);
+    }
+}
+
+/* Uneven blocks: from b/2 to 3b/2, b in the mean. For alltoallv rank r sees the list shifted by
+ * r. */
+static void uneven(struct bench_problem *q)
+{
+    const int p = q->size, pairs = !strncmp(q->coll->name, "alltoall", 8);
+    for (int i = 0, at = 0; i < p; i++) {
+        const int k = pairs ? (q->rank + i) % p : i;
+        q->counts[i] =
+            p == 1 ? q->count : q->count / 2 + (int)((long long)q->count * k / (p - 1));
+        q->displs[i] = at;
+        at += q->counts[i];
+        q->types[i] = q->type;
+        q->totals[i] = q->count / p + (i < q->count % p);
+    }
+}
+
+static size_t length(const struct bench_problem *q, enum bench_part part)
+{
+    const size_t width = (size_t)q->width;
+    switch (part) {
+    case BENCH_BLOCK: return q->bytes;
+    case BENCH_BLOCKS: return q->bytes * (size_t)q->size;
+    case BENCH_MINE: return (size_t)q->counts[q->rank] * width;
+    case BENCH_EVERYONES:
+        return (size_t)(q->displs[q->size - 1] + q->counts[q->size - 1]) * width;
+    case BENCH_SHARE: return (size_t)q->totals[q->rank] * width;
+    default: return 0;
+    }
+}
+
+static void fill(const struct bench_problem *q, unsigned char *to, size_t len, int rank)
+{
+    const size_t n = len / (size_t)q->width;
+    for (size_t i = 0; i < n; i++) {
+        const int v = 1 + (int)((i + 7 * (size_t)rank) % 13);
+        if (q->type == MPI_DOUBLE)
+            ((double *)(void *)to)[i] = v;
+        else if (q->type == MPI_INT)
+            ((int *)(void *)to)[i] = v;
+        else
+            to[i] = (unsigned char)(q->coll->reduction ? v % 3 : v + 31 * rank + (int)(i >> 8));
+    }
+}
+
+const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
+                               size_t bytes, const struct bench_world *w, int cold)
+{
+    const size_t p = (size_t)w->size;
+    *q = (struct bench_problem){
+        .coll = coll, .rank = w->rank, .size = w->size, .bytes = bytes, .slots = 1};
+    if (bytes > INT_MAX / 2 / p)
+        return "more than 2 GiB in one buffer";
+    choose_type(q);
+    q->count = (int)(bytes / (size_t)q->width);
+    q->counts = calloc(3 * p, sizeof(int));
+    q->types = calloc(p, sizeof *q->types);
+    if (!q->counts || !q->types)
+        return "out of memory";
+    q->displs = q->counts + p;
+    q->totals = q->displs + p;
+    uneven(q);
+    q->send_len = length(q, coll->send);
+    q->recv_len = length(q, coll->recv);
+    const size_t most = 4 * bytes * p; /* the same on every rank */
+    if (most > memory_limit)
+        return "buffers above 1 GiB a rank";
+    if (cold && most)
+        q->slots = (int)(cold_size / most) + 2;
+    q->send = malloc((size_t)q->slots * (q->send_len + GUARD));
+    q->recv = malloc((size_t)q->slots * (q->recv_len + GUARD));
+    q->expected = malloc(q->recv_len + GUARD);
+    if (!q->send || !q->recv || !q->expected)
+        return "out of memory";
+    for (int s = 0; s < q->slots; s++) {
+        fill(q, bench_send(q, s), q->send_len, q->rank);
+        memset(bench_recv(q, s), 0, q->recv_len + GUARD);
+    }
+    return NULL;
+}
+
+void bench_problem_close(struct bench_problem *q)
+{
+    free(q->counts);
+    free(q->types);
+    free(q->send);
+    free(q->recv);
+    free(q->expected);
+}
+
+/* One call into slot 0 of a freshly poisoned result. */
+static void once(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
+                 int root)
+{
+    unsigned char *out = bench_recv(q, 0);
+    memset(out, POISON, q->recv_len + GUARD);
+    if (q->coll->rooted && q->coll->send == BENCH_NOTHING && q->rank == root) /* bcast */
+        fill(q, out, q->recv_len, root);
+    bench_call(f, q, comm, root, 0);
+}
+
+static int same(const struct bench_problem *q, int root)
+{
+    const unsigned char *out = bench_recv(q, 0);
+    if ((q->coll->result == BENCH_AT_ROOT && q->rank != root) ||
+        (q->coll->result == BENCH_NOT_FIRST && q->rank == 0))
+        return 1;
+    for (size_t i = q->recv_len; i < q->recv_len + GUARD; i++)
+        if (out[i] != POISON)
+            return 0;
+    return memcmp(out, q->expected, q->recv_len) == 0;
+}
+
+/* Does every rank get what the MPI itself gives, for every root (four of them when there are
+ * more)? */
+int bench_problem_check(struct bench_problem *q, MPI_Comm comm, const struct bench_world *w)
+{
+    const int roots = q->coll->rooted ? (q->size < 4 ? q->size : 4) : 1;
+    int wrong = 0;
+    for (int i = 0; i < roots; i++) {
+        const int root = (int)((long)i * (q->size - 1) / (roots > 1 ? roots - 1 : 1));
+        once(&bench_plain, q, w->control, root);
+        memcpy(q->expected, bench_recv(q, 0), q->recv_len + GUARD);
+        once(&bench_cresta, q, comm, root);
+        wrong |= !same(q, root);
+        fill(q, bench_send(q, 0), q->send_len, q->rank);
+    }
+    bench_max(w, &wrong, 1, MPI_INT);
+    return !wrong;
+}

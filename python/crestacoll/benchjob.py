@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs crestacoll-bench and reads its JSON lines."""
+
+import json
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+
+from crestacoll.builds import clean_environment
+from crestacoll.ui import Problem
+
+
+@dataclass
+class Plan:
+    """What to measure."""
+
+    collectives: list
+    implementations: list
+    sizes: list
+    ranks: int
+    timing: str = "back_to_back"
+    samples: int = 200
+    budget: float = 60.0
+    root: str = "rotate"
+    buffers: str = "hot"
+    options: list = field(default_factory=list)
+
+    @property
+    def cells(self):
+        return sum(1 if c == "barrier" else len(self.sizes) for c in self.collectives)
+
+
+def launch_words(build, ranks):
+    """mpiexec and its options. Open MPI must be told when there may be more ranks than cores."""
+    extra = ["--oversubscribe"] if build.family == "openmpi" else []
+    return [build.launcher, *extra, "-n", str(ranks)]
+
+
+def words(build, plan):
+    return [
+        *launch_words(build, plan.ranks),
+        str(build.program("crestacoll-bench")),
+        "--label",
+        build.name,
+        "--collectives",
+        ",".join(plan.collectives),
+        "--impl",
+        ",".join(plan.implementations),
+        "--sizes",
+        ",".join(map(str, plan.sizes)),
+        "--timing",
+        plan.timing,
+        "--samples",
+        str(plan.samples),
+        "--budget",
+        f"{plan.budget:.3f}",
+        "--root",
+        plan.root,
+        "--buffers",
+        plan.buffers,
+        *plan.options,
+    ]
+
+
+@dataclass
+class Result:
+    header: dict = field(default_factory=dict)
+    records: list = field(default_factory=list)
+    notes: list = field(default_factory=list)
+    end: dict | None = None
+
+    @property
+    def wrong(self):
+        return [r for r in self.records if not r["verified"]]
+
+
+def take(result, line, label):
+    """Sorts one line of crestacoll-bench into the result; answers its type."""
+    try:
+        data = json.loads(line)
+        kind = data.pop("type")
+    except (ValueError, KeyError, AttributeError):
+        return None  # some other line: MPIs print things of their own
+    if kind == "header":
+        result.header = data
+    elif kind == "record":
+        result.records.append(data)
+    elif kind == "note":
+        result.notes.append({"mpi": label, **data})
+    elif kind == "end":
+        result.end = data
+    return kind
+
+
+def run(build, plan, on_progress=lambda: None):
+    """One job. Raises Problem if it does not come to its end; a wrong result is in the records."""
+    command = words(build, plan)
+    result = Result()
+    with tempfile.TemporaryFile("w+") as errors:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=clean_environment()
+        ) as job:
+            try:
+                for line in job.stdout:
+                    if take(result, line, build.name) == "progress":
+                        on_progress()
+            except BaseException:
+                job.terminate()
+                raise
+        errors.seek(0)
+        said = errors.read().strip()
+    if result.end is None:
+        raise Problem(
+            f"the benchmark of {build.name} broke off (exit code"
+            f" {job.returncode}):\n{said or '(no message)'}"
+        )
+    result.header["command"] = command
+    result.header["seconds"] = result.end["seconds"]
+    for line in said.splitlines():
+        if "crestacoll" in line:
+            result.notes.append({"mpi": build.name, "about": "message", "text": line})
+    return result

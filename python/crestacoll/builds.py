@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The builds of this checkout, one for each MPI, and what each says about itself."""
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from crestacoll.ui import Problem
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Build:
+    """build/NAME: libraries and programs for one MPI."""
+
+    name: str
+    folder: Path
+
+    @property
+    def preload(self):
+        return self.folder / "lib" / "libcrestacoll-preload.so"
+
+    def program(self, name):
+        return self.folder / "bin" / name
+
+    @functools.cached_property
+    def cache(self):
+        """The variables of CMake that name compilers and launcher."""
+        try:
+            text = (self.folder / "CMakeCache.txt").read_text()
+        except OSError:
+            return {}
+        return dict(re.findall(r"^(\w+):\w+=(.*)$", text, re.MULTILINE))
+
+    @property
+    def launcher(self):
+        for candidate in (self.cache.get("MPIEXEC_EXECUTABLE"), f"mpiexec.{self.name}", "mpiexec"):
+            found = candidate and shutil.which(candidate)
+            if found:
+                return found
+        raise Problem(f"no mpiexec for {self.name}")
+
+    @functools.cached_property
+    def description(self):
+        """What crestacoll-describe prints: MPI, collectives, models, environment."""
+        program = self.program("crestacoll-describe")
+        try:
+            done = subprocess.run(
+                [program], capture_output=True, text=True, timeout=60, env=clean_environment()
+            )
+            return json.loads(done.stdout)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as e:
+            raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
+
+    @property
+    def family(self):
+        return self.description["mpi"]["family"]
+
+    @property
+    def implementations(self):
+        """Names of the models that work with this MPI, `mpi` first."""
+        names = [m["name"] for m in self.description["models"] if m["works"]]
+        return sorted(names, key=lambda n: n != "mpi")
+
+    @property
+    def collectives(self):
+        return self.description["collectives"]
+
+
+@functools.cache
+def all_builds():
+    folders = sorted((ROOT / "build").glob("*/bin/crestacoll-describe"))
+    builds = [Build(f.parent.parent.name, f.parent.parent) for f in folders]
+    return sorted(builds, key=lambda b: (b.name != "openmpi", b.name))
+
+
+def need_builds():
+    if not all_builds():
+        raise Problem(f"nothing is built in {ROOT / 'build'}: run 'make' there first")
+    return all_builds()
+
+
+def choose_builds(text):
+    """None -> the first one; 'all'; or names of builds or families, comma-separated."""
+    builds = need_builds()
+    if text is None:
+        return builds[:1]
+    if text == "all":
+        return builds
+    chosen = []
+    for name in text.split(","):
+        match = [b for b in builds if name in (b.name, b.family)]
+        if not match:
+            raise Problem(
+                f"no build for '{name}' (there are: {', '.join(b.name for b in builds)})",
+                exit_code=2,
+            )
+        chosen += match[:1]
+    return chosen
+
+
+def build_for(family):
+    """The build whose library fits programs of `family`. Intel MPI shares MPICH's binary
+    interface.
+    """
+    builds = need_builds()
+    for wanted in (family, "mpich" if family == "intelmpi" else family):
+        for build in builds:
+            if build.family == wanted:
+                return build
+    raise Problem(
+        f"the program uses {FAMILY_NAMES.get(family, family)}, and there is no build for it (there"
+        f" are: {', '.join(b.name for b in builds)}); install its compiler wrapper and run 'make'"
+    )
+
+
+FAMILY_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intelmpi": "Intel MPI"}
+
+
+def clean_environment(**extra):
+    """The environment without settings of crestacoll, for jobs that crestacoll itself starts."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("CRESTA_")}
+    if os.geteuid() == 0:  # our own jobs only; a user's command is the user's business
+        env |= {
+            f"{p}_ALLOW_RUN_AS_ROOT{c}": "1" for p in ("OMPI", "PRTE") for c in ("", "_CONFIRM")
+        }
+    return env | extra

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The sub-commands: every module of this folder is one, found by itself. Its `command` is the
+click command.
+"""
+
+import importlib
+import pkgutil
+
+import click
+
+from crestacoll import __version__
+
+ORDER = ["run", "report", "bench", "info", "demo", "overhead", "help"]
+
+
+class SubCommands(click.Group):
+    """Loads a sub-command's module only when it is used, so that `crestacoll run` starts fast."""
+
+    def list_commands(self, ctx):
+        names = [m.name for m in pkgutil.iter_modules(__path__)]
+        return sorted(names, key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n))
+
+    def get_command(self, ctx, name):
+        if name not in self.list_commands(ctx):
+            return None
+        return importlib.import_module(f"crestacoll.cli.{name}").command
+
+
+EPILOG = """\b
+Exit codes: 0 fine; 1 a result was wrong or a check failed; 2 wrong usage;
+125 crestacoll could not do its part. `crestacoll run` passes on the exit code
+of the program: see `crestacoll help run`."""
+
+
+@click.command(
+    cls=SubCommands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="crestacoll")
+def main():
+    """Choose, measure and show the MPI collectives of a program, without changing it.
+
+    \b
+    crestacoll run --impl 'alltoall=nonblock' -- mpirun -n 2 ./app
+    crestacoll run --profile p.json -- mpirun -n 2 ./app;  crestacoll report p.json
+    crestacoll bench allreduce,alltoall -n 2 --impl all --sizes 8:64K:x8
+    crestacoll info
+    """

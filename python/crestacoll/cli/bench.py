@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import contextlib
+import datetime
+import sys
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from crestacoll import __version__, benchjob, machine
+from crestacoll.builds import choose_builds
+from crestacoll.sizes import Sizes, format_size
+from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
+
+EPILOG = """\b
+Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it could not run.
+
+\b
+Bytes: per pair of ranks for alltoall; per rank's contribution for gather, scatter, allgather,
+reduce_scatter_block; the whole vector for the others; the mean block of the uneven calls
+(gatherv, alltoallv, ...)."""
+
+
+@click.command("bench", epilog=EPILOG)
+@click.argument("collectives")
+@click.option(
+    "-n", "--ranks", default=2, show_default=True, type=click.IntRange(1), help="Number of ranks."
+)
+@click.option(
+    "--impl",
+    "implementations",
+    default="all",
+    show_default=True,
+    metavar="LIST",
+    help="Implementations, comma-separated; `mpi` is always among them.",
+)
+@click.option(
+    "--sizes",
+    type=Sizes(),
+    default="8:2M:x8",
+    show_default=True,
+    metavar="LIST",
+    help="Sizes and ranges: 8:2M (doubling), 8:2M:x4, 8,1K,1M.",
+)
+@click.option(
+    "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first one."
+)
+@click.option(
+    "--timing",
+    type=click.Choice(["back_to_back", "synchronised"]),
+    default="back_to_back",
+    show_default=True,
+    help=(
+        "back_to_back: batches of calls, which hides the latency of one-directional calls;"
+        " synchronised: every call starts at an agreed time on a common clock, slowest rank."
+    ),
+)
+@click.option(
+    "--samples",
+    default=200,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Samples of each implementation.",
+)
+@click.option(
+    "--budget",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    help="For the whole command; fewer samples where it does not suffice.",
+)
+@click.option(
+    "--root",
+    type=click.Choice(["rotate", "fixed"]),
+    default="rotate",
+    show_default=True,
+    help="Root of rooted calls: goes round, or always rank 0.",
+)
+@click.option(
+    "--cold", is_flag=True, help="Other buffers in every call, so that data is not in the cache."
+)
+@click.option("--plot", metavar="FILE.svg", help="Also draw times over sizes (svg, png, pdf).")
+@json_option
+def command(
+    collectives,
+    ranks,
+    implementations,
+    sizes,
+    mpis,
+    timing,
+    samples,
+    budget,
+    root,
+    cold,
+    plot,
+    json_to,
+):
+    """Time implementations of COLLECTIVES against the MPI's own: `allreduce,alltoall`, or `all`.
+
+    All implementations run in one job, interleaved sample by sample, and every result is compared
+    with the MPI's own before and after the timing. ratio is median over median of `mpi`: below 1
+    is faster than the MPI.
+    """
+    builds = choose_builds(mpis)
+    plans = [
+        (
+            b,
+            make_plan(
+                b,
+                collectives,
+                implementations,
+                sizes,
+                ranks,
+                timing,
+                samples,
+                budget / len(builds),
+                root,
+                cold,
+            ),
+        )
+        for b in builds
+    ]
+    results = run_all(plans)
+    if json_to:
+        write_json(as_json(results), json_to)
+    if json_to != "-":
+        for result in results:
+            print_result(result)
+    if plot:
+        from crestacoll import plots
+
+        plots.save_bench([r for result in results for r in result.records], plot)
+    say_wrong(results)
+
+
+def make_plan(
+    build, collectives, implementations, sizes, ranks, timing, samples, budget, root, cold
+):
+    return benchjob.Plan(
+        names(collectives, build.collectives, "collective"),
+        chosen(build, implementations),
+        sizes,
+        ranks,
+        timing,
+        samples,
+        budget,
+        root,
+        "cold" if cold else "hot",
+    )
+
+
+def names(text, known, what):
+    if text == "all":
+        return list(known)
+    asked = [n for n in text.lower().split(",") if n]
+    for name in asked:
+        if name not in known:
+            raise Problem(f"no {what} '{name}'; there are: {', '.join(known)}", exit_code=2)
+    return asked
+
+
+def chosen(build, text):
+    """`mpi` first, then what was asked for; what does not work here is an error that says why."""
+    if text == "all":
+        return build.implementations
+    models = {m["name"]: m for m in build.description["models"]}
+    asked = [n for n in text.split(",") if n]
+    for name in asked:
+        model = models.get(name.split(":")[0].split("?")[0])
+        if model is None:
+            raise Problem(
+                f"no implementation '{name}'; there are: {', '.join(models)}", exit_code=2
+            )
+        if not model["works"]:
+            raise Problem(f"{name} does not work with {build.name}: {model['why']}")
+    return ["mpi", *dict.fromkeys(n for n in asked if n != "mpi")]
+
+
+def run_all(plans):
+    with progress_bar(sum(plan.cells for _, plan in plans)) as advance:
+        return [benchjob.run(build, plan, advance) for build, plan in plans]
+
+
+@contextlib.contextmanager
+def progress_bar(total):
+    """A bar on standard error, if that is a terminal."""
+    if not err.is_terminal:
+        yield lambda: None
+        return
+    with Progress(
+        TextColumn("measuring"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+    ) as bar:
+        task = bar.add_task("bench", total=total)
+        yield lambda: bar.advance(task)
+
+
+def as_json(results):
+    return {
+        "schema": "crestacoll-bench-1",
+        "crestacoll": __version__,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "machine": machine.describe(),
+        "verified": not any(r.wrong for r in results),
+        "jobs": [r.header for r in results],
+        "notes": [n for r in results for n in r.notes],
+        "records": [x for r in results for x in r.records],
+    }
+
+
+def print_result(result):
+    """In the style of the OSU benchmarks: lines with # say what and where, then columns."""
+    h, head = result.header, result.records[0] if result.records else None
+    lines = [
+        (
+            f"# crestacoll {__version__} bench, {' '.join(h['mpi_library'].split(',')[0].split())}"
+            f" ({h['mpi']})"
+        ),
+        f"# {machine.sentence(machine.describe())}",
+        f"# {h['ranks']} ranks on {h['hosts']} host{'s' * (h['hosts'] > 1)}, {h['cores']} cores"
+        + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
+    ]
+    if head:
+        lines += [
+            f"# timing {head['timing']}, slowest rank; buffers {head['buffers']}; samples"
+            " interleaved; ratio = median / median of mpi"
+        ]
+    for line in lines:
+        out.print(line, style="dim", soft_wrap=True, markup=False)
+    for collective in dict.fromkeys(r["collective"] for r in result.records):
+        print_collective([r for r in result.records if r["collective"] == collective])
+    for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
+        out.print(note, style="yellow", soft_wrap=True, markup=False)
+
+
+def print_collective(records):
+    root = {"rotate": ", root goes round", "fixed": ", root 0"}.get(records[0]["root"], "")
+    out.print(f"\n# {records[0]['collective']}{root}", style="bold")
+    made = table(
+        "># Size",
+        "Implementation",
+        ">Median(us)",
+        ">P10(us)",
+        ">P90(us)",
+        ">Ratio",
+        ">Samples",
+        "Verified",
+    )
+    best = {
+        size: min(r["median_us"] for r in records if r["bytes"] == size)
+        for size in {r["bytes"] for r in records}
+    }
+    for r in records:
+        fastest = r["median_us"] == best[r["bytes"]]
+        ratio = (
+            f"{r['ratio_to_mpi']:.3g}" if r["ratio_to_mpi"] < 0.1 else f"{r['ratio_to_mpi']:.2f}"
+        )
+        made.add_row(
+            format_size(r["bytes"]),
+            r["implementation"],
+            f"{r['median_us']:.2f}",
+            f"{r['p10_us']:.2f}",
+            f"{r['p90_us']:.2f}",
+            ratio,
+            str(r["samples"]),
+            "yes" if r["verified"] else "WRONG",
+            style=(
+                "bold red"
+                if not r["verified"]
+                else "green" if fastest and r["implementation"] != "mpi" else ""
+            ),
+        )
+    show(made)
+
+
+def cut_short(result):
+    short = [r for r in result.records if r["samples"] < r["samples_asked"]]
+    if not short:
+        return []
+    return [
+        f"# {len(short)} of {len(result.records)} lines have fewer samples than the"
+        f" {short[0]['samples_asked']} asked for: the time budget ended (--budget) or a rank missed"
+        " the agreed start"
+    ]
+
+
+def say_wrong(results):
+    wrong = [r for result in results for r in result.wrong]
+    for r in wrong:
+        err.print(
+            f"crestacoll: WRONG RESULT: {r['implementation']} {r['collective']} of {r['bytes']}"
+            f" bytes, {r['ranks']} ranks, {r['mpi']}: not what the MPI's own call gives",
+            style="red",
+            soft_wrap=True,
+            markup=False,
+        )
+    if wrong:
+        sys.exit(WRONG)

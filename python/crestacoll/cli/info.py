@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import click
+
+from crestacoll import __version__, benchjob, machine
+from crestacoll.builds import FAMILY_NAMES, ROOT, all_builds
+from crestacoll.family import family_of_launcher
+from crestacoll.ui import Problem, json_option, out, show, table, write_json
+
+
+@click.command("info")
+@click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
+@click.option("--no-run", is_flag=True, help="Do not try the implementations on two ranks.")
+@json_option
+def command(only_env, no_run, json_to):
+    """What is here: MPIs, builds, implementations and whether each works, environment variables.
+
+    An implementation counts as working when a short run on two ranks gives the MPI's own results.
+    Exit code 0, also when something does not work: that is what you asked.
+    """
+    data = {
+        "schema": "crestacoll-info-1",
+        "crestacoll": __version__,
+        "root": str(ROOT),
+        "machine": machine.describe(),
+    }
+    data["environment"] = environment()
+    if not only_env:
+        data["mpis"] = found_mpis()
+        data["builds"] = [about_build(b, not no_run) for b in all_builds()]
+    if json_to:
+        write_json(data, json_to)
+    if json_to == "-":
+        return
+    if not only_env:
+        print_mpis(data)
+        for build in data["builds"]:
+            print_build(build)
+    print_environment(data["environment"])
+
+
+def environment():
+    """Every variable with its value here; the table comes from the library."""
+    builds = all_builds()
+    rows = builds[0].description["environment"] if builds else []
+    names = [
+        (r["name"] if r["name"].startswith("CRESTA_") else "CRESTA_" + r["name"]) for r in rows
+    ]
+    return [{**r, "name": n, "value": os.environ.get(n)} for r, n in zip(rows, names)]
+
+
+def found_mpis():
+    """Compiler wrappers and launchers on PATH, one entry for each MPI."""
+    found = {}
+    for folder in dict.fromkeys(os.get_exec_path()):
+        for path in sorted(Path(folder).glob("mpi*")) if os.path.isdir(folder) else []:
+            if re.fullmatch(r"mpi(run|exec)([._-](hydra|openmpi|mpich|intel))?", path.name):
+                found.setdefault(os.path.realpath(path), str(path))
+    mpis = {}
+    for real, path in found.items():
+        family = family_of_launcher(path)
+        if family:
+            entry = mpis.setdefault(
+                (family, version_of(path)),
+                {"family": family, "version": version_of(path), "launchers": []},
+            )
+            entry["launchers"].append(path)
+    built = {b.family for b in all_builds()}
+    return [{**m, "built": m["family"] in built} for m in mpis.values()]
+
+
+def version_of(launcher):
+    done = subprocess.run(
+        [launcher, "--version"], capture_output=True, text=True, timeout=20, check=False
+    )
+    found = re.search(r"\d+\.\d+(\.\d+)?\w*", done.stdout)
+    return found[0] if found else ""
+
+
+def about_build(build, try_them):
+    d = build.description
+    models = [dict(m) for m in d["models"]]
+    if try_them:
+        try_models(build, models)
+    return {
+        "name": build.name,
+        "folder": str(build.folder),
+        "mpi": d["mpi"],
+        "preload": str(build.preload),
+        "preload_exists": build.preload.exists(),
+        "launcher": build.cache.get("MPIEXEC_EXECUTABLE"),
+        "compilers": {
+            k: build.cache.get(f"MPI_{v}_COMPILER") for k, v in (("c", "C"), ("fortran", "Fortran"))
+        },
+        "collectives": d["collectives"],
+        "default_impl": d.get("default_impl", ""),
+        "models": models,
+    }
+
+
+def try_models(build, models):
+    """A run of each that says it works: one sample, two ranks. What fails gets a reason."""
+    for model in models:
+        if not model["works"]:
+            continue
+        plan = benchjob.Plan(
+            build.collectives, ["mpi", model["name"]], [8], 2, samples=1, budget=20
+        )
+        try:
+            result = benchjob.run(build, plan)
+            wrong = sorted({r["collective"] for r in result.wrong})
+            ran = any(r["implementation"] == model["name"] for r in result.records)
+            if wrong:
+                model["works"], model["why"] = False, f"wrong results of {', '.join(wrong)}"
+            elif not ran:
+                model["works"], model["why"] = (
+                    False,
+                    "; ".join(n["text"] for n in result.notes) or "it did not run",
+                )
+        except Problem as e:
+            model["works"], model["why"] = False, str(e.message)
+        model["tried"] = True
+
+
+def print_mpis(data):
+    out.print(f"crestacoll {__version__} in {data['root']}", style="bold", soft_wrap=True)
+    out.print(machine.sentence(data["machine"]) + "\n", soft_wrap=True)
+    made = table("MPI", "version", "build", "launchers", title="MPIs found")
+    for m in data["mpis"]:
+        made.add_row(
+            FAMILY_NAMES[m["family"]],
+            m["version"],
+            "yes" if m["built"] else "no",
+            " ".join(m["launchers"]),
+        )
+    show(made)
+    if not data["builds"]:
+        out.print("nothing is built: run 'make'", style="yellow")
+
+
+def print_build(build):
+    library = " ".join(build["mpi"]["library"].split(",")[0].split())
+    out.print(f"\nbuild {build['name']}", style="bold", end="")
+    out.print(f": {library}, MPI {build['mpi']['standard']}, {build['folder']}", soft_wrap=True)
+    compilers = ", ".join(f"{k} {v}" for k, v in build["compilers"].items() if v)
+    out.print(
+        f"compilers {compilers or 'unknown'}; launcher {build['launcher'] or 'unknown'}",
+        soft_wrap=True,
+    )
+    if build["default_impl"]:
+        out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False)
+    made = table("implementation", "works here", "what it is")
+    for m in build["models"]:
+        works = "yes" if m["works"] else f"no: {m['why']}"
+        made.add_row(
+            m["name"],
+            works + ("" if m.get("tried") or not m["works"] else " (not tried)"),
+            m["doc"],
+            style="" if m["works"] else "yellow",
+        )
+    show(made)
+
+
+def print_environment(rows):
+    out.print("\nenvironment variables", style="bold")
+    made = table("name", "default", "set to", "what it does")
+    for r in rows:
+        made.add_row(
+            r["name"],
+            str(r["default"]) or "-",
+            "-" if r["value"] is None else r["value"],
+            r["help"],
+        )
+    show(made)
+    out.print(
+        "They must be equal on all ranks (CRESTA_LOG may differ). CRESTA_IMPL goes before"
+        " CRESTA_Set_impl.",
+        style="dim",
+        soft_wrap=True,
+    )

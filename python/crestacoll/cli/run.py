@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from crestacoll import family, launcher, supervise
+from crestacoll.builds import FAMILY_NAMES, build_for, need_builds
+from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
+
+EPILOG = """\b
+Exit code: that of the command (128+n if signal n ended it), or
+  2    wrong usage of crestacoll
+  124  the command ended with 0, but no rank loaded crestacoll, or no profile was written
+  125  crestacoll could not start it: no build for its MPI, launcher and program of different MPIs
+  127  the launcher or program does not exist
+
+\b
+The variables reach the ranks only: by -x (Open MPI), -genv (MPICH, Intel MPI) or --export (srun),
+on every host. A LD_PRELOAD of yours stays, behind crestacoll's. CRESTA_ variables that are set in
+your shell are passed on, too."""
+
+
+@click.command("run", epilog=EPILOG, context_settings={"ignore_unknown_options": False})
+@click.option(
+    "--impl",
+    metavar="SPEC",
+    help=(
+        "Which implementation each collective uses, for example "
+        "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with one rule a line. First match wins."
+    ),
+)
+@click.option(
+    "--profile",
+    metavar="FILE",
+    help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
+)
+@click.option(
+    "--report", "show_report", is_flag=True, help="Show the profile as a table at the end."
+)
+@click.option(
+    "--profile-wait",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Measure the wait for late ranks in one of N calls (0 = never).",
+)
+@click.option(
+    "--log",
+    type=click.Choice(["off", "warn", "info", "debug"]),
+    help="info says what was chosen and why.",
+)
+@click.option(
+    "--mpi",
+    "mpi",
+    metavar="NAME",
+    help="The MPI family of the program (openmpi, mpich, intelmpi), where it cannot be found out.",
+)
+@click.option("--no-check", is_flag=True, help="Do not insist that a rank loaded crestacoll.")
+@click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
+@json_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+def command(
+    impl, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
+):
+    """Run a program with crestacoll in it; nothing is rewritten or linked again.
+
+    \b
+    crestacoll run --impl '*=nonblock' -- mpirun -n 2 ./app input.dat
+    crestacoll run --profile p.json --report -- srun -n 64 ./app
+    """
+    job = Job(command, mpi)
+    with supervise.scratch_folder() as folder:
+        loaded = folder / "loaded"
+        settings = job_settings(
+            impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
+        )
+        words, environment = job.with_settings(settings)
+        if dry_run:
+            print_command(words, environment, json_to)
+            return
+        before, start = stamp(profile), time.monotonic()
+        code = supervise.run(words, os.environ | environment)
+        seconds = time.monotonic() - start
+        version = loaded.read_text().strip() if loaded.exists() else None
+    written = profile is not None and stamp(profile) not in (None, before)
+    if json_to:
+        write_json(
+            {
+                "schema": "crestacoll-run-1",
+                "command": words,
+                "mpi": job.family,
+                "library": str(job.build.preload),
+                "exit_code": code,
+                "seconds": round(seconds, 3),
+                "loaded": version,
+                "profile": profile if written else None,
+            },
+            json_to,
+        )
+    finish(job, code, version, profile, written, no_check, show_report)
+
+
+class Job:
+    """What the user's command is: its launcher, its programs, and the build of crestacoll that
+    fits them.
+    """
+
+    def __init__(self, words, mpi):
+        self.command = launcher.parse(words)
+        if shutil.which(self.command.words[0]) is None:
+            raise Problem(f"{self.command.words[0]}: command not found", NOT_FOUND)
+        if self.command.launcher and shutil.which(self.command.launcher) is None:
+            raise Problem(f"{self.command.launcher}: command not found", NOT_FOUND)
+        self.family = mpi or self.find_family()
+        self.kind = launcher.kind_of(self.command.launcher, self.launcher_family or self.family)
+        self.build = build_for(self.family)
+        if not self.build.preload.exists():
+            raise Problem(f"{self.build.preload} is missing: run 'make'")
+
+    @property
+    def launcher_family(self):
+        name = self.command.launcher
+        return (
+            None
+            if name is None or os.path.basename(name).startswith("srun")
+            else family.family_of_launcher(name)
+        )
+
+    def find_family(self):
+        kind = launcher.kind_of(self.command.launcher, self.launcher_family)
+        found = {}
+        for name in launcher.programs(self.command, kind):
+            path = shutil.which(name)
+            if path is None:
+                continue  # the launcher says so better
+            if family.is_static(path):
+                raise Problem(
+                    f"{name} is statically linked: nothing can be preloaded into it. "
+                    "Link it to crestacoll instead (CRESTA_ calls)"
+                )
+            if family.family_of_program(path):
+                found[family.family_of_program(path)] = name
+        return agree(found, self.command.launcher, self.launcher_family)
+
+    def with_settings(self, settings):
+        variables = {
+            "LD_PRELOAD": launcher.preload_value(
+                str(self.build.preload), os.environ.get("LD_PRELOAD")
+            ),
+            **settings,
+        }
+        if any(c in str(self.build.preload) for c in ": "):
+            raise Problem(
+                f"the path {self.build.preload} has a space or colon in it; LD_PRELOAD cannot hold"
+                " that"
+            )
+        return launcher.inject(self.command, self.kind, variables)
+
+
+def agree(found, launcher_name, launcher_family):
+    """One family for programs {family: program} and launcher, or a clear message."""
+    if len(found) > 1:
+        raise Problem(
+            "the programs use different MPIs: "
+            + ", ".join(f"{name} {FAMILY_NAMES[f]}" for f, name in found.items())
+        )
+    program_family = next(iter(found), None)
+    if (
+        program_family
+        and launcher_family
+        and program_family != launcher_family
+        and {program_family, launcher_family} != {"mpich", "intelmpi"}
+    ):
+        raise Problem(
+            f"{found[program_family]} uses {FAMILY_NAMES[program_family]}, but {launcher_name}"
+            f" belongs to {FAMILY_NAMES[launcher_family]}: every rank would run alone. Use the"
+            f" launcher of {FAMILY_NAMES[program_family]} (on Debian mpirun.{program_family})"
+        )
+    chosen = program_family or launcher_family
+    if chosen:
+        return chosen
+    builds = need_builds()
+    if len(builds) == 1:
+        return builds[0].family
+    raise Problem(
+        "cannot find out which MPI the program uses: say so with --mpi "
+        f"({', '.join(b.family for b in builds)})",
+        exit_code=2,
+    )
+
+
+def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
+    """The CRESTA_ variables of the ranks. srun takes no commas in --export, so it gets the rules
+    as a file.
+    """
+    values = {k: v for k, v in os.environ.items() if k.startswith("CRESTA_")}
+    values["CRESTA_LOADED"] = str(loaded)
+    for name, value in (
+        ("CRESTA_IMPL", impl),
+        ("CRESTA_PROFILE_WAIT", profile_wait),
+        ("CRESTA_LOG", log),
+    ):
+        if value is not None:
+            values[name] = str(value)
+    if profile is not None:
+        path = Path(profile).absolute()
+        if not path.parent.is_dir():
+            raise Problem(f"--profile {profile}: no such folder", exit_code=2)
+        values["CRESTA_PROFILE"] = str(path)
+    rules = values.get("CRESTA_IMPL", "")
+    if rules.startswith("@"):
+        path = Path(rules[1:]).absolute()
+        if not path.is_file():
+            raise Problem(f"no file {rules[1:]} with rules", exit_code=2)
+        values["CRESTA_IMPL"] = f"@{path}"
+    elif "," in rules and srun_folder is not None:
+        path = srun_folder / "rules"
+        path.write_text(rules + "\n")
+        values["CRESTA_IMPL"] = f"@{path}"
+    return values
+
+
+def print_command(words, environment, json_to):
+    if json_to:
+        write_json(
+            {"schema": "crestacoll-run-1", "command": words, "environment": environment}, json_to
+        )
+        return
+    shown = [f"{k}={shlex.quote(v)}" for k, v in environment.items()]
+    print(" ".join([*shown, shlex.join(words)]))
+
+
+def stamp(path):
+    try:
+        s = os.stat(path)
+        return s.st_ino, s.st_mtime_ns, s.st_size
+    except (OSError, TypeError):
+        return None
+
+
+def finish(job, code, version, profile, written, no_check, show_report):
+    """Says what a user would otherwise find out late, and ends with the right code."""
+    if code != 0:
+        sys.exit(code)
+    if version is None and not no_check:
+        raise Problem(
+            f"the program ended, but no rank loaded crestacoll ({job.build.preload}): what ran was"
+            f" the plain {FAMILY_NAMES.get(job.family, job.family)}. Is it an MPI program,"
+            " dynamically linked, and does this folder exist on all hosts? (--no-check skips this"
+            " check)",
+            NOT_LOADED,
+        )
+    if profile and not written:
+        raise Problem(
+            f"the program ended, but did not write {profile}: it must reach MPI_Finalize",
+            NOT_LOADED,
+        )
+    if profile and show_report:
+        from crestacoll import profile as profiles
+
+        profiles.show(profiles.load(profile))
+    elif profile and err.is_terminal:
+        err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")

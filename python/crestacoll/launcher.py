@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Understands `mpiexec -n 2 ./app` and puts environment variables into it that only the ranks see.
+
+Nothing here runs or looks at anything but file names, so that it can be tested for launchers that
+are not installed.
+"""
+
+import os
+import re
+import shutil
+from dataclasses import dataclass, field
+
+LAUNCHER = re.compile(
+    r"(mpirun|mpiexec|orterun|prterun|srun)([._-](hydra|openmpi|mpich|intel|gforker|real|\d+))*$"
+)
+WRAPPERS = {
+    "env",
+    "timeout",
+    "nice",
+    "time",
+    "stdbuf",
+    "setsid",
+    "taskset",
+    "numactl",
+    "nohup",
+    "ionice",
+    "chrt",
+    "strace",
+    "perf",
+    "exec",
+}
+
+# How many values an option takes, by launcher; unknown options are guessed at (see program_index).
+ONE_OPENMPI = (
+    "n np c N npernode npersocket x hostfile machinefile default-hostfile H host map-by bind-to"
+    " rank-by wdir wd path prefix output-filename timeout cpu-set cpu-list rf rankfile am tune"
+    " display stdin output launch-agent max-restarts personality dvm pset"
+)
+ONE_HYDRA = (
+    "n np ppn perhost f hosts host hostfile machinefile hostlist wdir path launcher launcher-exec"
+    " bootstrap bootstrap-exec rmk iface bind-to map-by membind genvlist envlist configfile"
+    " outfile-pattern errfile-pattern usize topolib demux pmi-port localhost arch timeout"
+)
+ONE_SRUN = "A B c C d D e E i J L m M n N o p q r S t T w W x G"
+ZERO = {
+    "openmpi": (
+        "oversubscribe use-hwthread-cpus tag-output q v V nolocal report-bindings allow-run-as-root"
+        " display-map display-allocation do-not-launch do-not-resolve nooversubscribe quiet verbose"
+    ),
+    "hydra": "l prepend-rank genvall genvnone envall envnone v verbose info print-rank-map rr",
+    "srun": "l u v Q O K k X Z s H I",
+}
+ARITY = {
+    "openmpi": (
+        dict.fromkeys(ONE_OPENMPI.split(), 1)
+        | dict.fromkeys(("mca", "gmca", "pmixmca", "prtemca", "omca"), 2)
+    ),
+    "hydra": dict.fromkeys(ONE_HYDRA.split(), 1) | dict.fromkeys(("env", "genv"), 2),
+    "srun": dict.fromkeys(ONE_SRUN.split(), 1),
+}
+for _kind, _names in ZERO.items():
+    ARITY[_kind] |= dict.fromkeys(_names.split(), 0)
+
+
+@dataclass
+class Command:
+    """A command line cut into pieces: wrappers, launcher, then one list of arguments for each `:`
+    section.
+    """
+
+    words: list
+    at: int | None = None  # index of the launcher in words
+    sections: list = field(default_factory=list)
+
+    @property
+    def launcher(self):
+        return None if self.at is None else self.words[self.at]
+
+    def with_sections(self, sections):
+        joined = [w for s in sections for w in (":", *s)][1:]
+        return self.words[: self.at + 1] + joined
+
+
+def parse(words):
+    """Finds the launcher: the first word, or behind words such as `env A=1` or `timeout 60`."""
+    for i, word in enumerate(words):
+        if LAUNCHER.fullmatch(os.path.basename(word)):
+            sections, rest = [[]], words[i + 1 :]
+            for w in rest:
+                if w == ":":
+                    sections.append([])
+                else:
+                    sections[-1].append(w)
+            return Command(list(words), i, sections)
+        if i == 0 and os.path.basename(word) not in WRAPPERS:
+            break
+    return Command(list(words))
+
+
+def kind_of(launcher, family):
+    """How this launcher takes variables: 'openmpi' (-x A=B), 'hydra' (-genv A B), 'srun'
+    (--export).
+    """
+    if launcher is None:
+        return "none"
+    if os.path.basename(launcher).startswith("srun"):
+        return "srun"
+    return "openmpi" if family == "openmpi" else "hydra"
+
+
+def is_executable(word):
+    return (
+        (os.path.isfile(word) and os.access(word, os.X_OK))
+        if "/" in word
+        else shutil.which(word) is not None
+    )
+
+
+def option_name(word):
+    return word.lstrip("-").split("=", 1)[0]
+
+
+def program_index(args, kind, executable=is_executable):
+    """Index of the program in one section of arguments, or None. The value of an option that is
+    not in the tables is told from a program by its not being an executable file.
+    """
+    arity, i, unsure = ARITY.get(kind, {}), 0, False
+    while i < len(args):
+        word = args[i]
+        if word == "--":
+            return i + 1 if i + 1 < len(args) else None
+        if word.startswith("-") and len(word) > 1:
+            name = option_name(word)
+            known = 0 if "=" in word else arity.get(name)
+            unsure = known is None
+            i += 1 + (known or 0)
+            continue
+        if not unsure or executable(word):
+            return i
+        unsure = False
+        i += 1
+    return None
+
+
+def programs(command, kind, executable=is_executable):
+    """The programs of all sections, as written."""
+    if command.at is None:
+        return first_program(command.words)
+    found = [(s, program_index(s, kind, executable)) for s in command.sections]
+    return [s[i] for s, i in found if i is not None]
+
+
+def first_program(words):
+    """Of a command without launcher: behind wrappers such as `env A=1`, best effort."""
+    for i, word in enumerate(words):
+        if os.path.basename(word) in WRAPPERS or (
+            i and ("=" in word or word.startswith("-") or word.isdigit())
+        ):
+            continue
+        return [word]
+    return []
+
+
+def preload_value(ours, theirs):
+    """Ours first; a preload library of the user stays."""
+    others = [p for p in re.split(r"[: ]+", theirs or "") if p and p != ours]
+    return ":".join([ours, *others])
+
+
+def set_openmpi(section, variables, program):
+    """`-x NAME=VALUE` in front; a `-x LD_PRELOAD=...` of the user is joined into ours."""
+    head, tail, i = section[:program], section[program:], 0
+    kept, values = [], dict(variables)
+    while i < len(head):
+        if option_name(head[i]) == "x" and i + 1 < len(head):
+            name, _, value = head[i + 1].partition("=")
+            if name in values:
+                if name == "LD_PRELOAD" and value:
+                    values[name] = preload_value(variables[name], value)
+                i += 2
+                continue
+        kept.append(head[i])
+        i += 1
+    return [w for n, v in values.items() for w in ("-x", f"{n}={v}")] + kept + tail
+
+
+def set_hydra(section, variables, program, first):
+    """`-genv NAME VALUE` in the first section, which holds for all; `-env LD_PRELOAD x` of the
+    user joins ours.
+    """
+    head, tail, i = section[:program], section[program:], 0
+    kept, values = [], dict(variables)
+    while i < len(head):
+        if (
+            option_name(head[i]) in ("env", "genv")
+            and i + 2 < len(head)
+            and head[i + 1] in variables
+        ):
+            if head[i + 1] == "LD_PRELOAD" and option_name(head[i]) == "genv":
+                values["LD_PRELOAD"] = preload_value(variables["LD_PRELOAD"], head[i + 2])
+            elif head[i + 1] == "LD_PRELOAD":
+                kept += [head[i], "LD_PRELOAD", preload_value(variables["LD_PRELOAD"], head[i + 2])]
+            i += 3
+            continue
+        kept.append(head[i])
+        i += 1
+    mine = [w for n, v in values.items() for w in ("-genv", n, v)] if first else []
+    return mine + kept + tail
+
+
+def set_srun(section, variables, program):
+    """One `--export=ALL,...`; a list of the user's is extended."""
+    head, tail, mode, i = section[:program], section[program:], "ALL", 0
+    kept = []
+    while i < len(head):
+        if option_name(head[i]) == "export":
+            if "=" in head[i]:
+                mode = head[i].split("=", 1)[1]
+            elif i + 1 < len(head):
+                i += 1
+                mode = head[i]
+        else:
+            kept.append(head[i])
+        i += 1
+    values, listed = dict(variables), []
+    for item in mode.split(","):
+        name, _, value = item.partition("=")
+        if name == "LD_PRELOAD" and value:
+            values[name] = preload_value(variables["LD_PRELOAD"], value)
+        elif item not in ("NONE", "NIL", "") and name not in values:
+            listed.append(item)
+    listed += [f"{n}={v}" for n, v in values.items()]
+    return ["--export=" + ",".join(listed), *kept, *tail]
+
+
+def inject(command, kind, variables, executable=is_executable):
+    """The command with `variables` for its ranks. Returns (words, variables that must go into the
+    environment instead).
+    """
+    if kind == "none":
+        return command.words, dict(variables)
+    done = []
+    for k, section in enumerate(command.sections):
+        at = program_index(section, kind, executable)
+        at = len(section) if at is None else at
+        if kind == "openmpi":
+            done.append(set_openmpi(section, variables, at))
+        elif kind == "hydra":
+            done.append(set_hydra(section, variables, at, first=k == 0))
+        else:
+            done.append(set_srun(section, variables, at))
+    return command.with_sections(done), {}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an interposed call that ends at the MPI costs more than the plain call."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from crestacoll.builds import clean_environment
+from crestacoll.ui import Problem
+
+# name, what it is, environment, target in ns (single, multiple)
+SCENARIOS = [
+    ("idle", "preloaded, nothing configured", {}, (40, 60)),
+    (
+        "rules",
+        "rules for other collectives: this one ends at mpi",
+        {"CRESTA_IMPL": "alltoall=nonblock"},
+        (40, 60),
+    ),
+    (
+        "sizes",
+        "rules for other sizes of this one",
+        {"CRESTA_IMPL": "allreduce[1M-inf]=nonblock"},
+        (40, 60),
+    ),
+    (
+        "recording",
+        "every call counted and timed, no barriers",
+        {"CRESTA_PROFILE": None, "CRESTA_PROFILE_WAIT": "0"},
+        (60, 60),
+    ),
+]
+
+
+def environment(build, variables, folder):
+    values = {
+        k: os.path.join(folder, "profile.json") if v is None else v for k, v in variables.items()
+    }
+    return clean_environment(LD_PRELOAD=str(build.preload), **values)
+
+
+def measure(build, variables, thread, batches=301):
+    """One run of crestacoll-overhead: medians of interleaved batches, ns."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            str(build.program("crestacoll-overhead")),
+            "--thread",
+            thread,
+            "--batches",
+            str(batches),
+        ]
+        done = subprocess.run(
+            command,
+            env=environment(build, variables, folder),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    try:
+        return json.loads(done.stdout.strip().splitlines()[-1])
+    except (IndexError, ValueError) as e:
+        raise Problem(f"{command[0]} failed:\n{done.stdout}{done.stderr}") from e
+
+
+def instructions(build, variables, thread, calls=1000):
+    """Instructions of one plain and one interposed call, counted by callgrind; None without
+    valgrind.
+    """
+    if shutil.which("valgrind") is None:
+        return None
+    counts = {}
+    for path in ("plain", "interposed"):
+        with tempfile.TemporaryDirectory() as folder:
+            result = os.path.join(folder, "callgrind.out")
+            command = [
+                "valgrind",
+                "--tool=callgrind",
+                f"--toggle-collect=overhead_{path}",
+                f"--callgrind-out-file={result}",
+                str(build.program("crestacoll-overhead")),
+                "--thread",
+                thread,
+                "--batches",
+                "1",
+                "--calls",
+                str(calls),
+            ]
+            done = subprocess.run(
+                command,
+                env=environment(build, variables, folder),
+                capture_output=True,
+                text=True,
+                timeout=300,
+                check=False,
+            )
+            counts[path] = total_of(result, done)
+    return {path: round(n / calls, 1) for path, n in counts.items()}
+
+
+def total_of(result, done):
+    try:
+        with open(result, encoding="utf-8") as f:
+            return int(re.search(r"^(?:totals|summary): (\d+)", f.read(), re.MULTILINE)[1])
+    except (OSError, TypeError) as e:
+        raise Problem(f"callgrind failed:\n{done.stderr[-2000:]}") from e

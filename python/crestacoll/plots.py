@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Plots. For the report as SVG that takes the colours of its page, so that it is readable in
+light and dark.
+"""
+
+import io
+import re
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from matplotlib import pyplot as plt  # noqa: E402
+
+INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
+PALETTE = ["#3d85d6", "#e07b28", "#2f9e6e", "#b0569f", "#a08a1c", "#d1544b"]
+MUTED = "#8b919b"
+STYLE = {
+    "svg.fonttype": "none",
+    "font.size": 11,
+    "font.family": "sans-serif",
+    "text.color": INK,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "svg.hashsalt": "crestacoll",
+}
+
+
+def to_svg(figure, label):
+    """Inline SVG without fixed size; `label` is for those who cannot see it."""
+    buffer = io.StringIO()
+    figure.savefig(
+        buffer, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None}
+    )
+    plt.close(figure)
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :].replace(INK, "currentColor").replace(GRID, "var(--grid)")
+    text = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1),
+        count=1,
+    )
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r"font: [\d.]+px [^;\"]*", lambda m: re.sub(r"px .*", "px var(--font)", m[0]), text
+    )
+    return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+
+
+def rows(count):
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(8.2, 0.75 + 0.46 * count))
+    axes.set_axisbelow(True)
+    axes.tick_params(length=0)
+    return figure, axes
+
+
+def wall_times(variants):
+    """Every run a dot, the median a line; plain MPI on top. Runs that something else on the machine
+    held up for long are counted at the edge, else they would squeeze all others together."""
+    edge = 1.5 * max(v["median_s"] for v in variants)
+    with plt.rc_context(STYLE):
+        figure, axes = rows(len(variants))
+        axes.grid(axis="x")
+        for y, v in enumerate(variants):
+            wall_row(axes, y, v, edge)
+        finish(
+            axes,
+            [v["name"] for v in variants],
+            "seconds: every run a dot, the line is their median",
+        )
+        axes.set_ylim(len(variants) - 0.5, -0.8)
+        return to_svg(figure, "wall time of every run, by implementation")
+
+
+def wall_row(axes, y, variant, edge):
+    colour = PALETTE[0] if variant["preloaded"] else MUTED
+    shown = [s for s in variant["wall_s"] if s <= edge]
+    beyond = [s for s in variant["wall_s"] if s > edge]
+    axes.plot(
+        shown, [y] * len(shown), "o", color=colour, alpha=0.5, markersize=7, markeredgewidth=0
+    )
+    median = variant["median_s"]
+    axes.plot([median] * 2, [y - 0.28, y + 0.28], color=colour, linewidth=3, solid_capstyle="round")
+    label = {"textcoords": "offset points", "fontsize": 9.5}
+    axes.annotate(f"{median:.2f} s", (median, y - 0.28), (0, 1), ha="center", va="bottom", **label)
+    if beyond:
+        text = f"\u2192 {len(beyond)} up to {max(beyond):.1f} s"
+        place = ("axes fraction", "data")
+        axes.annotate(text, (1, y), (4, 0), xycoords=place, ha="left", va="center", **label)
+
+
+def collective_times(variants):
+    """Stacked: time in each collective, the rest of the wall time not shown; a line for the spread."""
+    keys = [f"{c['collective']} ({c['communicator']})" for c in variants[0]["collectives"]]
+    limit = 1.25 * max(sum(c["mean_s"] for c in v["collectives"]) for v in variants)
+    with plt.rc_context(STYLE):
+        figure, axes = rows(len(variants))
+        axes.grid(axis="x")
+        for y, v in enumerate(variants):
+            stack(axes, y, v, keys)
+            spread(axes, y, v["collectives_total"], limit)
+        finish(
+            axes,
+            [v["name"] for v in variants],
+            "seconds in collectives: median of the runs; the line goes from p10 to p90",
+        )
+        axes.set_xlim(0, limit)
+        axes.legend(
+            loc="lower left",
+            bbox_to_anchor=(0, 1.0),
+            ncols=min(3, len(keys)),
+            frameon=False,
+            borderaxespad=0.2,
+            handlelength=1,
+            handleheight=1,
+            labelcolor=INK,
+            fontsize=10,
+        )
+        return to_svg(figure, "time in each collective, by implementation")
+
+
+def stack(axes, y, variant, keys):
+    left = 0.0
+    for k, c in enumerate(variant["collectives"]):
+        colour, label = PALETTE[k % len(PALETTE)], keys[k] if y == 0 else None
+        axes.barh(y, c["mean_s"], 0.5, left, color=colour, linewidth=0, label=label)
+        left += c["mean_s"]
+    place = {"textcoords": "offset points", "va": "bottom", "fontsize": 9.5}
+    axes.annotate(f"{left:.2f} s", (left, y), (5, 1), **place)
+
+
+def spread(axes, y, total, limit):
+    """From p10 to p90 of the runs; what lies beyond the plot is said in words."""
+    ends = min(total["p10_s"], limit), min(total["p90_s"], limit)
+    axes.plot(ends, [y, y], color=INK, linewidth=1.3, alpha=0.75)
+    if total["p90_s"] > limit:
+        text = f"\u2192 {total['p90_s']:.1f} s"
+        place = {"xycoords": "data", "textcoords": "offset points", "fontsize": 9.5}
+        axes.annotate(text, (limit, y), (4, 0), ha="left", va="center", **place)
+
+
+def finish(axes, names, xlabel):
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel(xlabel, fontsize=10)
+
+
+def save_bench(records, path):
+    """Times of `crestacoll bench` over sizes, one panel a collective and MPI, into a file."""
+    panels = list(dict.fromkeys((r["mpi"], r["collective"]) for r in records))
+    if not panels:
+        return
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+    figure, grid = plt.subplots(
+        lines, columns, figsize=(4.6 * columns, 3.6 * lines), squeeze=False, layout="constrained"
+    )
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes, panel in zip(grid.flat, panels):
+        bench_panel(axes, panel, [r for r in records if (r["mpi"], r["collective"]) == panel])
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def bench_panel(axes, panel, records):
+    for k, name in enumerate(dict.fromkeys(r["implementation"] for r in records)):
+        mine = [r for r in records if r["implementation"] == name]
+        x, colour = [max(r["bytes"], 1) for r in mine], PALETTE[k % len(PALETTE)]
+        axes.plot(x, [r["median_us"] for r in mine], "o-", color=colour, label=name, markersize=4)
+        axes.fill_between(
+            x,
+            [r["p10_us"] for r in mine],
+            [r["p90_us"] for r in mine],
+            color=colour,
+            alpha=0.2,
+            linewidth=0,
+        )
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.grid(alpha=0.3)
+    axes.set_title(f"{panel[1]}, {panel[0]}, {records[0]['ranks']} ranks", fontsize=10)
+    axes.set_xlabel("bytes")
+    axes.set_ylabel("microseconds (median; band p10-p90)", fontsize=9)
+    axes.legend(fontsize=9)
