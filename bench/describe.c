@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* describe.c - crestacoll-describe: what this build is and can, as JSON, from the tables of the library.
- * Needs no MPI_Init and no launcher. */
+/* describe.c - crestacoll-describe: what this build is and can, as JSON, from the tables of the
+ * library.  Needs no MPI_Init and no launcher. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +55,8 @@ static void put_mpi(void)
 
 int main(void)
 {
-    printf("{\"version\": \"%d.%d.%d\",\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    printf("{\"version\": \"%d.%d.%d\",\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
+           CRESTA_VERSION_PATCH);
     put_mpi();
     printf(" \"collectives\": [");
     for (int i = 0; i < CCO_COLLECTIVES; i++) {

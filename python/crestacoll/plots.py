@@ -100,7 +100,7 @@ def wall_row(axes, y, variant, edge):
 
 
 def collective_times(variants):
-    """Stacked: time in each collective, the rest of the wall time not shown; a line for the spread."""
+    """Stacked time in each collective, without the rest of the wall time; a line for the spread."""
     keys = [f"{c['collective']} ({c['communicator']})" for c in variants[0]["collectives"]]
     limit = 1.25 * max(sum(c["mean_s"] for c in v["collectives"]) for v in variants)
     with plt.rc_context(STYLE):

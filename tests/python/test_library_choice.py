@@ -2,15 +2,7 @@
 """The choice from outside: CRESTA_IMPL, CRESTA_Set_impl, what the profile says was used."""
 
 import pytest
-from library_runs import (
-    each_build,
-    good,
-    implementations,
-    library_of,
-    messages,
-    profiled,
-    run,
-)
+from library_runs import each_build, good, implementations, messages, profiled, run
 
 pytestmark = each_build
 
@@ -401,15 +393,3 @@ def test_a_profile_that_cannot_be_written(build):
     )
     assert done.returncode != 0
     assert len(messages(done)) == 1 and "/does/not/exist" in done.stderr, done.stderr
-
-
-@pytest.mark.parametrize("policy, code, said", [("warn", 0, 1), ("silent", 0, 0), ("error", 1, 1)])
-def test_fallback(build, policy, code, said):
-    """MPICH 4.0's persistent allgather is wrong (docs/mpi-defects.md), so that nonblock runs."""
-    if "MPICH Version: 4.0" not in " ".join(library_of(build).split()):
-        pytest.skip("this MPI's persistent allgather is right")
-    env = {"CRESTA_IMPL": "*=persist", "CRESTA_FALLBACK": policy}
-    done = run(build, "script", "allgather=8", "allgather=8", env=env)
-    assert (done.returncode != 0) == bool(code), done.stderr
-    assert len(messages(done)) == said, done.stderr
-    assert said == 0 or "MPI_Allgather_init" in done.stderr
