@@ -212,8 +212,8 @@ def _fold(text: str, indent: int) -> str:
 
 
 def _declare(arg: Arg, form: Form, f08: bool) -> str:
-    count = "integer(MPI_COUNT_KIND)" if form.large else "integer"
-    displ = "integer(MPI_ADDRESS_KIND)" if form.large else "integer"
+    count = "integer(c_int64_t)" if form.large else "integer"
+    displ = "integer(c_intptr_t)" if form.large else "integer"
     handle = {"dt": "MPI_Datatype", "dts": "MPI_Datatype", "op": "MPI_Op", "comm": "MPI_Comm"}
     if arg.kind in BUFFERS:
         intent = ", intent(in)" if arg.kind == "in" else ""
@@ -254,7 +254,7 @@ def _interface_body(
         else []
     )
     if form.large:
-        imports += ["MPI_COUNT_KIND"] + ["MPI_ADDRESS_KIND"] * any(
+        imports += ["c_int64_t"] + ["c_intptr_t"] * any(
             a.kind == "ds" for a in coll.args
         )
     text = _fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
@@ -274,8 +274,9 @@ def _mpich_symbol(coll: Collective, form: Form) -> str:
     text = _fold(f"subroutine {name}({_arguments(coll, form)})", 0)
     if form.large:
         text += _fold(
-            "use mpi, only: MPI_COUNT_KIND"
-            + ", MPI_ADDRESS_KIND" * any(a.kind == "ds" for a in coll.args),
+            # MPI_Count and MPI_Aint; `use mpi` would bring MPICH's common blocks into the library.
+            "use, intrinsic :: iso_c_binding, only: c_int64_t"
+            + ", c_intptr_t" * any(a.kind == "ds" for a in coll.args),
             4,
         )
     text += "    implicit none\n" + _declarations(coll, form, False, 4)

@@ -1534,10 +1534,10 @@ end subroutine mpi_exscan_init_f08ts
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
 subroutine mpi_bcast_f08ts_large(buffer, count, datatype, root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..) :: buffer
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -1545,9 +1545,9 @@ subroutine mpi_bcast_f08ts_large(buffer, count, datatype, root, comm, ierror)
     interface
         subroutine entry(buffer, count, datatype, root, comm, ierror) bind(c, &
             name='cresta_section_bcast_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..) :: buffer
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -1559,13 +1559,13 @@ end subroutine mpi_bcast_f08ts_large
 
 subroutine mpi_gather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, &
     root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -1573,12 +1573,12 @@ subroutine mpi_gather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcou
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, ierror) bind(c, name='cresta_section_gather_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -1590,14 +1590,14 @@ end subroutine mpi_gather_f08ts_large
 
 subroutine mpi_gatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, &
     recvtype, root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -1605,13 +1605,13 @@ subroutine mpi_gatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvco
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             root, comm, ierror) bind(c, name='cresta_section_gatherv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -1624,13 +1624,13 @@ end subroutine mpi_gatherv_f08ts_large
 
 subroutine mpi_scatter_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, &
     root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -1638,12 +1638,12 @@ subroutine mpi_scatter_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvco
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, ierror) bind(c, name='cresta_section_scatter_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -1655,14 +1655,14 @@ end subroutine mpi_scatter_f08ts_large
 
 subroutine mpi_scatterv_f08ts_large(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, &
     recvtype, root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -1670,13 +1670,13 @@ subroutine mpi_scatterv_f08ts_large(sendbuf, sendcounts, displs, sendtype, recvb
     interface
         subroutine entry(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
             root, comm, ierror) bind(c, name='cresta_section_scatterv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -1688,11 +1688,11 @@ subroutine mpi_scatterv_f08ts_large(sendbuf, sendcounts, displs, sendtype, recvb
 end subroutine mpi_scatterv_f08ts_large
 
 subroutine mpi_reduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, root, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: root
@@ -1701,10 +1701,10 @@ subroutine mpi_reduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, root, c
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, root, comm, ierror) bind(c, &
             name='cresta_section_reduce_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: root
@@ -1717,25 +1717,25 @@ end subroutine mpi_reduce_f08ts_large
 
 subroutine mpi_allgather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, optional, intent(out) :: ierror
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             ierror) bind(c, name='cresta_section_allgather_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
@@ -1746,27 +1746,27 @@ end subroutine mpi_allgather_f08ts_large
 
 subroutine mpi_allgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
     displs, recvtype, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, optional, intent(out) :: ierror
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             comm, ierror) bind(c, name='cresta_section_allgatherv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
@@ -1777,11 +1777,11 @@ subroutine mpi_allgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, rec
 end subroutine mpi_allgatherv_f08ts_large
 
 subroutine mpi_allreduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -1789,10 +1789,10 @@ subroutine mpi_allreduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(c, &
             name='cresta_section_allreduce_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -1804,11 +1804,11 @@ end subroutine mpi_allreduce_f08ts_large
 
 subroutine mpi_reduce_scatter_f08ts_large(sendbuf, recvbuf, recvcounts, datatype, op, comm, &
     ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -1816,10 +1816,10 @@ subroutine mpi_reduce_scatter_f08ts_large(sendbuf, recvbuf, recvcounts, datatype
     interface
         subroutine entry(sendbuf, recvbuf, recvcounts, datatype, op, comm, ierror) bind(c, &
             name='cresta_section_reduce_scatter_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -1831,11 +1831,11 @@ end subroutine mpi_reduce_scatter_f08ts_large
 
 subroutine mpi_reduce_scatter_block_f08ts_large(sendbuf, recvbuf, recvcount, datatype, op, &
     comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -1843,10 +1843,10 @@ subroutine mpi_reduce_scatter_block_f08ts_large(sendbuf, recvbuf, recvcount, dat
     interface
         subroutine entry(sendbuf, recvbuf, recvcount, datatype, op, comm, ierror) bind(c, &
             name='cresta_section_reduce_scatter_block_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -1858,25 +1858,25 @@ end subroutine mpi_reduce_scatter_block_f08ts_large
 
 subroutine mpi_alltoall_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, optional, intent(out) :: ierror
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             ierror) bind(c, name='cresta_section_alltoall_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
@@ -1887,29 +1887,29 @@ end subroutine mpi_alltoall_f08ts_large
 
 subroutine mpi_alltoallv_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
     recvcounts, rdispls, recvtype, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, optional, intent(out) :: ierror
     interface
         subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
             recvtype, comm, ierror) bind(c, name='cresta_section_alltoallv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
@@ -1921,29 +1921,29 @@ end subroutine mpi_alltoallv_f08ts_large
 
 subroutine mpi_alltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
     recvcounts, rdispls, recvtypes, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtypes(*)
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtypes(*)
     integer, intent(in) :: comm
     integer, optional, intent(out) :: ierror
     interface
         subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
             rdispls, recvtypes, comm, ierror) bind(c, name='cresta_section_alltoallw_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in) :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtypes(*)
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtypes(*)
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
@@ -1954,11 +1954,11 @@ subroutine mpi_alltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, re
 end subroutine mpi_alltoallw_f08ts_large
 
 subroutine mpi_scan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -1966,10 +1966,10 @@ subroutine mpi_scan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, ier
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(c, &
             name='cresta_section_scan_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -1980,11 +1980,11 @@ subroutine mpi_scan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, ier
 end subroutine mpi_scan_f08ts_large
 
 subroutine mpi_exscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in) :: sendbuf
     type(*), dimension(..) :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -1992,10 +1992,10 @@ subroutine mpi_exscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, i
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, ierror) bind(c, &
             name='cresta_section_exscan_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in) :: sendbuf
             type(*), dimension(..) :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2008,10 +2008,10 @@ end subroutine mpi_exscan_f08ts_large
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
 subroutine mpi_ibcast_f08ts_large(buffer, count, datatype, root, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), asynchronous :: buffer
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2020,9 +2020,9 @@ subroutine mpi_ibcast_f08ts_large(buffer, count, datatype, root, comm, request, 
     interface
         subroutine entry(buffer, count, datatype, root, comm, request, ierror) bind(c, &
             name='cresta_section_ibcast_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), asynchronous :: buffer
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2035,13 +2035,13 @@ end subroutine mpi_ibcast_f08ts_large
 
 subroutine mpi_igather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, &
     root, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2050,12 +2050,12 @@ subroutine mpi_igather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvco
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, request, ierror) bind(c, name='cresta_section_igather_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2069,14 +2069,14 @@ end subroutine mpi_igather_f08ts_large
 
 subroutine mpi_igatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, &
     recvtype, root, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2085,13 +2085,13 @@ subroutine mpi_igatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvc
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             root, comm, request, ierror) bind(c, name='cresta_section_igatherv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2105,13 +2105,13 @@ end subroutine mpi_igatherv_f08ts_large
 
 subroutine mpi_iscatter_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, root, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2120,12 +2120,12 @@ subroutine mpi_iscatter_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvc
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, request, ierror) bind(c, name='cresta_section_iscatter_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2139,14 +2139,14 @@ end subroutine mpi_iscatter_f08ts_large
 
 subroutine mpi_iscatterv_f08ts_large(sendbuf, sendcounts, displs, sendtype, recvbuf, &
     recvcount, recvtype, root, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2155,13 +2155,13 @@ subroutine mpi_iscatterv_f08ts_large(sendbuf, sendcounts, displs, sendtype, recv
     interface
         subroutine entry(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
             root, comm, request, ierror) bind(c, name='cresta_section_iscatterv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2175,11 +2175,11 @@ end subroutine mpi_iscatterv_f08ts_large
 
 subroutine mpi_ireduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, root, comm, request, &
     ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: root
@@ -2189,10 +2189,10 @@ subroutine mpi_ireduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, root, 
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, root, comm, request, ierror) &
             bind(c, name='cresta_section_ireduce_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: root
@@ -2206,13 +2206,13 @@ end subroutine mpi_ireduce_f08ts_large
 
 subroutine mpi_iallgather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(out) :: request
@@ -2220,12 +2220,12 @@ subroutine mpi_iallgather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, rec
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             request, ierror) bind(c, name='cresta_section_iallgather_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(out) :: request
@@ -2238,14 +2238,14 @@ end subroutine mpi_iallgather_f08ts_large
 
 subroutine mpi_iallgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
     displs, recvtype, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(out) :: request
@@ -2253,13 +2253,13 @@ subroutine mpi_iallgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, re
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             comm, request, ierror) bind(c, name='cresta_section_iallgatherv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(out) :: request
@@ -2272,11 +2272,11 @@ end subroutine mpi_iallgatherv_f08ts_large
 
 subroutine mpi_iallreduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, request, &
     ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2285,10 +2285,10 @@ subroutine mpi_iallreduce_f08ts_large(sendbuf, recvbuf, count, datatype, op, com
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(c, &
             name='cresta_section_iallreduce_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2301,11 +2301,11 @@ end subroutine mpi_iallreduce_f08ts_large
 
 subroutine mpi_ireduce_scatter_f08ts_large(sendbuf, recvbuf, recvcounts, datatype, op, comm, &
     request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2314,10 +2314,10 @@ subroutine mpi_ireduce_scatter_f08ts_large(sendbuf, recvbuf, recvcounts, datatyp
     interface
         subroutine entry(sendbuf, recvbuf, recvcounts, datatype, op, comm, request, ierror) &
             bind(c, name='cresta_section_ireduce_scatter_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2330,11 +2330,11 @@ end subroutine mpi_ireduce_scatter_f08ts_large
 
 subroutine mpi_ireduce_scatter_block_f08ts_large(sendbuf, recvbuf, recvcount, datatype, op, &
     comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2343,10 +2343,10 @@ subroutine mpi_ireduce_scatter_block_f08ts_large(sendbuf, recvbuf, recvcount, da
     interface
         subroutine entry(sendbuf, recvbuf, recvcount, datatype, op, comm, request, ierror) &
             bind(c, name='cresta_section_ireduce_scatter_block_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2359,13 +2359,13 @@ end subroutine mpi_ireduce_scatter_block_f08ts_large
 
 subroutine mpi_ialltoall_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(out) :: request
@@ -2373,12 +2373,12 @@ subroutine mpi_ialltoall_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recv
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             request, ierror) bind(c, name='cresta_section_ialltoall_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(out) :: request
@@ -2391,15 +2391,15 @@ end subroutine mpi_ialltoall_f08ts_large
 
 subroutine mpi_ialltoallv_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
     recvcounts, rdispls, recvtype, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(out) :: request
@@ -2407,14 +2407,14 @@ subroutine mpi_ialltoallv_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, re
     interface
         subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
             recvtype, comm, request, ierror) bind(c, name='cresta_section_ialltoallv_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(out) :: request
@@ -2427,15 +2427,15 @@ end subroutine mpi_ialltoallv_f08ts_large
 
 subroutine mpi_ialltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
     recvcounts, rdispls, recvtypes, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtypes(*)
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtypes(*)
     integer, intent(in) :: comm
     integer, intent(out) :: request
@@ -2444,14 +2444,14 @@ subroutine mpi_ialltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, r
         subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
             rdispls, recvtypes, comm, request, ierror) bind(c, &
             name='cresta_section_ialltoallw_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtypes(*)
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtypes(*)
             integer, intent(in) :: comm
             integer, intent(out) :: request
@@ -2463,11 +2463,11 @@ subroutine mpi_ialltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, r
 end subroutine mpi_ialltoallw_f08ts_large
 
 subroutine mpi_iscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2476,10 +2476,10 @@ subroutine mpi_iscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, re
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(c, &
             name='cresta_section_iscan_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2492,11 +2492,11 @@ end subroutine mpi_iscan_f08ts_large
 
 subroutine mpi_iexscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, request, &
     ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2505,10 +2505,10 @@ subroutine mpi_iexscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, 
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, request, ierror) bind(c, &
             name='cresta_section_iexscan_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2523,10 +2523,10 @@ end subroutine mpi_iexscan_f08ts_large
 #ifdef CRESTA_HAVE_LARGE_COUNT
 subroutine mpi_bcast_init_f08ts_large(buffer, count, datatype, root, comm, info, request, &
     ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), asynchronous :: buffer
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2536,9 +2536,9 @@ subroutine mpi_bcast_init_f08ts_large(buffer, count, datatype, root, comm, info,
     interface
         subroutine entry(buffer, count, datatype, root, comm, info, request, ierror) bind(c, &
             name='cresta_section_bcast_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), asynchronous :: buffer
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2552,13 +2552,13 @@ end subroutine mpi_bcast_init_f08ts_large
 
 subroutine mpi_gather_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, root, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2568,12 +2568,12 @@ subroutine mpi_gather_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, re
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, info, request, ierror) bind(c, name='cresta_section_gather_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2588,14 +2588,14 @@ end subroutine mpi_gather_init_f08ts_large
 
 subroutine mpi_gatherv_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
     displs, recvtype, root, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2605,13 +2605,13 @@ subroutine mpi_gatherv_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, r
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             root, comm, info, request, ierror) bind(c, name='cresta_section_gatherv_init_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2626,13 +2626,13 @@ end subroutine mpi_gatherv_init_f08ts_large
 
 subroutine mpi_scatter_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, root, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2642,12 +2642,12 @@ subroutine mpi_scatter_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, r
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, &
             comm, info, request, ierror) bind(c, name='cresta_section_scatter_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2662,14 +2662,14 @@ end subroutine mpi_scatter_init_f08ts_large
 
 subroutine mpi_scatterv_init_f08ts_large(sendbuf, sendcounts, displs, sendtype, recvbuf, &
     recvcount, recvtype, root, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: root
     integer, intent(in) :: comm
@@ -2679,13 +2679,13 @@ subroutine mpi_scatterv_init_f08ts_large(sendbuf, sendcounts, displs, sendtype, 
     interface
         subroutine entry(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, &
             root, comm, info, request, ierror) bind(c, name='cresta_section_scatterv_init_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: root
             integer, intent(in) :: comm
@@ -2700,11 +2700,11 @@ end subroutine mpi_scatterv_init_f08ts_large
 
 subroutine mpi_reduce_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, root, comm, &
     info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: root
@@ -2715,10 +2715,10 @@ subroutine mpi_reduce_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, ro
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, root, comm, info, request, &
             ierror) bind(c, name='cresta_section_reduce_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: root
@@ -2733,13 +2733,13 @@ end subroutine mpi_reduce_init_f08ts_large
 
 subroutine mpi_allgather_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(in) :: info
@@ -2748,12 +2748,12 @@ subroutine mpi_allgather_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf,
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             info, request, ierror) bind(c, name='cresta_section_allgather_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(in) :: info
@@ -2767,14 +2767,14 @@ end subroutine mpi_allgather_init_f08ts_large
 
 subroutine mpi_allgatherv_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
     displs, recvtype, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(in) :: info
@@ -2783,13 +2783,13 @@ subroutine mpi_allgatherv_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
             comm, info, request, ierror) bind(c, name='cresta_section_allgatherv_init_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: displs(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(in) :: info
@@ -2803,11 +2803,11 @@ end subroutine mpi_allgatherv_init_f08ts_large
 
 subroutine mpi_allreduce_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, info, &
     request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2817,10 +2817,10 @@ subroutine mpi_allreduce_init_f08ts_large(sendbuf, recvbuf, count, datatype, op,
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
             bind(c, name='cresta_section_allreduce_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2834,11 +2834,11 @@ end subroutine mpi_allreduce_init_f08ts_large
 
 subroutine mpi_reduce_scatter_init_f08ts_large(sendbuf, recvbuf, recvcounts, datatype, op, &
     comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2848,10 +2848,10 @@ subroutine mpi_reduce_scatter_init_f08ts_large(sendbuf, recvbuf, recvcounts, dat
     interface
         subroutine entry(sendbuf, recvbuf, recvcounts, datatype, op, comm, info, request, &
             ierror) bind(c, name='cresta_section_reduce_scatter_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2865,11 +2865,11 @@ end subroutine mpi_reduce_scatter_init_f08ts_large
 
 subroutine mpi_reduce_scatter_block_init_f08ts_large(sendbuf, recvbuf, recvcount, datatype, &
     op, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -2879,10 +2879,10 @@ subroutine mpi_reduce_scatter_block_init_f08ts_large(sendbuf, recvbuf, recvcount
     interface
         subroutine entry(sendbuf, recvbuf, recvcount, datatype, op, comm, info, request, &
             ierror) bind(c, name='cresta_section_reduce_scatter_block_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -2896,13 +2896,13 @@ end subroutine mpi_reduce_scatter_block_init_f08ts_large
 
 subroutine mpi_alltoall_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
     recvtype, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcount
+    integer(c_int64_t), intent(in) :: sendcount
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcount
+    integer(c_int64_t), intent(in) :: recvcount
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(in) :: info
@@ -2911,12 +2911,12 @@ subroutine mpi_alltoall_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, 
     interface
         subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
             info, request, ierror) bind(c, name='cresta_section_alltoall_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcount
+            integer(c_int64_t), intent(in) :: sendcount
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcount
+            integer(c_int64_t), intent(in) :: recvcount
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(in) :: info
@@ -2930,15 +2930,15 @@ end subroutine mpi_alltoall_init_f08ts_large
 
 subroutine mpi_alltoallv_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
     recvcounts, rdispls, recvtype, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtype
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtype
     integer, intent(in) :: comm
     integer, intent(in) :: info
@@ -2948,14 +2948,14 @@ subroutine mpi_alltoallv_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtype
         subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
             recvtype, comm, info, request, ierror) bind(c, &
             name='cresta_section_alltoallv_init_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtype
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtype
             integer, intent(in) :: comm
             integer, intent(in) :: info
@@ -2969,15 +2969,15 @@ end subroutine mpi_alltoallv_init_f08ts_large
 
 subroutine mpi_alltoallw_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
     recvcounts, rdispls, recvtypes, comm, info, request, ierror)
-    use mpi, only: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
-    integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
     integer, intent(in) :: sendtypes(*)
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-    integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
     integer, intent(in) :: recvtypes(*)
     integer, intent(in) :: comm
     integer, intent(in) :: info
@@ -2987,14 +2987,14 @@ subroutine mpi_alltoallw_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtype
         subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
             rdispls, recvtypes, comm, info, request, ierror) bind(c, &
             name='cresta_section_alltoallw_init_c')
-            import :: MPI_COUNT_KIND, MPI_ADDRESS_KIND
+            import :: c_int64_t, c_intptr_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
-            integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: sdispls(*)
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
             integer, intent(in) :: sendtypes(*)
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-            integer(MPI_ADDRESS_KIND), intent(in) :: rdispls(*)
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
             integer, intent(in) :: recvtypes(*)
             integer, intent(in) :: comm
             integer, intent(in) :: info
@@ -3008,11 +3008,11 @@ end subroutine mpi_alltoallw_init_f08ts_large
 
 subroutine mpi_scan_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, info, &
     request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -3022,10 +3022,10 @@ subroutine mpi_scan_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
             bind(c, name='cresta_section_scan_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
@@ -3039,11 +3039,11 @@ end subroutine mpi_scan_init_f08ts_large
 
 subroutine mpi_exscan_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, info, &
     request, ierror)
-    use mpi, only: MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     implicit none
     type(*), dimension(..), intent(in), asynchronous :: sendbuf
     type(*), dimension(..), asynchronous :: recvbuf
-    integer(MPI_COUNT_KIND), intent(in) :: count
+    integer(c_int64_t), intent(in) :: count
     integer, intent(in) :: datatype
     integer, intent(in) :: op
     integer, intent(in) :: comm
@@ -3053,10 +3053,10 @@ subroutine mpi_exscan_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, co
     interface
         subroutine entry(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror) &
             bind(c, name='cresta_section_exscan_init_c')
-            import :: MPI_COUNT_KIND
+            import :: c_int64_t
             type(*), dimension(..), intent(in), asynchronous :: sendbuf
             type(*), dimension(..), asynchronous :: recvbuf
-            integer(MPI_COUNT_KIND), intent(in) :: count
+            integer(c_int64_t), intent(in) :: count
             integer, intent(in) :: datatype
             integer, intent(in) :: op
             integer, intent(in) :: comm
