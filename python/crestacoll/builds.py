@@ -10,6 +10,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from crestacoll import family
 from crestacoll.ui import Problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,11 @@ class Build:
     @property
     def preload(self):
         return self.folder / "lib" / "libcrestacoll-preload.so"
+
+    @functools.cached_property
+    def mpi_library(self):
+        """The path of the MPI library of this build, None if it cannot be found out."""
+        return family.mpi_library(self.folder / "lib" / "libcrestacoll.so")
 
     def program(self, name):
         return self.folder / "bin" / name

@@ -48,6 +48,14 @@ def contains(path, text):
         return False
 
 
+def mpi_library(program):
+    """The path of the MPI library that a program or library is linked to; None if to none."""
+    for soname, path in (needed_libraries(program) or {}).items():
+        if any(pattern.match(soname) for pattern, _ in SONAMES):
+            return path
+    return None
+
+
 def family_of_libraries(libraries):
     for soname, path in libraries.items():
         for pattern, family in SONAMES:

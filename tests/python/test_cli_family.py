@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which MPI a program and a launcher belong to."""
 
+from pathlib import Path
+
 import pytest
 
 from crestacoll import family
@@ -63,3 +65,10 @@ def test_program_and_launcher_must_agree():
     assert run.agree({"intelmpi": "./app"}, "mpiexec", "mpich") == "intelmpi"
     assert run.agree({}, "mpirun", "openmpi") == "openmpi"
     assert run.agree({"mpich": "./app"}, "srun", None) == "mpich"
+
+
+def test_an_interpreter_gets_the_mpi_too(build):
+    """mpi4py loads libmpi late and for itself alone, where the preload library cannot see it."""
+    job = run.Job(["sh", "-c", "true"], build.name)
+    ours, mpi = job.preloaded().split(":")
+    assert ours == str(build.preload) and family.family_of_libraries({Path(mpi).name: mpi})

@@ -115,7 +115,8 @@ class Job:
             raise Problem(f"{self.command.words[0]}: command not found", NOT_FOUND)
         if self.command.launcher and shutil.which(self.command.launcher) is None:
             raise Problem(f"{self.command.launcher}: command not found", NOT_FOUND)
-        self.family = mpi or self.find_family()
+        families = self.look_at_programs()
+        self.family = mpi or agree(families, self.command.launcher, self.launcher_family)
         self.kind = launcher.kind_of(self.command.launcher, self.launcher_family or self.family)
         self.build = build_for(self.family)
         if not self.build.preload.exists():
@@ -130,9 +131,10 @@ class Job:
             else family.family_of_launcher(name)
         )
 
-    def find_family(self):
+    def look_at_programs(self):
+        """{family: program}; the names of those that are no MPI programs go to self.scripts."""
         kind = launcher.kind_of(self.command.launcher, self.launcher_family)
-        found = {}
+        found, self.scripts = {}, []
         for name in launcher.programs(self.command, kind):
             path = shutil.which(name)
             if path is None:
@@ -144,15 +146,22 @@ class Job:
                 )
             if family.family_of_program(path):
                 found[family.family_of_program(path)] = name
-        return agree(found, self.command.launcher, self.launcher_family)
+            else:
+                self.scripts.append(name)
+        return found
+
+    def preloaded(self):
+        """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):
+        then the MPI has to be there before.
+        """
+        libraries = [str(self.build.preload)]
+        if self.scripts and self.build.mpi_library:
+            libraries.append(self.build.mpi_library)
+        return ":".join(libraries)
 
     def with_settings(self, settings):
-        variables = {
-            "LD_PRELOAD": launcher.preload_value(
-                str(self.build.preload), os.environ.get("LD_PRELOAD")
-            ),
-            **settings,
-        }
+        ours = launcher.preload_value(self.preloaded(), os.environ.get("LD_PRELOAD"))
+        variables = {"LD_PRELOAD": ours, **settings}
         if any(c in str(self.build.preload) for c in ": "):
             raise Problem(
                 f"the path {self.build.preload} has a space or colon in it; LD_PRELOAD cannot hold"
