@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test ovl check demo install clean help setup
+.PHONY: all static shared test mutants ovl check demo install clean help setup
 .NOTPARALLEL:
 
 all: static
@@ -42,6 +42,12 @@ check: setup
 demo: setup
 	@tools/build.sh all
 	@bin/crestacoll demo
+
+# ALGO: only these, as collective/name.
+ALGO :=
+mutants:
+	@tools/setup.sh build
+	@python3 tools/mutants.py $(ALGO)
 
 ovl:
 	@echo "make ovl: the overlap benchmark comes with the split-phase interface," \

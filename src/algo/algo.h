@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* algo.h - an algorithm: for what problems it works, and how it builds a schedule.
+ *
+ * One file holds one algorithm, `const cco_algo cco_<collective>_<name>`, and registry.def one line
+ * for it.  An algorithm file includes this header and, if need be, algo/pattern/; it allocates
+ * nothing, moves nothing and calls no MPI. */
+#ifndef CCO_ALGO_H
+#define CCO_ALGO_H
+
+#include "sched/problem.h"
+
+typedef struct cco_param {
+    const char *name; /* NULL ends the list */
+    long preset, min, max;
+    const char *help;
+} cco_param;
+
+typedef struct cco_algo {
+    const char *name, *doc;
+    /* False for problems that it cannot do.  May use only what all ranks know. */
+    bool (*usable)(const cco_problem *q);
+    void (*build)(cco_sched *s, const cco_problem *q);
+    cco_param params[CCO_PARAMS + 1];
+} cco_algo;
+
+/* The `i`th algorithm of a collective, NULL after the last. */
+const cco_algo *cco_algo_of(cco_coll coll, int i);
+
+#endif

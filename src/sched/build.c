@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* build.c - the builder behind sched.h. */
+#include <stdlib.h>
+
+#include "core/mpi_compat.h"
+#include "sched/step.h"
+
+enum { ALIGNMENT = 64 }; /* of pieces of scratch: a cache line */
+
+cco_sched *cco_sched_new(const cco_problem *q)
+{
+    cco_sched *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return NULL;
+    s->layouts = q->layouts;
+    s->rank = q->rank;
+    s->size = q->size;
+    s->error = MPI_SUCCESS;
+    return s;
+}
+
+void cco_sched_free(cco_sched *s)
+{
+    if (s != NULL)
+        free(s->steps);
+    free(s);
+}
+
+int cco_sched_error(const cco_sched *s)
+{
+    return s->error;
+}
+
+static void fail(cco_sched *s, int error)
+{
+    if (s->error == MPI_SUCCESS)
+        s->error = error;
+}
+
+static void add(cco_sched *s, cco_step step)
+{
+    if (s->error != MPI_SUCCESS)
+        return;
+    if (s->count == s->room) {
+        const int room = s->room ? 2 * s->room : 16;
+        cco_step *larger = realloc(s->steps, (size_t)room * sizeof *larger);
+        if (larger == NULL) {
+            fail(s, MPI_ERR_NO_MEM);
+            return;
+        }
+        s->steps = larger;
+        s->room = room;
+    }
+    s->steps[s->count++] = step;
+}
+
+static bool is_peer(cco_sched *s, int peer)
+{
+    if (peer >= 0 && peer < s->size && peer != s->rank)
+        return true;
+    fail(s, MPI_ERR_INTERN);
+    return false;
+}
+
+void cco_send(cco_sched *s, int peer, cco_span from)
+{
+    if (from.n > 0 && is_peer(s, peer))
+        add(s, (cco_step){.kind = CCO_STEP_SEND, .peer = peer, .a = from});
+}
+
+void cco_recv(cco_sched *s, int peer, cco_span to)
+{
+    if (to.n > 0 && is_peer(s, peer))
+        add(s, (cco_step){.kind = CCO_STEP_RECV, .peer = peer, .b = to});
+}
+
+void cco_copy(cco_sched *s, cco_span from, cco_span to)
+{
+    if (from.n != to.n)
+        fail(s, MPI_ERR_INTERN);
+    else if (from.n > 0 && (from.base != to.base || from.at != to.at))
+        add(s, (cco_step){.kind = CCO_STEP_COPY, .a = from, .b = to});
+}
+
+void cco_reduce(cco_sched *s, cco_span from, cco_span into)
+{
+    if (from.n != into.n || from.n % s->layouts[into.layout].size != 0)
+        fail(s, MPI_ERR_INTERN);
+    else if (from.n > 0)
+        add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into});
+}
+
+/* An empty round says nothing: one that opens after nothing is the same round. */
+void cco_round(cco_sched *s)
+{
+    if (s->count > 0 && s->steps[s->count - 1].kind != CCO_STEP_ROUND)
+        add(s, (cco_step){.kind = CCO_STEP_ROUND});
+}
+
+size_t cco_span_memory(const cco_sched *s, cco_span span)
+{
+    const cco_layout *layout = &s->layouts[span.layout];
+    return span.n / layout->size * (size_t)layout->extent;
+}
+
+cco_span cco_scratch(cco_sched *s, size_t n)
+{
+    const cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
+    s->scratch += (cco_span_memory(s, span) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return span;
+}
+
+cco_span cco_part(cco_sched *s, cco_span span, size_t from, size_t n)
+{
+    const cco_layout *layout = &s->layouts[span.layout];
+    if (from + n > span.n || from % layout->size != 0 || n % layout->size != 0) {
+        fail(s, MPI_ERR_INTERN);
+        return (cco_span){.base = span.base, .layout = span.layout};
+    }
+    span.at += (ptrdiff_t)(from / layout->size) * layout->extent;
+    span.n = n;
+    return span;
+}

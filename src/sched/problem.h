@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* problem.h - one collective call on one rank as an algorithm sees it: ranks, blocks, bytes.
+ *
+ * Sizes are bytes of data, without the gaps of datatypes: all ranks agree on them where MPI makes
+ * them agree, in whatever types they describe their buffers. */
+#ifndef CCO_PROBLEM_H
+#define CCO_PROBLEM_H
+
+#include "core/collectives.h"
+#include "sched/sched.h"
+
+enum { CCO_PARAMS = 3 }; /* of an algorithm, at most */
+
+/* How elements lie in memory. */
+typedef struct cco_layout {
+    size_t size;      /* bytes of data of an element */
+    ptrdiff_t extent; /* bytes of memory from one to the next */
+} cco_layout;
+
+/* The blocks of a buffer.  The arrays are NULL where all blocks are alike. */
+typedef struct cco_side {
+    cco_base base; /* in place, the send side lies in CCO_OUT */
+    int blocks;    /* 0 where the buffer is not significant */
+    int layout;
+    ptrdiff_t start;     /* memory from the base to the first block */
+    size_t each;         /* bytes of a block */
+    ptrdiff_t pitch;     /* memory from one block to the next */
+    const size_t *n;     /* bytes of each block */
+    const ptrdiff_t *at; /* memory from the base to each */
+} cco_side;
+
+typedef struct cco_problem {
+    cco_coll coll;
+    int rank, size, root;
+    bool commutative; /* the operation; true for the collectives without one */
+    size_t bytes; /* of a rank's block or of the vector (core/call.h); 0 if ranks do not share it */
+    size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
+    cco_side in, out;          /* in place, `in` lies where the data are: nothing else need know */
+    const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
+    long params[CCO_PARAMS];   /* of the algorithm */
+} cco_problem;
+
+/* The block that a side has for rank `i`, counted modulo the number of ranks. */
+cco_span cco_block(const cco_problem *q, const cco_side *side, int i);
+
+/* The block of a side that has one: what this rank gives to a gather, the vector of an allreduce.
+ */
+cco_span cco_whole(const cco_side *side);
+
+/* Part `i` (modulo `parts`) of a span cut at units as evenly as can be; the first are larger. */
+cco_span cco_cut(cco_sched *s, const cco_problem *q, cco_span span, int i, int parts);
+
+#endif

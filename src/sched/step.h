@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* step.h - what a schedule is made of: shared by builder, printer, checker and transports. */
+#ifndef CCO_STEP_H
+#define CCO_STEP_H
+
+#include "sched/problem.h"
+
+typedef enum cco_step_kind {
+    CCO_STEP_SEND,
+    CCO_STEP_RECV,
+    CCO_STEP_COPY,
+    CCO_STEP_REDUCE,
+    CCO_STEP_ROUND
+} cco_step_kind;
+
+typedef struct cco_step {
+    cco_step_kind kind;
+    int peer;
+    cco_span a, b; /* send: from a; receive: to b; copy, reduce: from a, to or into b */
+} cco_step;
+
+struct cco_sched {
+    const cco_layout *layouts;
+    int rank, size;
+    cco_step *steps;
+    int count, room;
+    size_t scratch; /* bytes of memory that it needs */
+    int error;      /* an MPI error class */
+};
+
+/* An empty schedule for a problem, which must stay while it is built. */
+cco_sched *cco_sched_new(const cco_problem *q);
+void cco_sched_free(cco_sched *s);
+
+/* MPI_SUCCESS, or the class of the first error: MPI_ERR_NO_MEM, MPI_ERR_INTERN for an algorithm
+ * that names a wrong rank, cuts inside an element, or reduces what cannot be. */
+int cco_sched_error(const cco_sched *s);
+
+/* Memory that a span covers, gaps between its elements included. */
+size_t cco_span_memory(const cco_sched *s, cco_span span);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim.c - see sim.h. */
+#include "transport/sim/sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const base_names[CCO_BASES] = {"in", "out", "tmp"};
+
+__attribute__((format(printf, 2, 3))) static bool wrong(cco_sim *sim, const char *format, ...)
+{
+    va_list arguments;
+    if (sim->why[0] != '\0')
+        return false;
+    va_start(arguments, format);
+    vsnprintf(sim->why, sizeof sim->why, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Copies the data of a span to or from `packed`, keeping account of what is written. */
+static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packed, bool out)
+{
+    const cco_memory *memory = &sim->ranks[rank].memory[span.base];
+    const cco_layout *layout = &sim->ranks[rank].sched->layouts[span.layout];
+    ptrdiff_t at = span.at;
+    for (size_t left = span.n; left > 0; left -= layout->size, at += layout->extent) {
+        if (at < 0 || (size_t)at + layout->size > memory->size)
+            return wrong(sim, "rank %d reaches outside of %s: byte %td of %zu", rank,
+                         base_names[span.base], at, memory->size);
+        if (out) {
+            memcpy(memory->data + at, packed, layout->size);
+            memset(memory->written + at, 1, layout->size);
+        } else {
+            if (memchr(memory->written + at, 0, layout->size) != NULL)
+                return wrong(sim, "rank %d reads byte %td of %s, which nobody wrote", rank, at,
+                             base_names[span.base]);
+            memcpy(packed, memory->data + at, layout->size);
+        }
+        packed += layout->size;
+    }
+    return true;
+}
+
+static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
+{
+    unsigned char *packed = malloc(a.n + 1);
+    const bool fine = packed != NULL && transfer(sim, from, a, packed, false) &&
+                      transfer(sim, to, b, packed, true);
+    free(packed);
+    return fine;
+}
+
+static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
+{
+    const size_t element = sim->ranks[rank].sched->layouts[b.layout].size;
+    unsigned char *from = malloc(a.n + 1), *into = malloc(b.n + 1);
+    bool fine = from != NULL && into != NULL && transfer(sim, rank, a, from, false) &&
+                transfer(sim, rank, b, into, false);
+    for (size_t i = 0; fine && i < b.n; i += element)
+        sim->reduce(from + i, into + i, element);
+    fine = fine && transfer(sim, rank, b, into, true);
+    free(from);
+    free(into);
+    return fine;
+}
+
+static bool overlap(const cco_sched *s, cco_span a, cco_span b)
+{
+    const ptrdiff_t a_end = a.at + (ptrdiff_t)cco_span_memory(s, a);
+    const ptrdiff_t b_end = b.at + (ptrdiff_t)cco_span_memory(s, b);
+    return a.n > 0 && b.n > 0 && a.base == b.base && a.at < b_end && b.at < a_end;
+}
+
+static bool writes(const cco_step *step)
+{
+    return step->kind != CCO_STEP_SEND;
+}
+
+static bool reads(const cco_step *step)
+{
+    return step->kind != CCO_STEP_RECV;
+}
+
+/* Steps of one round may run in any order, so none may touch what another one writes. */
+static bool check_round(cco_sim *sim, int rank)
+{
+    const cco_sim_rank *r = &sim->ranks[rank];
+    for (int i = r->at; i < r->end; i++)
+        for (int j = r->at; j < r->end && writes(&r->sched->steps[i]); j++) {
+            const cco_step *x = &r->sched->steps[i], *y = &r->sched->steps[j];
+            if (i != j && ((reads(y) && overlap(r->sched, x->b, y->a)) ||
+                           (writes(y) && overlap(r->sched, x->b, y->b))))
+                return wrong(sim, "rank %d: steps %d and %d of one round touch the same memory",
+                             rank, i, j);
+        }
+    return true;
+}
+
+/* Opens rounds of a rank until one has messages; its local steps run at once. */
+static bool open_round(cco_sim *sim, int rank)
+{
+    cco_sim_rank *r = &sim->ranks[rank];
+    const cco_sched *s = r->sched;
+    while (r->left == 0 && r->end < s->count) {
+        r->at = r->end == 0 ? 0 : r->end + 1;
+        for (r->end = r->at; r->end < s->count && s->steps[r->end].kind != CCO_STEP_ROUND; r->end++)
+            r->left += s->steps[r->end].kind <= CCO_STEP_RECV;
+        r->rounds += r->left > 0;
+        memcpy(r->known, r->heard, sizeof r->known);
+        if (!check_round(sim, rank))
+            return false;
+        for (int i = r->at; i < r->end; i++) {
+            const cco_step *step = &s->steps[i];
+            if ((step->kind == CCO_STEP_COPY && !move(sim, rank, step->a, rank, step->b)) ||
+                (step->kind == CCO_STEP_REDUCE && !reduce(sim, rank, step->a, step->b)))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The first message in a rank's round, of a kind and with a peer, that has not met; -1 if none. */
+static int waiting(const cco_sim_rank *r, cco_step_kind kind, int peer)
+{
+    for (int i = r->at; i < r->end; i++)
+        if (!r->done[i] && r->sched->steps[i].kind == kind && r->sched->steps[i].peer == peer)
+            return i;
+    return -1;
+}
+
+/* Lets the sends of a rank meet their receives.  True if one did, or if something is wrong. */
+static bool deliver(cco_sim *sim, int rank)
+{
+    cco_sim_rank *r = &sim->ranks[rank];
+    bool any = false;
+    for (int i = r->at; i < r->end; i++) {
+        const cco_step *send = &r->sched->steps[i];
+        if (send->kind != CCO_STEP_SEND || waiting(r, CCO_STEP_SEND, send->peer) != i)
+            continue;
+        cco_sim_rank *other = &sim->ranks[send->peer];
+        const int k = waiting(other, CCO_STEP_RECV, rank);
+        if (k < 0)
+            continue;
+        const cco_step *recv = &other->sched->steps[k];
+        any = true;
+        if (send->a.n != recv->b.n)
+            wrong(sim, "rank %d sends %zu bytes to rank %d, which expects %zu", rank, send->a.n,
+                  send->peer, recv->b.n);
+        else
+            move(sim, rank, send->a, send->peer, recv->b);
+        r->done[i] = other->done[k] = 1;
+        r->left--;
+        other->left--;
+        sim->messages++;
+        sim->bytes += send->a.n;
+        for (int w = 0; w < CCO_SIM_RANKS / 64; w++)
+            other->heard[w] |= r->known[w];
+    }
+    return any;
+}
+
+static bool begin(cco_sim *sim)
+{
+    sim->messages = sim->bytes = 0;
+    sim->rounds = 0;
+    sim->why[0] = '\0';
+    for (int i = 0; i < sim->size; i++) {
+        cco_sim_rank *r = &sim->ranks[i];
+        r->at = r->end = r->left = r->rounds = 0;
+        memset(r->heard, 0, sizeof r->heard);
+        r->heard[i / 64] |= (uint64_t)1 << i % 64;
+        r->done = calloc((size_t)r->sched->count + 1, 1);
+        if (r->done == NULL)
+            return wrong(sim, "no memory");
+    }
+    return true;
+}
+
+/* What a rank waits for when nothing moves any more. */
+static void explain_deadlock(cco_sim *sim)
+{
+    for (int i = 0; i < sim->size; i++) {
+        const cco_sim_rank *r = &sim->ranks[i];
+        for (int k = r->at; r->left > 0 && k < r->end; k++) {
+            const cco_step *step = &r->sched->steps[k];
+            if (!r->done[k] && step->kind <= CCO_STEP_RECV)
+                wrong(sim, "deadlock: rank %d waits in step %d to %s rank %d", i, k,
+                      step->kind == CCO_STEP_SEND ? "send to" : "receive from", step->peer);
+        }
+    }
+}
+
+static void run(cco_sim *sim)
+{
+    for (bool moved = true; moved && sim->why[0] == '\0';) {
+        moved = false;
+        for (int i = 0; i < sim->size; i++)
+            if (!open_round(sim, i))
+                return;
+        for (int i = 0; i < sim->size; i++)
+            moved |= deliver(sim, i);
+    }
+    explain_deadlock(sim);
+}
+
+bool cco_sim_run(cco_sim *sim)
+{
+    if (begin(sim))
+        run(sim);
+    for (int i = 0; i < sim->size; i++) {
+        sim->rounds = sim->ranks[i].rounds > sim->rounds ? sim->ranks[i].rounds : sim->rounds;
+        free(sim->ranks[i].done);
+        sim->ranks[i].done = NULL;
+    }
+    return sim->why[0] == '\0';
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sim.h - the schedules of all ranks run in one process, without MPI, and are watched.
+ *
+ * Sends are rendezvous: a round of a rank ends only when its messages have met their receives, as
+ * with large messages of any MPI.  Found: deadlock, messages of unequal size, data read that nobody
+ * wrote, memory outside of a buffer, steps of one round that touch the same memory. */
+#ifndef CCO_SIM_H
+#define CCO_SIM_H
+
+#include <stdint.h>
+
+#include "sched/step.h"
+
+enum { CCO_SIM_RANKS = 512 };
+
+/* A base of a rank: its memory, and a byte for each that is not 0 once it was written. */
+typedef struct cco_memory {
+    unsigned char *data, *written;
+    size_t size;
+} cco_memory;
+
+typedef struct cco_sim_rank {
+    const cco_sched *sched;
+    cco_memory memory[CCO_BASES];
+    int at;                             /* the first step of its round */
+    int end;                            /* behind the last */
+    unsigned char *done;                /* per step */
+    int left;                           /* messages of its round that have not met */
+    int rounds;                         /* with a message */
+    uint64_t heard[CCO_SIM_RANKS / 64]; /* the ranks whose start this one knows of */
+    uint64_t known[CCO_SIM_RANKS / 64]; /* those it knew of when its round began */
+} cco_sim_rank;
+
+typedef struct cco_sim {
+    cco_sim_rank *ranks;
+    int size;
+    /* into = from op into, for one element of `n` bytes. */
+    void (*reduce)(const void *from, void *into, size_t n);
+    uint64_t messages, bytes; /* counted */
+    int rounds;               /* of the rank with most of them */
+    char why[256];            /* the first thing that was wrong; "" if nothing */
+} cco_sim;
+
+/* Runs the schedules to their end.  True if nothing was wrong. */
+bool cco_sim_run(cco_sim *sim);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* conformance.c - every registered algorithm against the definition of its collective, in one
+ * process: number of ranks x size x root x in place x commutative x gaps, each schedule run twice
+ * on other data.  A new algorithm adds nothing here.
+ *
+ *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
+ *   conformance-sim COLLECTIVE[/ALGORITHM] --counts      messages, bytes, rounds
+ *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/print.h"
+#include "world.h"
+
+static const int many[] = {64, 65, 127, 128, 255, 256, 257};
+enum { SMALL = 33, ALL_ROOTS = 9 };
+
+static long cases, failures;
+
+static void fail(const cco_algo *algo, const world *w)
+{
+    failures++;
+    if (failures <= 40)
+        printf("FAIL %s/%s p=%d n=%d root=%d%s%s%s: %s\n", cco_coll_infos[w->c.coll].name,
+               algo->name, w->c.p, w->c.n, w->c.root, w->c.in_place ? " in place" : "",
+               w->c.commutative ? "" : " not commutative", w->c.gaps ? " with gaps" : "",
+               w->sim.why);
+}
+
+static bool build(const cco_algo *algo, world *w)
+{
+    for (int i = 0; i < w->c.p; i++) {
+        cco_sched *s = cco_sched_new(&w->problems[i]);
+        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
+            w->problems[i].params[k] = algo->params[k].preset;
+        algo->build(s, &w->problems[i]);
+        w->sim.ranks[i].sched = s;
+        if (cco_sched_error(s) != 0) {
+            snprintf(w->sim.why, sizeof w->sim.why, "rank %d: the builder refused (class %d)", i,
+                     cco_sched_error(s));
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_twice(world *w)
+{
+    for (unsigned seed = 1; seed <= 2; seed++) {
+        world_fill(w, seed);
+        if (!cco_sim_run(&w->sim) || !world_check(w))
+            return false;
+    }
+    return true;
+}
+
+/* Messages that the schedules sent; 0 for a problem that the algorithm cannot do. */
+static uint64_t try(const cco_algo *algo, const world_case *c)
+{
+    uint64_t messages = 0;
+    world *w = world_new(c);
+    if (algo->usable(&w->problems[0])) {
+        cases++;
+        if (!build(algo, w) || !run_twice(w))
+            fail(algo, w);
+        messages = w->sim.messages;
+    }
+    for (int i = 0; i < c->p; i++)
+        cco_sched_free((cco_sched *)(uintptr_t)w->sim.ranks[i].sched);
+    world_free(w);
+    return messages;
+}
+
+/* In place or not, commutative or not, with gaps or not. */
+static void try_variants(const cco_algo *algo, const world_case *base)
+{
+    const bool reduction = cco_coll_infos[base->coll].properties & CCO_REDUCTION;
+    for (int variant = 0; variant < 8; variant++) {
+        world_case c = *base;
+        c.in_place = variant & 1;
+        c.commutative = !(variant & 2);
+        c.gaps = variant & 4;
+        if ((c.in_place && !world_in_place(c.coll)) || (!c.commutative && !reduction))
+            continue;
+        try(algo, &c);
+    }
+}
+
+static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
+{
+    const bool rooted = cco_coll_infos[coll].properties & CCO_ROOTED;
+    const int all = rooted ? p : 1;
+    for (int root = 0; root < all; root += p <= ALL_ROOTS || root == all - 1 ? 1 : (all - 1) / 2)
+        try_variants(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n});
+}
+
+static void try_algorithm(const cco_algo *algo, cco_coll coll)
+{
+    uint64_t messages = 0;
+    for (int p = 1; p <= SMALL; p++) {
+        const int sizes[] = {0, 1, 2, 7, 64, p - 1, p + 1, 1000};
+        const int count = p <= ALL_ROOTS ? 8 : 7; /* the largest where it is cheap */
+        for (int i = 0; i < count; i++)
+            try_roots(algo, coll, p, sizes[i]);
+    }
+    world_case c = {.coll = coll, .p = SMALL, .n = 7, .commutative = true};
+    messages = try(algo, &c);
+    if (messages > 4 * SMALL * 5)
+        return;
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        c.p = many[i];
+        c.root = many[i] / 3 * !!(cco_coll_infos[coll].properties & CCO_ROOTED);
+        try(algo, &c);
+    }
+}
+
+/* Builds, runs and shows one problem. */
+static void show(const cco_algo *algo, const world_case *c, bool print)
+{
+    world *w = world_new(c);
+    if (algo->usable(&w->problems[0]) && build(algo, w) && run_twice(w)) {
+        printf("%s/%s p=%d n=%d: %llu messages, %llu bytes, %d rounds\n",
+               cco_coll_infos[c->coll].name, algo->name, c->p, c->n,
+               (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes,
+               w->sim.rounds);
+        for (int i = 0; print && i < c->p; i++) {
+            printf("rank %d\n", i);
+            cco_print(w->sim.ranks[i].sched, stdout);
+        }
+    }
+    for (int i = 0; i < c->p; i++)
+        cco_sched_free((cco_sched *)(uintptr_t)w->sim.ranks[i].sched);
+    world_free(w);
+}
+
+static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s", cco_coll_infos[coll].name, algo->name);
+    return only == NULL || strcmp(only, name) == 0 || strcmp(only, cco_coll_infos[coll].name) == 0;
+}
+
+/* Does what the arguments say with one algorithm. */
+static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
+{
+    world_case c = {.coll = coll, .p = 4, .n = 1000, .commutative = true};
+    if (argc == 5 && strcmp(argv[2], "--print") == 0) {
+        c.p = atoi(argv[3]);
+        c.n = atoi(argv[4]);
+        if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
+            show(algo, &c, true);
+    } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
+        show(algo, &c, false);
+        c.p = 13;
+        show(algo, &c, false);
+    } else {
+        try_algorithm(algo, coll);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int algorithms = 0;
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
+        for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++) {
+            const cco_algo *algo = cco_algo_of((cco_coll)coll, i);
+            if (!wanted(argc > 1 ? argv[1] : NULL, (cco_coll)coll, algo))
+                continue;
+            algorithms++;
+            handle(algo, (cco_coll)coll, argc, argv);
+        }
+    printf("%d algorithms, %ld cases, %ld failures\n", algorithms, cases, failures);
+    return failures > 0 || algorithms == 0;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.c - see world.h. */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *room(size_t n)
+{
+    void *memory = calloc(n + 1, 1);
+    if (memory == NULL)
+        abort();
+    return memory;
+}
+
+static bool reduces(cco_coll coll)
+{
+    return cco_coll_infos[coll].properties & CCO_REDUCTION;
+}
+
+bool world_in_place(cco_coll coll)
+{
+    return coll != CCO_BARRIER && coll != CCO_BCAST && coll != CCO_ALLTOALL &&
+           coll != CCO_ALLTOALLV && coll != CCO_ALLTOALLW;
+}
+
+static bool uneven(cco_coll coll)
+{
+    return coll == CCO_GATHERV || coll == CCO_SCATTERV || coll == CCO_ALLGATHERV ||
+           coll == CCO_ALLTOALLV || coll == CCO_REDUCE_SCATTER;
+}
+
+/* Elements of the block that goes from rank `from` to rank `to`. */
+static size_t elements(const world_case *c, int from, int to)
+{
+    switch (c->coll) {
+    case CCO_GATHERV:
+    case CCO_ALLGATHERV:
+        return (size_t)(from % 3 * c->n + from % 2);
+    case CCO_SCATTERV:
+    case CCO_REDUCE_SCATTER:
+        return (size_t)(to % 3 * c->n + to % 2);
+    case CCO_ALLTOALLV:
+        return (size_t)((3 * from + 5 * to + c->n) % (c->n + 2));
+    case CCO_BARRIER:
+        return 0;
+    default:
+        return (size_t)c->n;
+    }
+}
+
+/* Which blocks the buffers of a rank have; the collective's definition as shapes. */
+static int in_blocks(const world_case *c, int rank)
+{
+    switch (c->coll) {
+    case CCO_BARRIER:
+    case CCO_BCAST:
+        return 0;
+    case CCO_SCATTER:
+    case CCO_SCATTERV:
+        return rank == c->root ? c->p : 0;
+    case CCO_ALLTOALL:
+    case CCO_ALLTOALLV:
+    case CCO_REDUCE_SCATTER:
+    case CCO_REDUCE_SCATTER_BLOCK:
+        return c->p;
+    default:
+        return 1;
+    }
+}
+
+static int out_blocks(const world_case *c, int rank)
+{
+    switch (c->coll) {
+    case CCO_BARRIER:
+        return 0;
+    case CCO_GATHER:
+    case CCO_GATHERV:
+        return rank == c->root ? c->p : 0;
+    case CCO_REDUCE:
+        return rank == c->root;
+    case CCO_ALLGATHER:
+    case CCO_ALLGATHERV:
+    case CCO_ALLTOALL:
+    case CCO_ALLTOALLV:
+        return c->p;
+    default:
+        return 1;
+    }
+}
+
+/* A side with room for its blocks one after the other, uneven ones in backward order. */
+static cco_side make_side(world *w, int rank, cco_base base, int blocks)
+{
+    const bool in = base == CCO_IN;
+    const ptrdiff_t extent = w->layouts[base].extent;
+    cco_side side = {.base = base, .blocks = blocks, .layout = (int)base};
+    side.each = w->element * (in ? elements(&w->c, rank, rank) : elements(&w->c, rank, rank));
+    if (blocks > 1 && uneven(w->c.coll)) {
+        size_t *n = room((size_t)blocks * sizeof *n);
+        ptrdiff_t *at = room((size_t)blocks * sizeof *at), next = 0;
+        for (int k = 0; k < blocks; k++) {
+            const int i = w->c.coll == CCO_REDUCE_SCATTER ? k : blocks - 1 - k;
+            n[i] = w->element * (in ? elements(&w->c, rank, i) : elements(&w->c, i, rank));
+            at[i] = next;
+            next += (ptrdiff_t)(n[i] / w->element) * extent;
+        }
+        side.n = n;
+        side.at = at;
+    }
+    side.pitch = (ptrdiff_t)(side.each / w->element) * extent;
+    return side;
+}
+
+static size_t side_memory(const world *w, const cco_side *side)
+{
+    size_t bytes = side->blocks == 0 ? 0 : side->each * (size_t)side->blocks;
+    for (int i = 0; side->n != NULL && i < side->blocks; i++)
+        bytes += (i == 0 ? 0 : side->n[i]);
+    if (side->n != NULL)
+        bytes += side->n[0] - side->each * (size_t)side->blocks;
+    return bytes / w->element * (size_t)w->layouts[side->layout].extent;
+}
+
+/* In place, a side lies in the other buffer. */
+static void put_in_place(world *w, cco_problem *q)
+{
+    const bool root = q->rank == q->root;
+    switch (q->coll) {
+    case CCO_GATHER:
+    case CCO_GATHERV:
+    case CCO_ALLGATHER:
+    case CCO_ALLGATHERV:
+        if (q->out.blocks > 0) {
+            const cco_span own = cco_block(q, &q->out, q->rank);
+            q->in = (cco_side){CCO_OUT, 1, own.layout, own.at, own.n, 0, NULL, NULL};
+        }
+        break;
+    case CCO_SCATTER:
+    case CCO_SCATTERV:
+        if (root) {
+            const cco_span own = cco_block(q, &q->in, q->rank);
+            q->out = (cco_side){CCO_IN, 1, own.layout, own.at, own.n, 0, NULL, NULL};
+        }
+        break;
+    case CCO_REDUCE:
+        if (root)
+            q->in = q->out;
+        break;
+    default: /* the other reductions */
+        q->in.base = CCO_OUT;
+        q->in.layout = CCO_OUT;
+        break;
+    }
+    (void)w;
+}
+
+static void make_problem(world *w, int rank)
+{
+    const world_case *c = &w->c;
+    cco_problem *q = &w->problems[rank];
+    *q = (cco_problem){.coll = c->coll,
+                       .rank = rank,
+                       .size = c->p,
+                       .root = c->root,
+                       .commutative = !reduces(c->coll) || c->commutative,
+                       .unit = reduces(c->coll) ? w->element : 1,
+                       .layouts = w->layouts};
+    q->bytes = uneven(c->coll) ? 0 : w->element * elements(c, rank, rank);
+    q->in = make_side(w, rank, CCO_IN, in_blocks(c, rank));
+    q->out = make_side(w, rank, CCO_OUT, out_blocks(c, rank));
+    if (c->in_place)
+        put_in_place(w, q);
+}
+
+static void add_maps(const void *from, void *into, size_t n)
+{
+    uint32_t a[2], b[2];
+    memcpy(a, from, n);
+    memcpy(b, into, n);
+    b[0] += a[0];
+    b[1] += a[1];
+    memcpy(into, b, n);
+}
+
+/* x -> a x + b, composed: associative, not commutative. */
+static void compose_maps(const void *from, void *into, size_t n)
+{
+    uint32_t left[2], right[2];
+    memcpy(left, from, n);
+    memcpy(right, into, n);
+    right[1] = left[0] * right[1] + left[1];
+    right[0] = left[0] * right[0];
+    memcpy(into, right, n);
+}
+
+world *world_new(const world_case *c)
+{
+    world *w = room(sizeof *w);
+    w->c = *c;
+    w->element = reduces(c->coll) ? WORLD_ELEMENT : 1;
+    const ptrdiff_t size = (ptrdiff_t)w->element;
+    w->layouts[CCO_IN] = w->layouts[CCO_OUT] = (cco_layout){w->element, c->gaps ? size + 3 : size};
+    if (c->gaps && !reduces(c->coll)) /* types may differ between the sides, and from scratch */
+        w->layouts[CCO_IN].extent = size + 1;
+    w->layouts[CCO_TMP] = reduces(c->coll) ? w->layouts[CCO_OUT] : (cco_layout){1, 1};
+    w->problems = room((size_t)c->p * sizeof *w->problems);
+    w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
+    w->sim.size = c->p;
+    w->sim.reduce = c->commutative ? add_maps : compose_maps;
+    for (int i = 0; i < c->p; i++)
+        make_problem(w, i);
+    return w;
+}
+
+static void free_memory(cco_memory *memory)
+{
+    free(memory->data);
+    free(memory->written);
+    *memory = (cco_memory){0};
+}
+
+void world_free(world *w)
+{
+    for (int i = 0; i < w->c.p; i++) {
+        const cco_problem *q = &w->problems[i];
+        free((void *)(uintptr_t)q->in.n);
+        free((void *)(uintptr_t)q->in.at);
+        free((void *)(uintptr_t)q->out.n);
+        free((void *)(uintptr_t)q->out.at);
+        for (int base = 0; base < CCO_BASES; base++)
+            free_memory(&w->sim.ranks[i].memory[base]);
+    }
+    free(w->problems);
+    free(w->sim.ranks);
+    free(w);
+}
+
+static void give(cco_memory *memory, size_t size)
+{
+    free_memory(memory);
+    memory->size = size;
+    memory->data = room(size);
+    memory->written = room(size);
+    memset(memory->data, WORLD_UNTOUCHED, size);
+}
+
+void world_fill(world *w, unsigned seed)
+{
+    w->c.seed = seed;
+    for (int rank = 0; rank < w->c.p; rank++) {
+        const cco_problem *q = &w->problems[rank];
+        cco_sim_rank *r = &w->sim.ranks[rank];
+        cco_side in = make_side(w, rank, CCO_IN, in_blocks(&w->c, rank));
+        cco_side out = make_side(w, rank, CCO_OUT, out_blocks(&w->c, rank));
+        size_t out_size = side_memory(w, &out);
+        if (q->in.base == CCO_OUT && side_memory(w, &q->in) > out_size)
+            out_size = side_memory(w, &q->in);
+        give(&r->memory[CCO_IN], side_memory(w, &in));
+        give(&r->memory[CCO_OUT], out_size);
+        give(&r->memory[CCO_TMP], r->sched != NULL ? r->sched->scratch : 0);
+        memset(r->memory[CCO_TMP].written, w->c.coll == CCO_BARRIER, r->memory[CCO_TMP].size);
+        free((void *)(uintptr_t)in.n);
+        free((void *)(uintptr_t)in.at);
+        free((void *)(uintptr_t)out.n);
+        free((void *)(uintptr_t)out.at);
+        for (int to = 0; to < q->in.blocks; to++)
+            world_fill_block(w, rank, cco_block(q, &q->in, to), to);
+        if (q->coll == CCO_BCAST && rank == q->root)
+            world_fill_block(w, rank, cco_whole(&q->out), 0);
+    }
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.h - p ranks that call one collective: their problems, their memory, and what must come out,
+ * from the definitions in the MPI standard alone. */
+#ifndef WORLD_H
+#define WORLD_H
+
+#include "algo/algo.h"
+#include "transport/sim/sim.h"
+
+enum {
+    WORLD_ELEMENT = 8,      /* bytes of the largest element */
+    WORLD_UNTOUCHED = 0xAA, /* memory that nobody has written */
+};
+
+typedef struct world_case {
+    cco_coll coll;
+    int p, root;
+    int n; /* elements of a block or of the vector; the scale of uneven ones */
+    bool in_place;
+    bool commutative; /* reductions: a sum, or a composition of maps */
+    bool gaps;        /* elements with gaps in the caller's memory */
+    unsigned seed;    /* of the data */
+} world_case;
+
+typedef struct world {
+    world_case c;
+    size_t element;
+    cco_layout layouts[CCO_BASES];
+    cco_problem *problems;
+    cco_sim sim;
+} world;
+
+/* True if MPI knows MPI_IN_PLACE for the collective, and the sides can say it. */
+bool world_in_place(cco_coll coll);
+
+/* Problems without memory: enough to build schedules.  Aborts when memory runs out. */
+world *world_new(const world_case *c);
+void world_free(world *w);
+
+/* Gives memory and data to every rank, afresh. */
+void world_fill(world *w, unsigned seed);
+
+/* Writes this rank's data for block `to` at a span. */
+void world_fill_block(world *w, int rank, cco_span span, int to);
+
+/* Compares with the definition.  True, or what is wrong is in w->sim.why. */
+bool world_check(world *w);
+
+#endif
