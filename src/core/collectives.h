@@ -5,7 +5,7 @@
 #define CCO_COLLECTIVES_H
 
 /* Properties; what they mean is said in api/collectives.def. */
-enum { CCO_SIZED = 1, CCO_ROOTED = 2, CCO_REDUCTION = 4, CCO_BYTE_DISPLS = 8 };
+enum { CCO_SIZED = 1, CCO_ROOTED = 2, CCO_REDUCTION = 4 };
 
 typedef enum cco_coll {
 #define CCO_COLLECTIVE(suffix, name, mpi_name, properties) CCO_##suffix,
