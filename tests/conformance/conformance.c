@@ -4,7 +4,8 @@
  * on other data.  A new algorithm adds nothing here.
  *
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
- *   conformance-sim COLLECTIVE[/ALGORITHM] --counts      messages, bytes, rounds
+ *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
+ *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds
  *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +18,13 @@ static const int many[] = {64, 65, 127, 128, 255, 256, 257};
 enum { SMALL = 33, ALL_ROOTS = 9 };
 
 static long cases, failures;
+static bool stop_at_first;
 
 static void fail(const cco_algo *algo, const world *w)
 {
     failures++;
+    if (stop_at_first)
+        exit(1);
     if (failures <= 40)
         printf("FAIL %s/%s p=%d n=%d root=%d%s%s%s: %s\n", cco_coll_infos[w->c.coll].name,
                algo->name, w->c.p, w->c.n, w->c.root, w->c.in_place ? " in place" : "",
@@ -28,12 +32,15 @@ static void fail(const cco_algo *algo, const world *w)
                w->sim.why);
 }
 
+/* The parameters of the problems to come; NULL for the presets. */
+static const long *chosen;
+
 static bool build(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         cco_sched *s = cco_sched_new(&w->problems[i]);
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            w->problems[i].params[k] = algo->params[k].preset;
+            w->problems[i].params[k] = chosen != NULL ? chosen[k] : algo->params[k].preset;
         algo->build(s, &w->problems[i]);
         w->sim.ranks[i].sched = s;
         if (cco_sched_error(s) != 0) {
@@ -95,6 +102,30 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
         try_variants(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n});
 }
 
+/* One parameter after the other takes its limits and small values, where pieces are many. */
+static void try_parameters(const cco_algo *algo, cco_coll coll)
+{
+    static const int sizes[] = {0, 1, 7, 64};
+    for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++) {
+        const cco_param *param = &algo->params[k];
+        const long values[] = {param->min, param->min + 1, param->min + 2, 7, param->max};
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            long params[CCO_PARAMS];
+            if (values[v] < param->min || values[v] > param->max)
+                continue;
+            for (int i = 0; i < CCO_PARAMS; i++)
+                params[i] = algo->params[i].name != NULL ? algo->params[i].preset : 0;
+            params[0] = params[0] > 8 ? 8 : params[0]; /* sizes: small enough to cut something */
+            params[k] = values[v];
+            chosen = params;
+            for (int p = 1; p <= 17; p++)
+                for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+                    try_roots(algo, coll, p, sizes[i]);
+            chosen = NULL;
+        }
+    }
+}
+
 static void try_algorithm(const cco_algo *algo, cco_coll coll)
 {
     uint64_t messages = 0;
@@ -104,6 +135,7 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         for (int i = 0; i < count; i++)
             try_roots(algo, coll, p, sizes[i]);
     }
+    try_parameters(algo, coll);
     world_case c = {.coll = coll, .p = SMALL, .n = 7, .commutative = true};
     messages = try(algo, &c);
     if (messages > 4 * SMALL * 5)
@@ -138,7 +170,8 @@ static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
     snprintf(name, sizeof name, "%s/%s", cco_coll_infos[coll].name, algo->name);
-    return only == NULL || strcmp(only, name) == 0 || strcmp(only, cco_coll_infos[coll].name) == 0;
+    return only == NULL || strcmp(only, "all") == 0 || strcmp(only, name) == 0 ||
+           strcmp(only, cco_coll_infos[coll].name) == 0;
 }
 
 /* Does what the arguments say with one algorithm. */
@@ -162,6 +195,7 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
 int main(int argc, char **argv)
 {
     int algorithms = 0;
+    stop_at_first = argc == 3 && strcmp(argv[2], "--first") == 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++) {
             const cco_algo *algo = cco_algo_of((cco_coll)coll, i);

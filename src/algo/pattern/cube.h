@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cube.h - the largest power of two of ranks as places of a hypercube.
  *
- * Ranks count from `origin`.  With p no power of two, each of the first places stands for two ranks in
- * sequence, of which the first rests while the second works; so a run of places is a run of ranks. */
+ * Ranks count from `origin`.  With p no power of two, each of the first places stands for two ranks
+ * in sequence: the first rests while the second works.  So a run of places is a run of ranks. */
 #ifndef CCO_CUBE_H
 #define CCO_CUBE_H
 
@@ -18,7 +18,7 @@ typedef struct cco_cube {
 
 cco_cube cco_cube_of(const cco_problem *q, int origin);
 
-/* The first rank, counted from the origin, that a place stands for; p for the place after the last. */
+/* The first rank, counted from the origin, that a place stands for; p for the place behind all. */
 int cco_cube_first(const cco_cube *cube, int place);
 
 /* The rank that works at a place. */
@@ -29,8 +29,8 @@ int cco_cube_rank(const cco_cube *cube, int place);
 void cco_cube_fold(cco_sched *s, const cco_cube *cube, cco_span mine, cco_span got);
 void cco_cube_unfold(cco_sched *s, const cco_cube *cube, cco_span mine);
 
-/* The range of `span` that a place keeps when it has halved its range with each neighbour across the
- * bits below `bit`, the lowest first. */
+/* The range of `span` that a place keeps when it has halved its range with each neighbour across
+ * the bits below `bit`, the lowest first. */
 cco_span cco_cube_range(cco_sched *s, const cco_problem *q, const cco_cube *cube, cco_span span,
                         int place, int bit);
 

@@ -12,8 +12,8 @@ static cco_span place_of_sum(cco_sched *s, const cco_problem *q)
     return q->in.base == CCO_OUT ? cco_scratch(s, out.n) : out;
 }
 
-/* Peers come in falling order from me-1 to 0, then from p-1 to me+1.  Each is the left operand of what
- * came before, so the second part needs a sum of its own unless the operation commutes. */
+/* Peers come in falling order from me-1 to 0, then from p-1 to me+1.  Each is the left operand of
+ * what came before, so the second part needs a sum of its own unless the operation commutes. */
 void cco_pairwise_reduce_scatter(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank;
@@ -106,6 +106,6 @@ void cco_halving_reduce_scatter(cco_sched *s, const cco_problem *q)
     }
     cco_round(s);
     if (cube.partner >= 0)
-        cco_send(s, cube.partner, cco_run_within(s, q, &q->in, sum, cube.partner, cube.partner + 1));
+        cco_send(s, me - 1, cco_run_within(s, q, &q->in, sum, me - 1, me));
     cco_copy(s, cco_run_within(s, q, &q->in, sum, me, me + 1), out);
 }

@@ -10,7 +10,7 @@
 
 int cco_tree_place(const cco_problem *q, int root);
 
-/* The lowest bit of a place that is set; of the root, the lowest power of two that is not below p. */
+/* The lowest bit of a place that is set; of the root, the first power of two not below p. */
 int cco_tree_reach(int place, int p);
 
 /* The end of the subtree of a place. */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allgather "ring": blocks go round, from each rank to the next.
+ *
+ *   messages p-1   bytes sent per rank n(p-1)   scratch 0
+ *
+ * For large n: neighbours only, and no byte twice.
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in
+ * MPICH, Int. J. High Perform. Comput. Appl. 19 (2005). */
+#include "algo/algo.h"
+
+#include "algo/pattern/ring.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_ring_allgather(s, q);
+}
+
+const cco_algo cco_allgather_ring = {
+    .name = "ring",
+    .doc = "blocks go round, from each rank to the next",
+    .usable = usable,
+    .build = build,
+};

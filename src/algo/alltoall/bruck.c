@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alltoall "bruck": blocks hop by the digits of their distance to base k.
+ *
+ *   messages <= (k-1) ceil(log_k p)   bytes sent per rank about n(p-1)(k-1)/k ceil(log_k p)
+ *   scratch 3np
+ *
+ * Few rounds, for small n.
+ * J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby: Efficient algorithms for all-to-all
+ * communications in multiport message-passing systems, IEEE Trans. Parallel Distrib. Syst. 8
+ * (1997). */
+#include "algo/algo.h"
+
+#include "algo/pattern/blocks.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static cco_span blocks(cco_sched *s, const cco_problem *q, cco_span all, int first, int count)
+{
+    return cco_part(s, all, (size_t)first * q->bytes, (size_t)count * q->bytes);
+}
+
+/* Copies the blocks whose digit of weight `weight` is `digit` from their places to a run at `at`,
+ * or back.  Returns its end. */
+static int pack(cco_sched *s, const cco_problem *q, cco_span all, cco_span run, int at, int weight,
+                int digit, bool back)
+{
+    const int k = (int)q->params[0];
+    for (int i = 1; i < q->size; i++)
+        if (i / weight % k == digit) {
+            const cco_span block = blocks(s, q, all, i, 1), there = blocks(s, q, run, at++, 1);
+            cco_copy(s, back ? there : block, back ? block : there);
+        }
+    return at;
+}
+
+/* How many these are. */
+static int having(const cco_problem *q, int weight, int digit)
+{
+    const int k = (int)q->params[0];
+    int count = 0;
+    for (int i = 1; i < q->size; i++)
+        count += i / weight % k == digit;
+    return count;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    const int p = q->size, me = q->rank, k = (int)q->params[0];
+    const size_t n = (size_t)p * q->bytes;
+    const cco_span all = cco_scratch(s, n), give = cco_scratch(s, n), got = cco_scratch(s, n);
+
+    cco_copy(s, cco_run(q, &q->in, me, p), blocks(s, q, all, 0, p - me)); /* by distance */
+    cco_copy(s, cco_run(q, &q->in, 0, me), blocks(s, q, all, p - me, me));
+    for (int weight = 1; weight < p; weight *= k) {
+        int at = 0, begin = 0;
+        cco_round(s);
+        for (int digit = 1; digit < k; digit++)
+            at = pack(s, q, all, give, at, weight, digit, false);
+        cco_round(s);
+        for (int digit = 1; digit < k && digit * weight < p; digit++) {
+            const int far = digit * weight, count = having(q, weight, digit);
+            cco_send(s, (me + far) % p, blocks(s, q, give, begin, count));
+            cco_recv(s, (me - far + p) % p, blocks(s, q, got, begin, count));
+            begin += count;
+        }
+        cco_round(s);
+        at = 0;
+        for (int digit = 1; digit < k; digit++)
+            at = pack(s, q, all, got, at, weight, digit, true);
+    }
+    cco_round(s);
+    for (int i = 0; i < p; i++)
+        cco_copy(s, blocks(s, q, all, i, 1), cco_block(q, &q->out, me - i));
+}
+
+const cco_algo cco_alltoall_bruck = {
+    .name = "bruck",
+    .doc = "blocks hop by the digits of their distance to base k",
+    .usable = usable,
+    .build = build,
+    .params = {{"k", 2, 2, 64, "radix"}},
+};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce "rabenseifner": recursive halving, then a binomial gather of the parts.
+ *
+ *   messages <= 2 log2 p   bytes sent per rank < 2n   scratch 2n, on the root n
+ *   operation: commutative, or the root is the last rank
+ *
+ * For large n.  Ranks count from the one after the root, so that the root has the last place.
+ * R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
+#include "algo/algo.h"
+
+#include "algo/pattern/cube.h"
+
+static bool usable(const cco_problem *q)
+{
+    return q->commutative || q->root == q->size - 1;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    const cco_cube cube = cco_cube_of(q, (q->root + 1) % q->size);
+    const int place = cube.place;
+    const cco_span in = cco_whole(&q->in);
+    if (cube.rests) {
+        cco_cube_fold(s, &cube, in, in);
+        return;
+    }
+    const cco_span got = cco_scratch(s, in.n);
+    const cco_span sum = q->rank == q->root ? cco_whole(&q->out) : cco_scratch(s, in.n);
+    cco_copy(s, in, sum);
+    cco_cube_fold(s, &cube, sum, got);
+    cco_cube_halve(s, q, &cube, sum, got);
+    for (int bit = cube.places / 2; bit > 0; bit /= 2) { /* gather, towards the last place */
+        const int other = place ^ bit, peer = cco_cube_rank(&cube, other);
+        cco_round(s);
+        if (!(place & bit)) {
+            cco_send(s, peer, cco_cube_range(s, q, &cube, sum, place, 2 * bit));
+            return;
+        }
+        cco_recv(s, peer, cco_cube_range(s, q, &cube, sum, other, 2 * bit));
+    }
+}
+
+const cco_algo cco_reduce_rabenseifner = {
+    .name = "rabenseifner",
+    .doc = "recursive halving, then a binomial gather of the parts",
+    .usable = usable,
+    .build = build,
+};

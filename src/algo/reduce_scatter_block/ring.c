@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reduce_scatter_block "ring": a partial sum of every block goes round to its owner.
+ *
+ *   messages p-1   bytes sent per rank n(p-1)   scratch 2 blocks
+ *   operation: commutative
+ *
+ * For large blocks: neighbours only.
+ * P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations,
+ * J. Parallel Distrib. Comput. 69 (2009). */
+#include "algo/algo.h"
+
+#include "algo/pattern/reduce_scatter.h"
+
+static bool usable(const cco_problem *q)
+{
+    return q->commutative;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_ring_reduce_scatter(s, q);
+}
+
+const cco_algo cco_reduce_scatter_block_ring = {
+    .name = "ring",
+    .doc = "a partial sum of every block goes round to its owner",
+    .usable = usable,
+    .build = build,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scatter "linear": the root sends every rank its block.
+ *
+ *   messages p-1 from the root   bytes sent n(p-1) by the root   scratch 0
+ *
+ * The root has `window` messages in a round. */
+#include "algo/algo.h"
+
+#include "algo/pattern/linear.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_linear_scatter(s, q, q->params[0]);
+}
+
+const cco_algo cco_scatter_linear = {
+    .name = "linear",
+    .doc = "the root sends every rank its block",
+    .usable = usable,
+    .build = build,
+    .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_memory.c - the k-th allocation fails, for every k: each algorithm's schedule then says so,
+ * and nothing is lost (run it under AddressSanitizer or valgrind). */
+#include <mpi.h>
+
+#include "testing/testing.h"
+#include "world.h"
+
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static long left = -1; /* allocations until one fails; below 0: none will */
+
+static bool fails_now(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails_now() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails_now() ? NULL : __real_realloc(old, size);
+}
+
+/* Builds with the k-th allocation failing; true if none was left to fail. */
+static bool build_with_failure(const cco_algo *algo, const cco_problem *q, long k)
+{
+    left = k;
+    cco_sched *s = cco_sched_new(q);
+    if (s != NULL)
+        algo->build(s, q);
+    const bool all_went_well = left >= 0;
+    left = -1;
+    CHECK(s != NULL || !all_went_well, "no schedule although nothing failed");
+    if (s != NULL)
+        CHECK((cco_sched_error(s) == MPI_SUCCESS) == all_went_well, "class %d after failure %ld",
+              cco_sched_error(s), k);
+    cco_sched_free(s);
+    return all_went_well;
+}
+
+static void try_algorithm(const cco_algo *algo, cco_coll coll)
+{
+    world *w = world_new(&(world_case){.coll = coll, .p = 7, .n = 9, .commutative = true});
+    snprintf(testing_label, sizeof testing_label, "%s/%s", cco_coll_infos[coll].name, algo->name);
+    for (int rank = 0; rank < 7; rank++) {
+        cco_problem *q = &w->problems[rank];
+        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
+            q->params[k] = algo->params[k].preset;
+        long k = 0;
+        while (algo->usable(q) && !build_with_failure(algo, q, k))
+            k++;
+    }
+    world_free(w);
+}
+
+int main(void)
+{
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
+        for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++)
+            try_algorithm(cco_algo_of((cco_coll)coll, i), (cco_coll)coll);
+    return testing_end("test_memory");
+}
