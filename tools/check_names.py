@@ -3,8 +3,8 @@
 """check_names.py [BUILD FOLDER ...] - one name everywhere.
 
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
-.name = "NAME", and no model is left out. Of a build: every symbol that the libraries show
-belongs to MPI or to us.
+.name = "NAME", and no model is left out; likewise every algorithm. Of a build: every symbol that
+the libraries show belongs to MPI or to us.
 """
 import re
 import subprocess
@@ -14,6 +14,7 @@ from pathlib import Path
 from sources import ROOT, Report
 
 REGISTRY = ROOT / "src/native/registry.def"
+ALGORITHMS = ROOT / "src/algo/registry.def"
 
 # CRESTA_x, MPI_x and MPIX_x in C; in Fortran the same in lower case, sometimes upper, with
 # underscores and suffixes.
@@ -52,6 +53,19 @@ def check_registry(report):
             report.add(path, 1, f'cco_model_{name} is not called "{name}"')
 
 
+def check_algorithms(report):
+    """src/algo/COLL/NAME.c defines cco_COLL_NAME, is called "NAME" and has one line."""
+    lines = ALGORITHMS.read_text().split("\n")
+    for path in sorted(ROOT.glob("src/algo/*/*.c")):
+        coll, name, text = path.parent.name, path.stem, path.read_text()
+        if coll == "pattern":
+            continue
+        if lines.count(f"CCO_ALGO({coll.upper()}, {coll}, {name})") != 1:
+            report.add(ALGORITHMS, 1, f"no line, or more than one, for {coll}/{name}")
+        if f"\nconst cco_algo cco_{coll}_{name} = {{\n    .name = \"{name}\"," not in text:
+            report.add(path, 1, f'does not define cco_{coll}_{name} with .name = "{name}"')
+
+
 def symbols(library, *options):
     """The names that a library defines, by nm."""
     done = subprocess.run(["nm", *options, "--defined-only", "-P", str(library)],
@@ -80,6 +94,7 @@ def check_build(report, folder):
 def main():
     report = Report("names")
     check_registry(report)
+    check_algorithms(report)
     for folder in sys.argv[1:]:
         check_build(report, Path(folder).resolve())
     report.exit()
