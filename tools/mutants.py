@@ -147,7 +147,7 @@ def known_equivalent():
 def main():
     wanted = set(sys.argv[1:])
     paths = sorted(ROOT.glob("src/algo/*/*.c"))
-    equivalent, built, survivors = known_equivalent(), 0, []
+    equivalent, built, survivors = known_equivalent(), 0, 0
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects, program = build_original(Path(folder))
@@ -161,12 +161,13 @@ def main():
             new = [m for m in alive
                    if (algorithm.name, m[1].strip(), m[2].strip()) not in equivalent]
             built += count - (len(alive) - len(new))
-            survivors += [(algorithm, m) for m in new]
+            survivors += len(new)
             print(f"{algorithm.name:32} {count:4} mutants, {count - len(alive):4} killed,"
                   f" {len(alive) - len(new):3} equivalent, {len(new):3} survive", flush=True)
-    for algorithm, (number, old, new) in survivors:
-        print(f"{algorithm.path.relative_to(ROOT)}:{number + 1}: {old.strip()}  =>  {new.strip()}")
-    killed = built - len(survivors)
+            for number, old, changed in new:
+                print(f"  {path.relative_to(ROOT)}:{number + 1}: {old.strip()}  =>  "
+                      f"{changed.strip()}", flush=True)
+    killed = built - survivors
     print(f"{killed} of {built} mutants killed ({100 * killed / max(built, 1):.1f} %)")
     return 0 if built and killed >= 0.99 * built else 1
 
