@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allgather "recursive_doubling": exchange everything with the rank 2^k away, in log2 p rounds.
  *
- *   messages log2 p (+ 3)   bytes sent per rank n(p-1) (+ n(p-1))   scratch 0
+ *   messages log2 p (+ 2)   bytes sent per rank n(p-1) (+ n(p-1))   scratch 0
  *
  * Few rounds.  With p no power of two, the first 2(p - 2^m) ranks pair up before and after.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allreduce "rabenseifner": recursive halving, then recursive doubling of the parts.
  *
- *   messages 2 log2 p (+ 2)   bytes sent per rank 2n(p-1)/p (+ n)   scratch n   operation: any
+ *   messages 2 log2 p (+ 2)   bytes sent per rank < 2n (+ n)   scratch n   operation: any
  *
  * For large n, in few rounds.  Neighbours exchange most, and first; so the order of operands is
  * that of ranks.

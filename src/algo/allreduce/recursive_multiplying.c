@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allreduce "recursive_multiplying": exchange everything in groups of k ranks, in log_k p rounds.
  *
- *   messages (k-1) log_k p (+ 2, or k on the heads)   bytes sent per rank n(k-1) log_k p (+ n(k-1))
+ *   messages (k-1) log_k p (+ k-1)   bytes sent per rank n(k-1) log_k p (+ n(k-1))
  *   scratch n(k-1)   operation: any
  *
  * With k = 2 it is recursive doubling; larger k have fewer rounds.  With p no power of k, ranks

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* allreduce "reduce_bcast": reduce to rank 0, then broadcast, over the same binomial tree.
  *
- *   messages <= log2 p + 1 on a rank, 2(p-1) in all   bytes sent n(p-1) twice in all
+ *   messages <= log2 p + 1 on a rank, 2(p-1) in all   bytes sent 2n(p-1) in all
  *   scratch n   operation: any */
 #include "algo/algo.h"
 

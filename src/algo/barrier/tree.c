@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* barrier "tree": tell the root of a binomial tree, then hear from it.
  *
- *   messages 2(p-1) in all, in 2 ceil(log2 p) rounds   bytes sent as many   scratch log2 p + 1
+ *   messages 2(p-1) in all, in 2 ceil(log2 p) steps   bytes sent as many   scratch log2 p + 1
  *
  * Half the messages of the dissemination barrier, in twice the rounds. */
 #include "algo/algo.h"

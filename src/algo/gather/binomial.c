@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather "binomial": a binomial tree to the root.
  *
- *   messages p-1 in all, in ceil(log2 p) rounds   bytes sent per rank <= np/2   scratch <= np/2
+ *   messages p-1 (or p) in all, in ceil(log2 p) steps
+ *   bytes sent per rank <= np/2   scratch <= np/2
  *
  * Few rounds, for small n.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce "rabenseifner": recursive halving, then a binomial gather of the parts.
  *
- *   messages <= 2 log2 p   bytes sent per rank < 2n   scratch 2n, on the root n
+ *   messages <= log2 p + 1   bytes sent per rank < 2n   scratch 2n, on the root n
  *   operation: commutative, or the root is the last rank
  *
  * For large n.  Ranks count from the one after the root, so that the root has the last place.
