@@ -61,7 +61,7 @@ def _call_literal(coll: Collective, form: Form) -> str:
 
 def _entry(coll: Collective, form: Form) -> str:
     blocking = form.mode == "blocking"
-    enter = "cco_enter" if blocking else "cco_enter_start"
+    enter = f"cco_enter(comm, {coll.enum})" if blocking else "cco_enter_start(comm)"
     plain = f"return {_mpi(coll, form, 'PMPI')}({', '.join(c_names(coll, form))});"
     literal = _call_literal(coll, form)
     if blocking:
@@ -72,7 +72,7 @@ def _entry(coll: Collective, form: Form) -> str:
     return (
         _signature(_public(coll, form), coll, form, "")
         + "{\n"
-        + f"    cco_comm *state = {enter}(comm, {coll.enum});\n"
+        + f"    cco_comm *state = {enter};\n"
         + "    if (state == NULL)\n"
         + wrap(plain, " " * 12, first=" " * 8)
         + "\n"

@@ -18,9 +18,8 @@ static inline cco_comm *cco_enter(MPI_Comm comm, cco_coll coll)
 }
 
 /* A call that only starts a collective: never communicates.  NULL if there is nothing to record. */
-static inline cco_comm *cco_enter_start(MPI_Comm comm, cco_coll coll)
+static inline cco_comm *cco_enter_start(MPI_Comm comm)
 {
-    (void)coll;
     return cco_phase_now() == CCO_IDLE ? NULL : cco_enter_start_active(comm);
 }
 

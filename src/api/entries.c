@@ -197,7 +197,7 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
 
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BARRIER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ibarrier(comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BARRIER, .comm = comm},
@@ -207,7 +207,7 @@ int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BCAST);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
@@ -218,7 +218,7 @@ int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_
 int CRESTA_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
             request);
@@ -231,7 +231,7 @@ int CRESTA_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             root, comm, request);
@@ -244,7 +244,7 @@ int CRESTA_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 int CRESTA_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
             request);
@@ -257,7 +257,7 @@ int CRESTA_Iscatterv(const void *sendbuf, const int sendcounts[], const int disp
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
             root, comm, request);
@@ -270,7 +270,7 @@ int CRESTA_Iscatterv(const void *sendbuf, const int sendcounts[], const int disp
 int CRESTA_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
@@ -281,7 +281,7 @@ int CRESTA_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 int CRESTA_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
             request);
@@ -294,7 +294,7 @@ int CRESTA_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             comm, request);
@@ -306,7 +306,7 @@ int CRESTA_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 int CRESTA_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLREDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
@@ -317,7 +317,7 @@ int CRESTA_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
 int CRESTA_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER,
@@ -328,7 +328,7 @@ int CRESTA_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcou
 int CRESTA_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER_BLOCK);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
@@ -339,7 +339,7 @@ int CRESTA_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcou
 int CRESTA_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALL);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
             request);
@@ -352,7 +352,7 @@ int CRESTA_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdi
     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
             recvtype, comm, request);
@@ -366,7 +366,7 @@ int CRESTA_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdi
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLW);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
             rdispls, recvtypes, comm, request);
@@ -379,7 +379,7 @@ int CRESTA_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdi
 int CRESTA_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
@@ -390,7 +390,7 @@ int CRESTA_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_EXSCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
@@ -401,7 +401,7 @@ int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 #if defined(CRESTA_HAVE_PERSISTENT)
 int CRESTA_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BARRIER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Barrier_init)(comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BARRIER, .comm = comm}, info,
@@ -411,7 +411,7 @@ int CRESTA_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 int CRESTA_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BCAST);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Bcast_init)(buffer, count, datatype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
@@ -423,7 +423,7 @@ int CRESTA_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, info, request);
@@ -436,7 +436,7 @@ int CRESTA_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, root, comm, info, request);
@@ -449,7 +449,7 @@ int CRESTA_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, info, request);
@@ -462,7 +462,7 @@ int CRESTA_Scatterv_init(const void *sendbuf, const int sendcounts[], const int 
     MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
@@ -474,7 +474,7 @@ int CRESTA_Scatterv_init(const void *sendbuf, const int sendcounts[], const int 
 int CRESTA_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info,
             request);
@@ -486,7 +486,7 @@ int CRESTA_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 int CRESTA_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm, info, request);
@@ -499,7 +499,7 @@ int CRESTA_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype send
     const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, comm, info, request);
@@ -511,7 +511,7 @@ int CRESTA_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype send
 int CRESTA_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLREDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info,
             request);
@@ -523,7 +523,7 @@ int CRESTA_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dat
 int CRESTA_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm,
             info, request);
@@ -535,7 +535,7 @@ int CRESTA_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int rec
 int CRESTA_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER_BLOCK);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op,
             comm, info, request);
@@ -547,7 +547,7 @@ int CRESTA_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int rec
 int CRESTA_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALL);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm, info, request);
@@ -560,7 +560,7 @@ int CRESTA_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int
     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
             recvcounts, rdispls, recvtype, comm, info, request);
@@ -574,7 +574,7 @@ int CRESTA_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const int rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLW);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
             recvcounts, rdispls, recvtypes, comm, info, request);
@@ -587,7 +587,7 @@ int CRESTA_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int
 int CRESTA_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
@@ -598,7 +598,7 @@ int CRESTA_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 int CRESTA_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_EXSCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info,
             request);
@@ -801,7 +801,7 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
 int CRESTA_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BCAST);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .large = true,
@@ -813,7 +813,7 @@ int CRESTA_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
 int CRESTA_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
             comm, request);
@@ -827,7 +827,7 @@ int CRESTA_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
     int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             root, comm, request);
@@ -841,7 +841,7 @@ int CRESTA_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
             comm, request);
@@ -855,7 +855,7 @@ int CRESTA_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
     MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
             root, comm, request);
@@ -868,7 +868,7 @@ int CRESTA_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 int CRESTA_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .large = true,
@@ -880,7 +880,7 @@ int CRESTA_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int CRESTA_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
             request);
@@ -893,7 +893,7 @@ int CRESTA_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
     MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
             recvtype, comm, request);
@@ -906,7 +906,7 @@ int CRESTA_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 int CRESTA_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLREDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .large = true,
@@ -918,7 +918,7 @@ int CRESTA_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
 int CRESTA_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
@@ -929,7 +929,7 @@ int CRESTA_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count
 int CRESTA_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER_BLOCK);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm,
             request);
@@ -942,7 +942,7 @@ int CRESTA_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count
 int CRESTA_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALL);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
             request);
@@ -955,7 +955,7 @@ int CRESTA_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const
     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
             rdispls, recvtype, comm, request);
@@ -969,7 +969,7 @@ int CRESTA_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const
     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLW);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
             rdispls, recvtypes, comm, request);
@@ -982,7 +982,7 @@ int CRESTA_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const
 int CRESTA_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .large = true,
@@ -994,7 +994,7 @@ int CRESTA_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_EXSCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .large = true,
@@ -1008,7 +1008,7 @@ int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 int CRESTA_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_BCAST);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .large = true,
@@ -1020,7 +1020,7 @@ int CRESTA_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, info, request);
@@ -1033,7 +1033,7 @@ int CRESTA_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
     int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_GATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, root, comm, info, request);
@@ -1047,7 +1047,7 @@ int CRESTA_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
     MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, root, comm, info, request);
@@ -1060,7 +1060,7 @@ int CRESTA_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Aint displs[], MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCATTERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf,
             recvcount, recvtype, root, comm, info, request);
@@ -1073,7 +1073,7 @@ int CRESTA_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 int CRESTA_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info,
             request);
@@ -1087,7 +1087,7 @@ int CRESTA_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm, info, request);
@@ -1100,7 +1100,7 @@ int CRESTA_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLGATHERV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
             displs, recvtype, comm, info, request);
@@ -1113,7 +1113,7 @@ int CRESTA_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 int CRESTA_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLREDUCE);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
             request);
@@ -1125,7 +1125,7 @@ int CRESTA_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 int CRESTA_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op,
             comm, info, request);
@@ -1137,7 +1137,7 @@ int CRESTA_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_C
 int CRESTA_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_REDUCE_SCATTER_BLOCK);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op,
             comm, info, request);
@@ -1150,7 +1150,7 @@ int CRESTA_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALL);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
             recvtype, comm, info, request);
@@ -1164,7 +1164,7 @@ int CRESTA_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
     MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLV);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
             recvcounts, rdispls, recvtype, comm, info, request);
@@ -1179,7 +1179,7 @@ int CRESTA_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
     const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
     MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_ALLTOALLW);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
             recvcounts, rdispls, recvtypes, comm, info, request);
@@ -1192,7 +1192,7 @@ int CRESTA_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 int CRESTA_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_SCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
             request);
@@ -1204,7 +1204,7 @@ int CRESTA_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 int CRESTA_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    cco_comm *state = cco_enter_start(comm, CCO_EXSCAN);
+    cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
         return CCO_PMPI_INIT(Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
             request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* defects.c - see defects.h.  MPICH 4.0.2 to 5.0.2 were tried. */
+/* defects.c - see defects.h.  What was tried with which version: docs/mpi-defects.md. */
 #include "native/defects.h"
 
 #include <stddef.h>
