@@ -65,7 +65,7 @@ def _entry(coll: Collective, form: Form) -> str:
     plain = f"return {_mpi(coll, form, 'PMPI')}({', '.join(c_names(coll, form))});"
     literal = _call_literal(coll, form)
     if blocking:
-        run = f"return cco_run(state, {literal});"
+        run = f"return cco_dispatch(state, {literal});"
     else:
         info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
         run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"

@@ -6,7 +6,7 @@
 
 #include "core/config.h"
 #include "core/mpi_compat.h"
-#include "native/registry.h"
+#include "model/registry.h"
 
 #if !defined(CCO_DEFAULT_IMPL)
 #define CCO_DEFAULT_IMPL ""

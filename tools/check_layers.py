@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    core < sched < {algo, transport, native} < tune < api < {interpose, fortran, bench} < python
+    core < sched < {algo, transport, native} < model < tune < api < {interpose, fortran, bench}
+    < python
 """
 import re
 
 from sources import ROOT, Report, files
 
-RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "tune": 3, "api": 4,
-        "interpose": 5, "fortran": 5, "bench": 5}
+RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "model": 3, "tune": 4,
+        "api": 5, "interpose": 6, "fortran": 6, "bench": 6}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sources import ROOT, Report
 
-REGISTRY = ROOT / "src/native/registry.def"
+REGISTRY = ROOT / "src/model/registry.def"
 ALGORITHMS = ROOT / "src/algo/registry.def"
 
 # CRESTA_x, MPI_x and MPIX_x in C; in Fortran the same in lower case, sometimes upper, with

@@ -35,8 +35,8 @@ class Unknown(Exception):
 
 
 def models():
-    """The names in src/native/registry.def."""
-    text = (ROOT / "src/native/registry.def").read_text()
+    """The names in src/model/registry.def."""
+    text = (ROOT / "src/model/registry.def").read_text()
     return re.findall(r"^\s*CCO_MODEL\(\s*(\w+)\s*[,)]", text, re.M)
 
 

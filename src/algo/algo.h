@@ -13,6 +13,7 @@ typedef struct cco_param {
     const char *name; /* NULL ends the list */
     long preset, min, max;
     const char *help;
+    const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
 } cco_param;
 
 typedef struct cco_algo {
@@ -25,5 +26,8 @@ typedef struct cco_algo {
 
 /* The `i`th algorithm of a collective, NULL after the last. */
 const cco_algo *cco_algo_of(cco_coll coll, int i);
+
+/* The algorithm of a collective whose name is these `length` characters; NULL if there is none. */
+const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);
 
 #endif

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* registry.c - the algorithms of registry.def. */
-#include "algo/algo.h"
+#include "algo/registry.h"
+
+#include <string.h>
 
 typedef struct entry {
     cco_coll coll;
     const cco_algo *algo;
 } entry;
-
-#define CCO_ALGO(COLL, coll, name) extern const cco_algo cco_##coll##_##name;
-#include "algo/registry.def"
-#undef CCO_ALGO
 
 static const entry entries[] = {
 #define CCO_ALGO(COLL, coll, name) {CCO_##COLL, &cco_##coll##_##name},
@@ -23,4 +21,13 @@ const cco_algo *cco_algo_of(cco_coll coll, int i)
         if (entries[k].coll == coll && i-- == 0)
             return entries[k].algo;
     return NULL;
+}
+
+const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length)
+{
+    const cco_algo *algo;
+    for (int i = 0; (algo = cco_algo_of(coll, i)) != NULL; i++)
+        if (strlen(algo->name) == length && strncmp(algo->name, name, length) == 0)
+            break;
+    return algo;
 }

@@ -115,7 +115,7 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
     const uint64_t start = cco_ticks();
     if (cco_profile_samples(++state->calls)) /* on all ranks or none, recording or suspended */
         sample_wait(state, record);
-    const int rc = choice->model->run(state, call);
+    const int rc = choice->way.model->run(state, &choice->way, call);
     if (cco_recording)
         count(record, bytes, cco_ticks() - start);
     return rc;
@@ -154,11 +154,11 @@ static int run_chosen(cco_comm *state, const cco_call *call)
         PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
-    return cco_configured.profile == NULL ? choice->model->run(state, call)
+    return cco_configured.profile == NULL ? choice->way.model->run(state, &choice->way, call)
                                           : run_recorded(state, choice, call, bytes);
 }
 
-int cco_run(cco_comm *state, const cco_call *call)
+int cco_dispatch(cco_comm *state, const cco_call *call)
 {
     inside++;
     const int rc = state->inter ? run_inter(state, call) : run_chosen(state, call);

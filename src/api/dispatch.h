@@ -24,7 +24,7 @@ static inline cco_comm *cco_enter_start(MPI_Comm comm)
 }
 
 /* Runs a blocking call with the implementation chosen for it, and records it. */
-int cco_run(cco_comm *state, const cco_call *call);
+int cco_dispatch(cco_comm *state, const cco_call *call);
 
 /* Starts a call with the MPI's own non-blocking or persistent form, and records it. */
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,

@@ -9,7 +9,7 @@ int CRESTA_Barrier(MPI_Comm comm)
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
         return PMPI_Barrier(comm);
-    return cco_run(state, &(cco_call){.coll = CCO_BARRIER, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .comm = comm});
 }
 
 int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
@@ -17,7 +17,7 @@ int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_C
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
         return PMPI_Bcast(buffer, count, datatype, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .root = root, .comm = comm});
 }
@@ -28,7 +28,7 @@ int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
         return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -40,7 +40,7 @@ int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     if (state == NULL)
         return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -51,7 +51,7 @@ int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
         return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -64,7 +64,7 @@ int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displ
     if (state == NULL)
         return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
             root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -75,9 +75,9 @@ int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
         return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
-        .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .root = root, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .root = root, .comm = comm});
 }
 
 int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -86,7 +86,7 @@ int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
         return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
 }
@@ -98,7 +98,7 @@ int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
     if (state == NULL)
         return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
@@ -109,9 +109,9 @@ int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
         return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
-        .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm});
 }
 
 int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -120,7 +120,7 @@ int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcoun
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
         return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
 }
@@ -131,7 +131,7 @@ int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcoun
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
         return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
 }
@@ -142,7 +142,7 @@ int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
         return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
 }
@@ -155,7 +155,7 @@ int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdis
     if (state == NULL)
         return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
             recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
 }
@@ -168,7 +168,7 @@ int CRESTA_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdis
     if (state == NULL)
         return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
             recvtypes, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
@@ -179,7 +179,7 @@ int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
         return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
 }
@@ -190,9 +190,9 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
         return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
-        .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm});
 }
 
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -614,7 +614,7 @@ int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int roo
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
         return PMPI_Bcast_c(buffer, count, datatype, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm});
 }
@@ -626,7 +626,7 @@ int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (state == NULL)
         return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
             comm);
-    return cco_run(state, &(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -639,7 +639,7 @@ int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (state == NULL)
         return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
             root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_GATHERV, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -651,7 +651,7 @@ int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     if (state == NULL)
         return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
             comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -664,7 +664,7 @@ int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
     if (state == NULL)
         return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
             root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCATTERV, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
@@ -675,7 +675,7 @@ int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
         return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm});
 }
@@ -686,7 +686,7 @@ int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
         return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
 }
@@ -699,9 +699,9 @@ int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
     if (state == NULL)
         return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
             recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLGATHERV, .large = true, .sendbuf = sendbuf,
-        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
-        .recvdispls = displs, .recvtype = recvtype, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
 int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -710,7 +710,7 @@ int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
         return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }
@@ -721,9 +721,9 @@ int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count 
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
         return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true, .sendbuf = sendbuf,
-        .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm});
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm});
 }
 
 int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
@@ -732,7 +732,7 @@ int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
         return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }
@@ -743,7 +743,7 @@ int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
         return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
 }
@@ -756,7 +756,7 @@ int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     if (state == NULL)
         return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
             rdispls, recvtype, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALLV, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
 }
@@ -769,7 +769,7 @@ int CRESTA_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
     if (state == NULL)
         return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
             rdispls, recvtypes, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_ALLTOALLW, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
@@ -780,7 +780,7 @@ int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
         return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }
@@ -791,7 +791,7 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
         return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
-    return cco_run(state, &(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
+    return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
 }

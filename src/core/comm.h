@@ -16,7 +16,7 @@
 /* An implementation for calls of `min` to `max` bytes. */
 typedef struct cco_choice {
     MPI_Count min, max;
-    const cco_model *model;
+    cco_way way;
     char impl[64];                  /* the implementation that runs, as a user would write it */
     const char *refused;            /* why it is not the one that the rule names; NULL if it is */
     char why[128];                  /* the rule and where it stands */

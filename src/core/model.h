@@ -6,6 +6,16 @@
 #include "core/call.h"
 
 struct cco_comm;
+struct cco_algo; /* algo/algo.h */
+
+enum { CCO_PARAMS = 3 }; /* of an algorithm, at most */
+
+/* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */
+typedef struct cco_way {
+    const struct cco_model *model;
+    const struct cco_algo *algo; /* NULL: the model has none, or chooses for each call */
+    long params[CCO_PARAMS];
+} cco_way;
 
 typedef struct cco_model {
     const char *name;    /* as users write it, "nonblock" */
@@ -13,12 +23,14 @@ typedef struct cco_model {
     const char *lacking; /* why this build cannot run it; NULL if it can */
     const struct cco_model
         *below; /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
-    /* Why it must not run a collective here; NULL if it may.  The same answer on all ranks.  May be
-     * NULL itself. */
-    const char *(*refuses)(cco_coll coll);
+    /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */
+    const struct cco_algo *(*algorithms)(cco_coll coll, int i);
+    /* Why it must not run a collective so on `size` processes; NULL if it may.  The same answer on
+     * all ranks.  May be NULL itself. */
+    const char *(*refuses)(const cco_way *way, cco_coll coll, int size);
     /* Runs a blocking call on a set-up intracommunicator, any collective.  Returns MPI_SUCCESS or
      * an MPI error class, after the communicator's error handler was called. */
-    int (*run)(struct cco_comm *state, const cco_call *call);
+    int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
 } cco_model;
 
 #endif

@@ -7,39 +7,15 @@
 #include <time.h>
 
 #include "core/mpi_compat.h"
-
-enum {
-    SPINS =
-        1000, /* tests before the first yield when every rank has a core: some 50 microseconds */
-    YIELDS = 20000, /* yields before the first sleep: some milliseconds, far beyond any collective
-                       on a node */
-    NAP_NS = 20 * 1000,
-};
-
-/* Until somebody looked, wait as if cores were short: it costs little where they are not. */
-static bool crowded = true;
-
-int cco_oversubscribed(void)
-{
-    return crowded;
-}
+#include "core/pause.h"
 
 int cco_wait(MPI_Request *request)
 {
-    const int spins = crowded ? 0 : SPINS;
-    for (int tries = 0;; tries++) {
+    for (int tries = 0;; cco_pause(&tries)) {
         int done = 0;
         const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || done)
             return rc;
-        if (tries < spins)
-            continue;
-        if (tries < spins + YIELDS) {
-            sched_yield();
-            continue;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-        tries--; /* stay here, and never overflow */
     }
 }
 
@@ -66,6 +42,6 @@ void cco_wait_look_around(MPI_Comm world)
     if (PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
         return;
     if (count_node(node, &ranks, &cores) == MPI_SUCCESS)
-        crowded = ranks > cores;
+        cco_pause_crowded(ranks > cores);
     PMPI_Comm_free(&node);
 }

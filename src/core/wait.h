@@ -5,14 +5,10 @@
 
 #include "core/mpi_compat.h"
 
-/* Completes `*request`.  Spins, then yields the core, then sleeps for short times; yields at once
- * where ranks outnumber cores. */
+/* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
 /* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */
 void cco_wait_look_around(MPI_Comm world);
-
-/* True if it has, or if nobody looked. */
-int cco_oversubscribed(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* model "mpi": the MPI's own blocking call. */
-#include "core/model.h"
 #include "native/calls.h"
+#include "native/models.h"
 
-static int run(struct cco_comm *state, const cco_call *call)
+static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    (void)state;
+    (void)state, (void)way;
     return cco_native_blocking(call);
 }
 

@@ -5,12 +5,12 @@
 #include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
-#include "native/registry.h"
+#include "native/models.h"
 
-static int run(struct cco_comm *state, const cco_call *call)
+static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     MPI_Request request;
-    (void)state;
+    (void)state, (void)way;
     if (cco_alltoallw_in_place_defect(call))
         return cco_native_blocking(call);
     const int rc = cco_native_nonblocking(call, &request);

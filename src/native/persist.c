@@ -11,7 +11,7 @@
 #include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
-#include "native/registry.h"
+#include "native/models.h"
 #include "native/staging.h"
 
 static int run_once(const cco_call *call)
@@ -39,9 +39,10 @@ static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *stat
     return rc;
 }
 
-static int run(cco_comm *state, const cco_call *call)
+static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_staged_key key;
+    (void)way;
     if (cco_alltoallw_in_place_defect(call))
         return cco_native_blocking(call);
     if (!cco_staged_key_of(state, call, &key))
@@ -55,12 +56,18 @@ static int run(cco_comm *state, const cco_call *call)
     return rc;
 }
 
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    (void)way, (void)size;
+    return cco_persistent_defect(coll);
+}
+
 const cco_model cco_model_persist = {
     .name = "persist",
     .doc = "the MPI's persistent collective, kept and started again",
     .run = run,
     .below = &cco_model_nonblock,
-    .refuses = cco_persistent_defect,
+    .refuses = refuses,
 #if !defined(CRESTA_HAVE_PERSISTENT)
     .lacking = "this MPI has no persistent collectives (they came with MPI 4.0)",
 #endif

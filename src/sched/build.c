@@ -100,13 +100,18 @@ void cco_round(cco_sched *s)
 size_t cco_span_memory(const cco_sched *s, cco_span span)
 {
     const cco_layout *layout = &s->layouts[span.layout];
-    return span.n / layout->size * (size_t)layout->extent;
+    const size_t extent = (size_t)(layout->extent < 0 ? -layout->extent : layout->extent);
+    return span.n == 0 ? 0 : span.n / layout->size * extent;
 }
 
 cco_span cco_scratch(cco_sched *s, size_t n)
 {
-    const cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
-    s->scratch += (cco_span_memory(s, span) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
+    const cco_layout *layout = &s->layouts[CCO_TMP];
+    s->scratch += (cco_span_memory(s, span) + layout->spill + ALIGNMENT - 1) / ALIGNMENT *
+                  ALIGNMENT;
+    if (layout->extent < 0 && n > 0) /* elements lie downwards from the first */
+        span.at -= (ptrdiff_t)(n / layout->size - 1) * layout->extent;
     return span;
 }
 

@@ -7,14 +7,16 @@
 #define CCO_PROBLEM_H
 
 #include "core/collectives.h"
+#include "core/model.h"
 #include "sched/sched.h"
 
-enum { CCO_PARAMS = 3 }; /* of an algorithm, at most */
-
-/* How elements lie in memory. */
+/* How elements lie in memory.  A schedule depends on numbers only; the type is for transports. */
 typedef struct cco_layout {
-    size_t size;      /* bytes of data of an element */
-    ptrdiff_t extent; /* bytes of memory from one to the next */
+    size_t size;       /* bytes of data of an element */
+    ptrdiff_t extent;  /* bytes of memory from one to the next */
+    size_t spill;      /* bytes that one reaches beyond its extent */
+    bool dense;        /* the data are the memory: no gaps, in order */
+    MPI_Datatype type; /* of an element */
 } cco_layout;
 
 /* The blocks of a buffer.  The arrays are NULL where all blocks are alike. */
@@ -36,6 +38,8 @@ typedef struct cco_problem {
     size_t bytes; /* of a rank's block or of the vector (core/call.h); 0 if ranks do not share it */
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
     cco_side in, out;          /* in place, `in` lies where the data are: nothing else need know */
+    const size_t *counts;      /* bytes of every rank's block, for algorithms that ask for them
+                                  (algo/algo.h); else NULL */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
 } cco_problem;

@@ -36,7 +36,7 @@ void cco_sched_free(cco_sched *s);
  * that names a wrong rank, cuts inside an element, or reduces what cannot be. */
 int cco_sched_error(const cco_sched *s);
 
-/* Memory that a span covers, gaps between its elements included. */
+/* Memory that a span covers, gaps between its elements included, what they spill not. */
 size_t cco_span_memory(const cco_sched *s, cco_span span);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "native/registry.h"
+#include "model/registry.h"
 
 static cco_rules *user_rules, *builtin_rules;
 
@@ -20,12 +20,15 @@ void cco_choose_from(cco_rules *user, cco_rules *builtin)
 }
 
 /* The ladder: from what a rule names to what can do the collective here. */
-static void go_down(cco_choice *choice, cco_coll coll)
+static void go_down(cco_choice *choice, cco_coll coll, int size)
 {
-    while (choice->model->refuses != NULL && choice->model->refuses(coll) != NULL) {
-        choice->refused = choice->model->refuses(coll);
-        choice->model = choice->model->below;
-        snprintf(choice->impl, sizeof choice->impl, "%s", choice->model->name);
+    const char *why;
+    while (choice->way.model->refuses != NULL &&
+           (why = choice->way.model->refuses(&choice->way, coll, size)) != NULL) {
+        const bool picky = choice->way.algo != NULL; /* the model may know another */
+        choice->refused = why;
+        choice->way = (cco_way){.model = picky ? choice->way.model : choice->way.model->below};
+        snprintf(choice->impl, sizeof choice->impl, "%s", choice->way.model->name);
     }
 }
 
@@ -46,10 +49,11 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         if (!cco_rule_matches(rule, coll, state->name, state->size))
             continue;
         cco_choice *choice = &choices->list[choices->count++];
-        *choice = (cco_choice){.min = rule->min, .max = rule->max, .model = rule->model};
+        *choice = (cco_choice){.min = rule->min, .max = rule->max};
+        cco_rule_way(rule, coll, &choice->way);
         snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
         snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
-        go_down(choice, coll);
+        go_down(choice, coll, state->size);
         if (rule->min == 0 && rule->max == LLONG_MAX)
             return true;
     }
@@ -79,7 +83,7 @@ static bool choose(cco_comm *state, cco_coll coll)
         if (add_rules(choices, sources[i], coll, state))
             return shrink(choices);
     choices->list[choices->count++] = (cco_choice){
-        .max = LLONG_MAX, .model = cco_models[0], .impl = "mpi", .why = "no rule"};
+        .max = LLONG_MAX, .way.model = cco_models[0], .impl = "mpi", .why = "no rule"};
     return shrink(choices);
 }
 
@@ -93,8 +97,8 @@ bool cco_choose_for(cco_comm *state)
         if (!choose(state, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
-        if (choices->count == 1 && choices->list[0].model == cco_models[0] && !recorded && !told &&
-            choices->list[0].refused == NULL)
+        if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !recorded &&
+            !told && choices->list[0].refused == NULL)
             state->plain |= 1u << coll;
         if (choices->count > 1 || recorded)
             state->sized |= 1u << coll;

@@ -16,8 +16,13 @@ typedef struct cco_rule {
     int processes_min, processes_max;
     char pattern[64]; /* communicator names; "*" stands for any characters */
     const cco_model *model;
-    char impl[64]; /* as written */
-    char text[96]; /* the whole rule, as written */
+    char algorithm[32]; /* "" if it names none */
+    struct {
+        char name[16];
+        long value;
+    } params[CCO_PARAMS]; /* "" for none */
+    char impl[64];        /* as written */
+    char text[96];        /* the whole rule, as written */
 } cco_rule;
 
 typedef struct cco_rules {
@@ -33,6 +38,9 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
 /* True if `rule` speaks of `coll` on a communicator of that name and size, for some message size.
  */
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size);
+
+/* The way in which such a collective is done, as the rule says. */
+void cco_rule_way(const cco_rule *rule, cco_coll coll, cco_way *way);
 
 /* True if `text` is `pattern`, in which "*" stands for any characters. */
 bool cco_pattern_matches(const char *pattern, const char *text);

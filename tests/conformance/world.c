@@ -96,6 +96,8 @@ static cco_side make_side(world *w, int rank, cco_base base, int blocks)
     const bool in = base == CCO_IN;
     const ptrdiff_t extent = w->layouts[base].extent;
     cco_side side = {.base = base, .blocks = blocks, .layout = (int)base};
+    if (blocks == 0) /* the caller may have left anything in its arguments */
+        return side;
     side.each = w->element * (in ? elements(&w->c, rank, rank) : elements(&w->c, rank, rank));
     if (blocks > 1 && uneven(w->c.coll)) {
         size_t *n = room((size_t)blocks * sizeof *n);
@@ -201,10 +203,12 @@ world *world_new(const world_case *c)
     w->c = *c;
     w->element = reduces(c->coll) ? WORLD_ELEMENT : 1;
     const ptrdiff_t size = (ptrdiff_t)w->element;
-    w->layouts[CCO_IN] = w->layouts[CCO_OUT] = (cco_layout){w->element, c->gaps ? size + 3 : size};
+    w->layouts[CCO_IN] = w->layouts[CCO_OUT] = (cco_layout){
+        .size = w->element, .extent = c->gaps ? size + 3 : size, .dense = !c->gaps};
     if (c->gaps && !reduces(c->coll)) /* types may differ between the sides, and from scratch */
-        w->layouts[CCO_IN].extent = size + 1;
-    w->layouts[CCO_TMP] = reduces(c->coll) ? w->layouts[CCO_OUT] : (cco_layout){1, 1};
+        w->layouts[CCO_IN] = (cco_layout){.size = w->element, .extent = size + 1};
+    w->layouts[CCO_TMP] = reduces(c->coll) ? w->layouts[CCO_OUT]
+                                           : (cco_layout){.size = 1, .extent = 1, .dense = true};
     w->problems = room((size_t)c->p * sizeof *w->problems);
     w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
     w->sim.size = c->p;

@@ -3,7 +3,7 @@
  * running MPI. */
 #include <limits.h>
 
-#include "native/registry.h"
+#include "model/registry.h"
 #include "testing/testing.h"
 #include "tune/rules.h"
 

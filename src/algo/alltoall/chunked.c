@@ -66,6 +66,7 @@ const cco_algo cco_alltoall_chunked = {
     .usable = usable,
     .build = build,
     .params = {{"chunk", 65536, 1, 1 << 30, "bytes of a chunk"},
-               {"order", 0, 0, 2, "0 by distance, 1 shuffled, 2 exclusive or"},
+               {"order", 0, 0, 2, "of peers: by distance, shuffled, by exclusive or",
+                "ring|random|xor"},
                {"seed", 1, 0, 1 << 30, "of the shuffled order"}},
 };

@@ -6,7 +6,7 @@
 #include "core/model.h"
 
 #define CCO_MODEL(name) extern const cco_model cco_model_##name;
-#include "native/registry.def"
+#include "model/registry.def"
 #undef CCO_MODEL
 
 /* Ends with NULL. */

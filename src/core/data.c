@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data.c - see data.h. */
+#include "core/data.h"
+
+#include <limits.h>
+#include <stdint.h>
+
+#include "core/call.h"
+
+enum { PIECE = 1 << 30 }; /* bytes packed at once, where elements are smaller: MPI counts in int */
+
+/* A predefined type whose elements fill their extent. */
+static bool named_dense(MPI_Datatype type)
+{
+    MPI_Aint low, extent;
+    return PMPI_Type_get_extent(type, &low, &extent) == MPI_SUCCESS && low == 0 &&
+           extent == cco_type_size(type);
+}
+
+/* The type that a duplicate or contiguous type is made of; its caller frees what is not predefined.
+ */
+static bool made_of(MPI_Datatype type, int combiner, MPI_Datatype *inner)
+{
+    int count;
+    if (combiner == MPI_COMBINER_CONTIGUOUS)
+        return PMPI_Type_get_contents(type, 1, 0, 1, &count, NULL, inner) == MPI_SUCCESS;
+    return combiner == MPI_COMBINER_DUP &&
+           PMPI_Type_get_contents(type, 0, 0, 1, NULL, NULL, inner) == MPI_SUCCESS;
+}
+
+static void free_derived(MPI_Datatype *type)
+{
+    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+    if (PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+        combiner != MPI_COMBINER_NAMED)
+        PMPI_Type_free(type);
+}
+
+bool cco_type_dense(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = -1;
+    MPI_Datatype inner;
+    if (type == MPI_DATATYPE_NULL ||
+        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+        return false;
+    if (combiner == MPI_COMBINER_NAMED)
+        return named_dense(type);
+    if (!made_of(type, combiner, &inner))
+        return false;
+    const bool dense = cco_type_dense(inner);
+    free_derived(&inner);
+    return dense;
+}
+
+/* MPICH packs nothing at MPI_BOTTOM, a null pointer to it: the same elements, seen from another
+ * address. */
+static int from_bottom(int count, MPI_Datatype type, char *base, MPI_Datatype *shifted)
+{
+    MPI_Aint here;
+    PMPI_Get_address(base, &here);
+    int rc = PMPI_Type_create_hindexed(1, (const int[]){count}, (const MPI_Aint[]){-here}, type,
+                                       shifted);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_commit(shifted);
+    return rc;
+}
+
+/* At most PIECE bytes, or one element. */
+static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype type, bool back)
+{
+    char base = 0;
+    int position = 0;
+    MPI_Datatype shifted = MPI_DATATYPE_NULL;
+    if (at == MPI_BOTTOM) {
+        const int rc = from_bottom(count, type, &base, &shifted);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        at = &base;
+        count = 1;
+        type = shifted;
+    }
+    const int rc = back ? PMPI_Unpack(to, bytes, &position, at, count, type, MPI_COMM_SELF)
+                        : PMPI_Pack(at, count, type, to, bytes, &position, MPI_COMM_SELF);
+    if (shifted != MPI_DATATYPE_NULL)
+        PMPI_Type_free(&shifted);
+    return rc;
+}
+
+static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool back)
+{
+    const size_t size = (size_t)cco_type_size(type);
+    const size_t most = size > 0 && size < PIECE ? PIECE / size : 1;
+    MPI_Aint low, extent = 0;
+    if (count == 0 || size == 0)
+        return MPI_SUCCESS;
+    if (size > INT_MAX)
+        return MPI_ERR_COUNT;
+    int rc = PMPI_Type_get_extent(type, &low, &extent);
+    for (size_t i = 0; i < count && rc == MPI_SUCCESS; i += most) {
+        const size_t n = count - i < most ? count - i : most;
+        char *place = (char *)at + (MPI_Aint)i * extent;
+        rc = pack_piece(packed + i * size, (int)(n * size), place, (int)n, type, back);
+    }
+    return rc;
+}
+
+int cco_pack(char *to, const void *from, size_t count, MPI_Datatype type)
+{
+    return pack(to, (void *)(uintptr_t)from, count, type, false);
+}
+
+int cco_unpack(void *to, size_t count, MPI_Datatype type, const char *from)
+{
+    return pack((char *)(uintptr_t)from, to, count, type, true);
+}
+
+/* `q` pieces of `limit` elements, and what is left, behind them. */
+static int chain(MPI_Datatype piece, MPI_Datatype rest, int q, MPI_Aint extent, MPI_Datatype *wide)
+{
+    MPI_Datatype pieces;
+    int rc = PMPI_Type_contiguous(q, piece, &pieces);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = PMPI_Type_create_struct(2, (const int[]){1, 1}, (const MPI_Aint[]){0, q * extent},
+                                 (const MPI_Datatype[]){pieces, rest}, wide);
+    PMPI_Type_free(&pieces);
+    return rc;
+}
+
+int cco_wide_type(size_t count, MPI_Datatype type, size_t limit, MPI_Datatype *wide)
+{
+    MPI_Datatype piece, rest;
+    MPI_Aint low, extent;
+    int rc = PMPI_Type_contiguous((int)limit, type, &piece);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = PMPI_Type_contiguous((int)(count % limit), type, &rest);
+    if (rc == MPI_SUCCESS) {
+        rc = PMPI_Type_get_extent(type, &low, &extent);
+        if (rc == MPI_SUCCESS)
+            rc = chain(piece, rest, (int)(count / limit), (MPI_Aint)limit * extent, wide);
+        if (rc == MPI_SUCCESS)
+            rc = PMPI_Type_commit(wide);
+        PMPI_Type_free(&rest);
+    }
+    PMPI_Type_free(&piece);
+    return rc;
+}

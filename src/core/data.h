@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* data.h - elements of datatypes as bytes: packed, unpacked, copied; any count, MPI_BOTTOM too. */
+#ifndef CCO_DATA_H
+#define CCO_DATA_H
+
+#include "core/mpi_compat.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* True if the data of elements of this type are their memory, in order and without gaps, also from
+ * one element to the next. */
+bool cco_type_dense(MPI_Datatype type);
+
+/* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
+ * class. */
+int cco_pack(char *to, const void *from, size_t count, MPI_Datatype type);
+int cco_unpack(void *to, size_t count, MPI_Datatype type, const char *from);
+
+/* The type of `count` elements as one element, for counts beyond `limit` (at most INT_MAX), which
+ * no int says.  Committed; free it. */
+int cco_wide_type(size_t count, MPI_Datatype type, size_t limit, MPI_Datatype *wide);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pause.h - what to do between two looks at something that has not come yet. */
+#ifndef CCO_PAUSE_H
+#define CCO_PAUSE_H
+
+#include <stdbool.h>
+
+/* After the `*tries`th look that found nothing: spins, then yields the core, then sleeps for short
+ * times; yields at once where ranks outnumber cores.  Start with 0. */
+void cco_pause(int *tries);
+
+/* Says whether this node has more ranks than cores they may use.  Until somebody says so, it is
+ * taken to: that costs little where it is not. */
+void cco_pause_crowded(bool crowded);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ends.h - the buffers of a call on this rank, as its caller describes them. */
+#ifndef CCO_ENDS_H
+#define CCO_ENDS_H
+
+#include "core/call.h"
+
+/* One buffer.  Arrays are those of the call, NULL where all blocks are alike. */
+typedef struct cco_end {
+    char *buffer;
+    int blocks;                  /* 0: not significant here */
+    MPI_Count count;             /* elements of each block */
+    const void *counts, *displs; /* displs NULL: one block after the other */
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* of each block, in alltoallw */
+} cco_end;
+
+/* Where a call is in place, the end that has no buffer of its own is described all the same; for a
+ * reduction it is the other one's. */
+void cco_ends_of_movement(const cco_call *c, int rank, int size, cco_end *in, cco_end *out);
+void cco_ends_of_reduction(const cco_call *c, int rank, int size, cco_end *in, cco_end *out);
+
+#endif

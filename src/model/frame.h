@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* frame.h - a call as algorithms see it: its problem, and the memory to bind a schedule to.
+ *
+ * Data movement counts in bytes.  Elements without gaps are bytes where they lie; others pass
+ * through transports as elements of their type, unless the frame is packed: then they are bytes in
+ * memory of ours, before and after.  Ranks may differ in this, since messages are the same bytes.
+ * Reductions keep elements and type. */
+#ifndef CCO_FRAME_H
+#define CCO_FRAME_H
+
+#include "core/comm.h"
+#include "model/ends.h"
+#include "sched/engine.h"
+
+/* A datatype in numbers. */
+typedef struct cco_element {
+    MPI_Datatype type;
+    size_t size;
+    MPI_Aint extent, low,
+        reach; /* `reach` bytes from its first to its last, `low` from its start */
+    bool dense;
+} cco_element;
+
+/* What lasts from call to call on a communicator.  Zero to begin with. */
+typedef struct cco_workshop {
+    size_t *n;               /* for arrays of block sizes and places, 4 times the number of ranks */
+    cco_element last;        /* the predefined type that was looked at last */
+    char *memory[CCO_BASES]; /* packed ends, and scratch */
+    size_t room[CCO_BASES];
+} cco_workshop;
+
+typedef struct cco_frame {
+    const cco_call *call;
+    cco_problem problem; /* without parameters; its arrays are the workshop's */
+    cco_binding binding; /* without scratch */
+    cco_end in, out;
+    bool in_place, packs_in, packs_out;
+    ptrdiff_t low; /* of the elements of a reduction */
+} cco_frame;
+
+/* Describes a call; packed if it says so, or if the types leave no choice.  Returns MPI_SUCCESS or
+ * an MPI error class. */
+int cco_frame_make(cco_frame *f, const cco_comm *state, const cco_call *call, bool packed,
+                   cco_workshop *shop);
+
+/* Before and after the schedule: data to and from memory of ours, where the frame is packed. */
+int cco_frame_fill(const cco_frame *f);
+int cco_frame_drain(const cco_frame *f);
+
+/* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
+char *cco_workshop_room(cco_workshop *shop, cco_base base, size_t n);
+
+/* Gives large memories back, or all. */
+void cco_workshop_trim(cco_workshop *shop);
+void cco_workshop_empty(cco_workshop *shop);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model "p2p": our algorithms on the MPI's sends and receives. */
+#include "transport/p2p/p2p.h"
+
+#include <stdlib.h>
+
+#include "model/registry.h"
+#include "model/scheduled.h"
+#include "native/calls.h"
+
+typedef struct own {
+    cco_scheduled scheduled;
+    cco_p2p p2p;
+} own;
+
+static const char own_key; /* its address is the key */
+
+static void release(void *data)
+{
+    own *o = data;
+    cco_plans_empty(&o->scheduled.plans);
+    cco_workshop_empty(&o->scheduled.shop);
+    free(o);
+}
+
+/* Collective when it is made, in the first call; NULL when memory or communicators run out. */
+static own *own_of(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o != NULL)
+        return o;
+    const MPI_Comm comm = cco_comm_private(state);
+    o = calloc(1, sizeof *o);
+    if (o == NULL || comm == MPI_COMM_NULL || !cco_comm_attach(state, &own_key, o, release)) {
+        free(o);
+        return NULL;
+    }
+    o->p2p.comm = comm;
+    o->scheduled.plans.transport = &cco_transport_p2p;
+    o->scheduled.plans.shared = &o->p2p;
+    return o;
+}
+
+static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    if (!cco_arguments_fine(state, call))
+        return cco_native_blocking(call);
+    own *o = own_of(state);
+    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_NO_MEM;
+    if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+/* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
+ * not known yet. */
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
+    if (cco_algo_of(coll, 0) == NULL)
+        return "there is no algorithm for it";
+    if (way->algo == NULL || way->algo->usable(&any))
+        return NULL;
+    return "the algorithm cannot do this number of processes";
+}
+
+const cco_model cco_model_p2p = {
+    .name = "p2p",
+    .doc = "our algorithms on the MPI's sends and receives, and a polite wait",
+    .run = run,
+    .below = &cco_model_nonblock,
+    .algorithms = cco_algo_of,
+    .refuses = refuses,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scheduled.c - see scheduled.h. */
+#include "model/scheduled.h"
+
+#include <string.h>
+
+#include "core/config.h"
+#include "core/log.h"
+
+bool cco_arguments_fine(const cco_comm *state, const cco_call *c)
+{
+    const int properties = cco_coll_infos[c->coll].properties;
+    if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
+        return false;
+    return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;
+}
+
+static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
+{
+    memset(params, 0, CCO_PARAMS * sizeof *params);
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        params[i] = algo->params[i].preset;
+}
+
+/* An algorithm that was asked for cannot do this problem: the same on all ranks. */
+static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
+                    cco_coll coll)
+{
+    static uint32_t warned;
+    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
+    const uint32_t bit = 1u << coll;
+    if (cco_configured.fallback == CCO_FALLBACK_SILENT || state->rank != 0)
+        return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+    if (!error && __atomic_fetch_or(&warned, bit, __ATOMIC_RELAXED) & bit)
+        return MPI_SUCCESS;
+    cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an operation "
+            "that does not commute%s%s%s",
+            cco_coll_infos[coll].name, state->name, asked->name,
+            error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
+            error ? "" : " runs instead");
+    return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+}
+
+/* The algorithm for a problem, and its parameters. */
+static int settle(const cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+{
+    if (way->algo != NULL && way->algo->usable(q)) {
+        memcpy(q->params, way->params, sizeof q->params);
+        *algo = way->algo;
+        return MPI_SUCCESS;
+    }
+    *algo = cco_preset_algo(q);
+    use_presets(q->params, *algo);
+    return way->algo != NULL ? give_way(state, way->algo, *algo, q->coll) : MPI_SUCCESS;
+}
+
+/* The plan for a call; its data packed, if need be. */
+static int prepare(cco_scheduled *own, const cco_comm *state, const cco_way *way,
+                   const cco_call *call, cco_frame *frame, cco_plan **plan)
+{
+    const cco_algo *algo;
+    int rc = cco_frame_make(frame, state, call, false, &own->shop);
+    if (rc == MPI_SUCCESS)
+        rc = settle(state, way, &frame->problem, &algo);
+    if (rc == MPI_SUCCESS)
+        rc = cco_plan_find(&own->plans, algo, &frame->problem, plan);
+    if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
+        return rc;
+    long params[CCO_PARAMS];
+    memcpy(params, frame->problem.params, sizeof params);
+    rc = cco_frame_make(frame, state, call, true, &own->shop);
+    memcpy(frame->problem.params, params, sizeof params);
+    return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &frame->problem, plan) : rc;
+}
+
+int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    cco_frame frame;
+    cco_plan *plan = NULL;
+    int rc = prepare(own, state, way, call, &frame, &plan);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (plan->engine == NULL)
+        return MPI_ERR_INTERN;
+    char *scratch = cco_workshop_room(&own->shop, CCO_TMP, plan->scratch);
+    if (scratch == NULL)
+        return MPI_ERR_NO_MEM;
+    frame.binding.base[CCO_TMP] = scratch - frame.low;
+    rc = cco_frame_fill(&frame);
+    if (rc == MPI_SUCCESS)
+        rc = cco_engine_run(plan->engine, &frame.binding);
+    if (rc == MPI_SUCCESS)
+        rc = cco_frame_drain(&frame);
+    cco_workshop_trim(&own->shop);
+    return rc;
+}

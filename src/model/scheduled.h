@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scheduled.h - what the models that run schedules share: from a call to a plan, run and done. */
+#ifndef CCO_SCHEDULED_H
+#define CCO_SCHEDULED_H
+
+#include "algo/algo.h"
+#include "core/comm.h"
+#include "model/frame.h"
+#include "model/plan.h"
+
+/* What such a model keeps about a communicator. */
+typedef struct cco_scheduled {
+    cco_plans plans;
+    cco_workshop shop;
+} cco_scheduled;
+
+/* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
+bool cco_arguments_fine(const cco_comm *state, const cco_call *call);
+
+/* Runs a call, described by a frame, as `way` says, or with `way->algo` replaced by the model's
+ * choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
+                      const cco_call *call);
+
+/* The algorithm that a user gets who names none: by what all ranks know. */
+const cco_algo *cco_preset_algo(const cco_problem *q);
+
+#endif

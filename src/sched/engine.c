@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* engine.c - see engine.h.  Steps are sorted and counted once, so that a start only adds addresses.
+ */
+#include "sched/engine.h"
+
+#include <stdlib.h>
+
+#include "core/pause.h"
+
+typedef struct place {
+    cco_base base;
+    int layout;
+    ptrdiff_t at;
+    size_t count; /* elements */
+} place;
+
+typedef struct message {
+    int peer;
+    place data;
+} message;
+
+typedef struct local {
+    bool reduces;
+    place from, to;
+} local;
+
+/* Where its steps end in the arrays; they begin where those of the round before end. */
+typedef struct round {
+    int recvs, sends, locals;
+} round;
+
+struct cco_engine {
+    const cco_transport *transport;
+    void *flight;
+    const cco_binding *binding;
+    int at; /* the round that is open */
+    int rounds;
+    round *ends; /* rounds; messages of a round are its receives, then its sends */
+    message *messages;
+    local *locals;
+};
+
+static place place_of(const cco_sched *s, cco_span span)
+{
+    return (place){span.base, span.layout, span.at, span.n / s->layouts[span.layout].size};
+}
+
+static void add(cco_engine *e, const cco_sched *s, const cco_step *step, round *end)
+{
+    switch (step->kind) {
+    case CCO_STEP_RECV:
+        e->messages[end->recvs++] = (message){step->peer, place_of(s, step->b)};
+        break;
+    case CCO_STEP_SEND:
+        e->messages[end->sends++] = (message){step->peer, place_of(s, step->a)};
+        break;
+    case CCO_STEP_COPY:
+    case CCO_STEP_REDUCE:
+        e->locals[end->locals++] = (local){step->kind == CCO_STEP_REDUCE, place_of(s, step->a),
+                                           place_of(s, step->b)};
+        break;
+    case CCO_STEP_ROUND:
+        break;
+    }
+}
+
+/* The end of the round that begins at a step. */
+static int round_end(const cco_sched *s, int first)
+{
+    while (first < s->count && s->steps[first].kind != CCO_STEP_ROUND)
+        first++;
+    return first;
+}
+
+/* Sorts the steps by rounds, and there by kind.  Returns the most messages of a round. */
+static int arrange(cco_engine *e, const cco_sched *s)
+{
+    round end = {0};
+    int most = 0;
+    for (int first = 0, last; first < s->count; first = last + 1) {
+        const int before = end.sends;
+        last = round_end(s, first);
+        end.recvs = end.sends;
+        for (int i = first; i < last; i++)
+            end.sends += s->steps[i].kind == CCO_STEP_RECV;
+        for (int i = first; i < last; i++)
+            add(e, s, &s->steps[i], &end);
+        e->ends[e->rounds++] = end;
+        most = end.sends - before > most ? end.sends - before : most;
+    }
+    return most;
+}
+
+cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared)
+{
+    cco_engine *e = calloc(1, sizeof *e);
+    const size_t room = (size_t)s->count + 1;
+    if (e == NULL)
+        return NULL;
+    e->transport = transport;
+    e->ends = calloc(room, sizeof *e->ends);
+    e->messages = calloc(room, sizeof *e->messages);
+    e->locals = calloc(room, sizeof *e->locals);
+    if (e->ends != NULL && e->messages != NULL && e->locals != NULL)
+        e->flight = transport->open(shared, arrange(e, s));
+    if (e->flight != NULL)
+        return e;
+    cco_engine_free(e);
+    return NULL;
+}
+
+void cco_engine_free(cco_engine *e)
+{
+    if (e == NULL)
+        return;
+    if (e->flight != NULL)
+        e->transport->close(e->flight);
+    free(e->ends);
+    free(e->messages);
+    free(e->locals);
+    free(e);
+}
+
+static inline cco_data data_of(const cco_binding *b, const place *p)
+{
+    return (cco_data){b->base[p->base] + p->at, p->count, &b->layouts[p->layout]};
+}
+
+/* Starts the messages of the open round. */
+static int start_messages(cco_engine *e, int first, const round *end)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = first; i < end->sends && rc == MPI_SUCCESS; i++) {
+        const message *m = &e->messages[i];
+        const cco_data data = data_of(e->binding, &m->data);
+        rc = i < end->recvs ? e->transport->recv(e->flight, m->peer, &data)
+                            : e->transport->send(e->flight, m->peer, &data);
+    }
+    return rc;
+}
+
+static int run_locals(cco_engine *e, int first, int end)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
+        const local *step = &e->locals[i];
+        const cco_data from = data_of(e->binding, &step->from);
+        const cco_data to = data_of(e->binding, &step->to);
+        rc = step->reduces ? e->transport->reduce(e->flight, &from, &to, e->binding->op)
+                           : e->transport->copy(e->flight, &from, &to);
+    }
+    return rc;
+}
+
+static int stop(cco_engine *e, int error)
+{
+    e->transport->abandon(e->flight);
+    e->at = e->rounds;
+    return error;
+}
+
+/* Opens rounds up to one with messages, or to the end. */
+static int go_on(cco_engine *e)
+{
+    for (; e->at < e->rounds; e->at++) {
+        const round *end = &e->ends[e->at];
+        const round before = e->at > 0 ? end[-1] : (round){0};
+        int rc = start_messages(e, before.sends, end);
+        if (rc == MPI_SUCCESS)
+            rc = run_locals(e, before.locals, end->locals);
+        if (rc != MPI_SUCCESS)
+            return stop(e, rc);
+        if (end->sends > before.sends)
+            break;
+    }
+    return MPI_SUCCESS;
+}
+
+int cco_engine_start(cco_engine *e, const cco_binding *binding)
+{
+    e->binding = binding;
+    e->at = 0;
+    e->transport->begin(e->flight);
+    return go_on(e);
+}
+
+int cco_engine_test(cco_engine *e, bool *done)
+{
+    int rc = MPI_SUCCESS;
+    bool ended = false;
+    if (e->at < e->rounds) {
+        rc = e->transport->test(e->flight, &ended);
+        if (rc != MPI_SUCCESS)
+            rc = stop(e, rc);
+    }
+    if (ended) {
+        e->at++;
+        rc = go_on(e);
+    }
+    *done = e->at >= e->rounds;
+    return rc;
+}
+
+int cco_engine_run(cco_engine *e, const cco_binding *binding)
+{
+    int rc = cco_engine_start(e, binding);
+    bool done = e->at >= e->rounds;
+    for (int tries = 0, at = 0; rc == MPI_SUCCESS && !done; cco_pause(&tries)) {
+        rc = cco_engine_test(e, &done);
+        if (done)
+            break;
+        if (e->at != at) /* something came: the next wait is a new one */
+            tries = 0;
+        at = e->at;
+    }
+    return rc;
+}

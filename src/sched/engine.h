@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* engine.h - runs a schedule over a transport: start, test until done, start again.
+ *
+ * Never waits: whoever tests decides how.  Local steps run when their round opens, after its
+ * messages were started; rounds without messages take no test. */
+#ifndef CCO_ENGINE_H
+#define CCO_ENGINE_H
+
+#include "sched/step.h"
+#include "sched/transport.h"
+
+/* The memory that a schedule works on; must stay until it is done. */
+typedef struct cco_binding {
+    char *base[CCO_BASES];
+    cco_layout layouts[CCO_BASES]; /* sizes and extents are those of the problem */
+    MPI_Op op;
+} cco_binding;
+
+typedef struct cco_engine cco_engine;
+
+/* An engine for a schedule, which need not stay; `shared` as transport.h says.  NULL when memory
+ * runs out. */
+cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared);
+void cco_engine_free(cco_engine *e); /* not while it runs */
+
+/* Starts the schedule.  Return MPI_SUCCESS, or the class of the error that ended it. */
+int cco_engine_start(cco_engine *e, const cco_binding *binding);
+int cco_engine_test(cco_engine *e, bool *done);
+
+/* Starts and tests to the end, waiting politely (core/pause.h). */
+int cco_engine_run(cco_engine *e, const cco_binding *binding);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transport.h - what carries out the steps of a schedule: one table of operations per transport.
+ *
+ * The engine opens one flight per schedule and starts the steps of a round on it; the transport
+ * moves on whenever it is tested.  Operations return MPI_SUCCESS or an MPI error class. */
+#ifndef CCO_TRANSPORT_H
+#define CCO_TRANSPORT_H
+
+#include "core/mpi_compat.h"
+#include "sched/problem.h"
+
+/* Elements in memory. */
+typedef struct cco_data {
+    char *at;
+    size_t count;
+    const cco_layout *layout;
+} cco_data;
+
+typedef struct cco_transport {
+    const char *name;
+    /* A flight for a schedule with at most `messages` in a round; NULL when memory runs out.
+     * `shared` is what the flights of one communicator have in common. */
+    void *(*open)(void *shared, int messages);
+    void (*close)(void *flight); /* nothing is under way */
+    /* The schedule starts, on all ranks in the same order. */
+    void (*begin)(void *flight);
+    /* Start a message; between two ranks they match in the order of calls. */
+    int (*recv)(void *flight, int peer, const cco_data *to);
+    int (*send)(void *flight, int peer, const cco_data *from);
+    /* Moves on, without waiting; `done` when all that was started has come to its end. */
+    int (*test)(void *flight, bool *done);
+    /* After an error: forgets what is under way. */
+    void (*abandon)(void *flight);
+    /* Local steps: as many bytes of data on both sides; into = from op into. */
+    int (*copy)(void *flight, const cco_data *from, const cco_data *to);
+    int (*reduce)(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
+} cco_transport;
+
+static inline size_t cco_data_bytes(const cco_data *data)
+{
+    return data->count * data->layout->size;
+}
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* p2p.c - see p2p.h. */
+#include "transport/p2p/p2p.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "core/data.h"
+
+enum { TAGS = 32768 }; /* MPI promises 0 to 32767 */
+
+typedef struct flight {
+    cco_p2p *shared;
+    int tag;
+    int count; /* messages under way */
+    MPI_Request requests[];
+} flight;
+
+static void *open_flight(void *shared, int messages)
+{
+    flight *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);
+    if (f != NULL)
+        *f = (flight){.shared = shared};
+    return f;
+}
+
+/* Schedules that run at once must not take each other's messages. */
+static void begin(void *data)
+{
+    flight *f = data;
+    f->count = 0;
+    f->tag = f->shared->tag = (f->shared->tag + 1) % TAGS;
+}
+
+/* A message of more elements than an int counts: one element of a type made for it. */
+static int start_wide(flight *f, int peer, const cco_data *data, bool sends)
+{
+    MPI_Request *request = &f->requests[f->count];
+    MPI_Datatype wide;
+    int rc = cco_wide_type(data->count, data->layout->type, INT_MAX, &wide);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = sends ? PMPI_Isend(data->at, 1, wide, peer, f->tag, f->shared->comm, request)
+               : PMPI_Irecv(data->at, 1, wide, peer, f->tag, f->shared->comm, request);
+    f->count += rc == MPI_SUCCESS;
+    PMPI_Type_free(&wide);
+    return rc;
+}
+
+static int start_recv(void *data, int peer, const cco_data *to)
+{
+    flight *f = data;
+    if (to->count > INT_MAX)
+        return start_wide(f, peer, to, false);
+    const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag,
+                              f->shared->comm, &f->requests[f->count]);
+    f->count += rc == MPI_SUCCESS;
+    return rc;
+}
+
+static int start_send(void *data, int peer, const cco_data *from)
+{
+    flight *f = data;
+    if (from->count > INT_MAX)
+        return start_wide(f, peer, from, true);
+    const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
+                              f->shared->comm, &f->requests[f->count]);
+    f->count += rc == MPI_SUCCESS;
+    return rc;
+}
+
+/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+static int test(void *data, bool *done)
+{
+    flight *f = data;
+    int flag = 0;
+    const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
+                                 : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
+    if (flag)
+        f->count = 0;
+    *done = flag;
+    return rc;
+}
+
+static void abandon(void *data)
+{
+    flight *f = data;
+    for (int i = 0; i < f->count; i++)
+        if (f->requests[i] != MPI_REQUEST_NULL) {
+            PMPI_Cancel(&f->requests[i]);
+            PMPI_Request_free(&f->requests[i]);
+        }
+    f->count = 0;
+}
+
+const cco_transport cco_transport_p2p = {
+    .name = "p2p",
+    .open = open_flight,
+    .close = free,
+    .begin = begin,
+    .recv = start_recv,
+    .send = start_send,
+    .test = test,
+    .abandon = abandon,
+    .copy = cco_mpi_copy,
+    .reduce = cco_mpi_reduce,
+};

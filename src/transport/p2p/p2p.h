@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* p2p.h - steps as the MPI's own sends and receives, non-blocking (MPI 4.0, section 3.7). */
+#ifndef CCO_P2P_H
+#define CCO_P2P_H
+
+#include "sched/transport.h"
+
+/* What the flights of a communicator share. */
+typedef struct cco_p2p {
+    MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
+    int tag;       /* of the schedule that started last: the same on all ranks */
+} cco_p2p;
+
+extern const cco_transport cco_transport_p2p;
+
+/* The local steps of every transport that leaves datatypes and operations to the MPI. */
+int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to);
+int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
+
+#endif

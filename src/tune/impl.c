@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* impl.c - the implementation that a rule names: cco_parse_impl of parser.h. */
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "algo/algo.h"
+#include "model/registry.h"
+#include "tune/parser.h"
+
+enum { LIST = 512 }; /* characters of what is possible */
+
+/* Adds a name to a list for a message, once. */
+static void add(char *list, const char *name)
+{
+    const size_t used = strlen(list), length = strlen(name);
+    for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0'))
+            return;
+    snprintf(list + used, LIST - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+static void list_models(char *list)
+{
+    list[0] = '\0';
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->lacking == NULL)
+            add(list, cco_models[i]->name);
+}
+
+static bool concerns(const cco_rule *rule, int coll)
+{
+    return rule->collectives >> coll & 1;
+}
+
+/* The algorithm that a rule names, for a collective; NULL if there is none. */
+static const cco_algo *algorithm_of(const cco_rule *rule, cco_coll coll)
+{
+    const cco_algo *algo = NULL;
+    for (int i = 0; rule->algorithm[0] != '\0' && rule->model->algorithms != NULL; i++) {
+        algo = rule->model->algorithms(coll, i);
+        if (algo == NULL || strcmp(algo->name, rule->algorithm) == 0)
+            break;
+    }
+    return algo;
+}
+
+static const cco_model *find_model(const char *name, size_t length)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (strlen(cco_models[i]->name) == length &&
+            strncmp(cco_models[i]->name, name, length) == 0)
+            return cco_models[i];
+    return NULL;
+}
+
+static size_t word(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_')
+        n++;
+    return n;
+}
+
+static void parse_model(cco_parser *p, cco_rule *rule)
+{
+    char possible[LIST];
+    const size_t length = strcspn(p->at, ":?, \t\r\n#");
+    list_models(possible);
+    rule->model = find_model(p->at, length);
+    if (rule->model == NULL)
+        cco_parse_fail(p, p->at,
+                       length ? "no implementation \"%.*s\"; possible: %s"
+                              : "expected an implementation%.*s; possible: %s",
+                       (int)(length < 40 ? length : 40), p->at, possible);
+    else if (rule->model->lacking != NULL)
+        cco_parse_fail(p, p->at, "%s cannot be used: %s; possible: %s", rule->model->name,
+                       rule->model->lacking, possible);
+    p->at += length;
+}
+
+/* The name after the colon.  Of several collectives, the rule keeps those that know it. */
+static void parse_algorithm(cco_parser *p, cco_rule *rule)
+{
+    char possible[LIST] = "";
+    const cco_algo *algo;
+    uint32_t having = 0;
+    const size_t length = word(p->at);
+    snprintf(rule->algorithm, sizeof rule->algorithm, "%.*s", (int)(length < 31 ? length : 31),
+             p->at);
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        if (!concerns(rule, coll))
+            continue;
+        having |= (uint32_t)(algorithm_of(rule, (cco_coll)coll) != NULL) << coll;
+        for (int i = 0; (algo = rule->model->algorithms((cco_coll)coll, i)) != NULL; i++)
+            add(possible, algo->name);
+    }
+    if (having == 0)
+        cco_parse_fail(p, p->at,
+                       length ? "%s has no algorithm \"%.*s\" for this; possible: %s"
+                              : "expected an algorithm of %s%.*s; possible: %s",
+                       rule->model->name, (int)(length < 40 ? length : 40), p->at, possible);
+    rule->collectives = having;
+    p->at += length;
+}
+
+static const cco_param *find_param(const cco_algo *algo, const char *name, size_t length)
+{
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        if (strlen(algo->params[i].name) == length &&
+            strncmp(algo->params[i].name, name, length) == 0)
+            return &algo->params[i];
+    return NULL;
+}
+
+/* A parameter of this name must be there in every collective that the rule concerns.  NULL, and an
+ * error, if it is not. */
+static const cco_param *find_everywhere(cco_parser *p, const cco_rule *rule, size_t length)
+{
+    const cco_param *found = NULL;
+    char possible[LIST];
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        if (!concerns(rule, coll))
+            continue;
+        const cco_algo *algo = algorithm_of(rule, (cco_coll)coll);
+        found = find_param(algo, p->at, length);
+        if (found != NULL)
+            continue;
+        possible[0] = '\0';
+        for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+            add(possible, algo->params[i].name);
+        cco_parse_fail(p, p->at, "%s:%s of %s has no parameter \"%.*s\"; possible: %s",
+                       rule->model->name, algo->name, cco_coll_infos[coll].name,
+                       (int)(length < 40 ? length : 40), p->at,
+                       possible[0] != '\0' ? possible : "none");
+        return NULL;
+    }
+    return found;
+}
+
+/* One of the names that a parameter has for its values; -1 if it is none. */
+static long named_value(const cco_param *param, const char *text, size_t length)
+{
+    long value = 0;
+    for (const char *name = param->names; name != NULL; value++) {
+        const size_t n = strcspn(name, "|");
+        if (n == length && strncmp(name, text, n) == 0)
+            return value;
+        name = name[n] == '|' ? name + n + 1 : NULL;
+    }
+    return -1;
+}
+
+static long parse_value(cco_parser *p, const cco_param *param)
+{
+    const char *start = p->at;
+    const size_t length = word(start);
+    const long named = named_value(param, start, length);
+    if (named >= 0) {
+        p->at += length;
+        return named;
+    }
+    if (param->names != NULL) {
+        cco_parse_fail(p, start, "%s must be one of %s", param->name, param->names);
+        return param->preset;
+    }
+    const MPI_Count value = cco_parse_number(p, LONG_MAX, true);
+    if (value < param->min || value > param->max)
+        cco_parse_fail(p, start, "%s must be %ld to %ld", param->name, param->min, param->max);
+    return (long)value;
+}
+
+static void parse_param(cco_parser *p, cco_rule *rule, int i)
+{
+    const size_t length = word(p->at);
+    if (i == CCO_PARAMS) {
+        cco_parse_fail(p, p->at, "an algorithm has at most %d parameters", CCO_PARAMS);
+        return;
+    }
+    const cco_param *param = find_everywhere(p, rule, length);
+    if (param == NULL)
+        return;
+    p->at += length;
+    cco_parse_expect(p, '=', "a parameter");
+    snprintf(rule->params[i].name, sizeof rule->params[i].name, "%s", param->name);
+    rule->params[i].value = parse_value(p, param);
+}
+
+void cco_parse_impl(cco_parser *p, cco_rule *rule)
+{
+    cco_parse_skip_blanks(p);
+    const char *start = p->at;
+    parse_model(p, rule);
+    if (!cco_parse_failed(p) && (*p->at == ':' || *p->at == '?') && rule->model->algorithms == NULL)
+        cco_parse_fail(p, p->at, "%s has neither algorithms nor parameters", rule->model->name);
+    if (cco_parse_accept(p, ':'))
+        parse_algorithm(p, rule);
+    const char *question = p->at;
+    if (cco_parse_accept(p, '?')) {
+        if (rule->algorithm[0] == '\0')
+            cco_parse_fail(p, question, "parameters belong to an algorithm: %s:NAME?...",
+                           rule->model->name);
+        int i = 0;
+        do
+            parse_param(p, rule, i++);
+        while (cco_parse_accept(p, '&'));
+    }
+    if (!cco_parse_failed(p) && p->at - start >= (ptrdiff_t)sizeof rule->impl)
+        cco_parse_fail(p, start, "this implementation is longer than %d characters",
+                       (int)sizeof rule->impl - 1);
+    snprintf(rule->impl, sizeof rule->impl, "%.*s", (int)(p->at - start < 63 ? p->at - start : 63),
+             start);
+}
+
+void cco_rule_way(const cco_rule *rule, cco_coll coll, cco_way *way)
+{
+    *way = (cco_way){.model = rule->model, .algo = algorithm_of(rule, coll)};
+    for (int k = 0; way->algo != NULL && k < CCO_PARAMS; k++) {
+        const cco_param *param = &way->algo->params[k];
+        if (param->name == NULL)
+            break;
+        way->params[k] = param->preset;
+        for (int i = 0; i < CCO_PARAMS; i++)
+            if (strcmp(rule->params[i].name, param->name) == 0)
+                way->params[k] = rule->params[i].value;
+    }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parser.c - see parser.h. */
+#include "tune/parser.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool cco_parse_failed(const cco_parser *p)
+{
+    return p->error[0] != '\0';
+}
+
+/* Says what is wrong at `place`, with the line it stands in. */
+__attribute__((format(printf, 3, 4))) void cco_parse_fail(cco_parser *p, const char *place,
+                                                          const char *format, ...)
+{
+    if (cco_parse_failed(p))
+        return;
+    const char *line = place;
+    int number = 1;
+    while (line > p->spec && line[-1] != '\n')
+        line--;
+    for (const char *c = p->spec; c < line; c++)
+        number += *c == '\n';
+    int used = snprintf(p->error, p->room, "%s: ", p->source);
+    va_list arguments;
+    va_start(arguments, format);
+    used += vsnprintf(p->error + used, p->room - (size_t)used, format, arguments);
+    va_end(arguments);
+    if ((size_t)used >= p->room)
+        return;
+    char where[32] = "";
+    if (strchr(p->spec, '\n') != NULL)
+        snprintf(where, sizeof where, "line %d, ", number);
+    snprintf(p->error + used, p->room - (size_t)used, "\n    %.*s\n    %*s^ %scharacter %d",
+             (int)strcspn(line, "\n"), line, (int)(place - line), "", where,
+             (int)(place - line) + 1);
+}
+
+void cco_parse_skip_blanks(cco_parser *p)
+{
+    while (*p->at == ' ' || *p->at == '\t' || *p->at == '\r')
+        p->at++;
+}
+
+bool cco_parse_accept(cco_parser *p, char c)
+{
+    cco_parse_skip_blanks(p);
+    if (cco_parse_failed(p) || *p->at != c)
+        return false;
+    p->at++;
+    return true;
+}
+
+void cco_parse_expect(cco_parser *p, char c, const char *after)
+{
+    if (!cco_parse_accept(p, c))
+        cco_parse_fail(p, p->at, "expected '%c' after %s", c, after);
+}
+
+/* A number; with `units`, in bytes, with K, M or G. */
+MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units)
+{
+    cco_parse_skip_blanks(p);
+    const char *start = p->at;
+    if (strncasecmp(p->at, "inf", 3) == 0) {
+        p->at += 3;
+        return inf;
+    }
+    MPI_Count value = 0;
+    bool fits = true;
+    for (; isdigit((unsigned char)*p->at); p->at++) {
+        fits = fits && value <= (inf - 9) / 10;
+        value = fits ? value * 10 + (*p->at - '0') : value;
+    }
+    if (p->at == start) {
+        cco_parse_fail(p, start,
+                       units ? "expected a size: digits, then K, M or G if need be, or inf"
+                             : "expected a number of processes, or inf");
+        return 0;
+    }
+    const char *unit = units && *p->at != '\0' ? strchr("KMG", toupper((unsigned char)*p->at))
+                                               : NULL;
+    if (unit != NULL) {
+        const int shift = 10 * (int)(strchr("KMG", *unit) - "KMG" + 1);
+        fits = fits && value <= inf >> shift;
+        value = fits ? value << shift : value;
+        p->at++;
+    }
+    if (!fits)
+        cco_parse_fail(p, start, "this number is too large; write inf for no limit");
+    return value;
+}
