@@ -28,12 +28,19 @@ static bool made_of(MPI_Datatype type, int combiner, MPI_Datatype *inner)
            PMPI_Type_get_contents(type, 0, 0, 1, NULL, NULL, inner) == MPI_SUCCESS;
 }
 
-static void free_derived(MPI_Datatype *type)
+bool cco_type_predefined(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
-    if (PMPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        combiner != MPI_COMBINER_NAMED)
-        PMPI_Type_free(type);
+    int integers, addresses, types, combiner = -1;
+    return type != MPI_DATATYPE_NULL &&
+           PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
+           combiner == MPI_COMBINER_NAMED;
+}
+
+bool cco_op_predefined(MPI_Op op)
+{
+    return op == MPI_SUM || op == MPI_MAX || op == MPI_MIN || op == MPI_PROD || op == MPI_LAND ||
+           op == MPI_LOR || op == MPI_BAND || op == MPI_BOR || op == MPI_LXOR || op == MPI_BXOR ||
+           op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
 bool cco_type_dense(MPI_Datatype type)
@@ -48,7 +55,8 @@ bool cco_type_dense(MPI_Datatype type)
     if (!made_of(type, combiner, &inner))
         return false;
     const bool dense = cco_type_dense(inner);
-    free_derived(&inner);
+    if (!cco_type_predefined(inner))
+        PMPI_Type_free(&inner);
     return dense;
 }
 

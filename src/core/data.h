@@ -11,6 +11,10 @@
  * one element to the next. */
 bool cco_type_dense(MPI_Datatype type);
 
+/* True for types and operations of the standard, which nobody can free. */
+bool cco_type_predefined(MPI_Datatype type);
+bool cco_op_predefined(MPI_Op op);
+
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
  * class. */
 int cco_pack(char *to, const void *from, size_t count, MPI_Datatype type);

@@ -6,23 +6,23 @@
 #include <time.h>
 
 enum {
-    SPINS =
-        1000, /* looks before the first yield when every rank has a core: some 50 microseconds */
-    YIELDS = 20000, /* yields before the first sleep: some milliseconds, far beyond any collective
-                       on a node */
+    SPINS = 1000,       /* looks before the first yield when every rank has a core: some 50 us */
+    SPINS_UNKNOWN = 50, /* while nobody knows: little in either case */
+    YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
+                           collective on a node */
     NAP_NS = 20 * 1000,
 };
 
-static bool crowded = true;
+static int spins = SPINS_UNKNOWN;
 
-void cco_pause_crowded(bool now)
+void cco_pause_crowded(bool crowded)
 {
-    crowded = now;
+    spins = crowded ? 0 : SPINS;
 }
 
 void cco_pause(int *tries)
 {
-    const int spins = crowded ? 0 : SPINS, now = *tries;
+    const int now = *tries;
     if (now < spins + YIELDS) { /* then stay here, and never overflow */
         *tries = now + 1;
         if (now >= spins)

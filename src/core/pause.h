@@ -9,8 +9,8 @@
  * times; yields at once where ranks outnumber cores.  Start with 0. */
 void cco_pause(int *tries);
 
-/* Says whether this node has more ranks than cores they may use.  Until somebody says so, it is
- * taken to: that costs little where it is not. */
+/* Says whether this node has more ranks than cores they may use.  Until somebody does, waits spin
+ * for a few looks only. */
 void cco_pause_crowded(bool crowded);
 
 #endif

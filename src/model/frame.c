@@ -9,13 +9,6 @@
 
 static const cco_layout bytes_layout = {1, 1, 0, true, MPI_BYTE};
 
-static bool predefined(MPI_Datatype type)
-{
-    int integers, addresses, types, combiner = -1;
-    return PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
-}
-
 /* Looks a datatype up.  Handles of derived types may come to mean another type, so that only a
  * predefined one is remembered. */
 static int look_up(cco_workshop *shop, MPI_Datatype type, cco_element *e)
@@ -35,7 +28,7 @@ static int look_up(cco_workshop *shop, MPI_Datatype type, cco_element *e)
         return rc;
     e->size = (size_t)cco_type_size(type);
     e->dense = cco_type_dense(type);
-    if (predefined(type))
+    if (cco_type_predefined(type))
         shop->last = *e;
     return MPI_SUCCESS;
 }
@@ -243,9 +236,7 @@ static int make_movement(cco_frame *f, const cco_comm *state, const cco_call *c,
 static int commutes(MPI_Op op, bool *commutative)
 {
     int flag = 1;
-    int rc = MPI_SUCCESS;
-    if (op != MPI_SUM && op != MPI_MAX && op != MPI_MIN)
-        rc = PMPI_Op_commutative(op, &flag);
+    const int rc = cco_op_predefined(op) ? MPI_SUCCESS : PMPI_Op_commutative(op, &flag);
     *commutative = flag;
     return rc;
 }

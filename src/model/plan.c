@@ -63,6 +63,7 @@ static void drop_last(cco_plans *plans)
     while ((*link)->next != NULL)
         link = &(*link)->next;
     plans->memory -= (*link)->memory;
+    plans->drops++;
     free_plan(*link);
     *link = NULL;
 }

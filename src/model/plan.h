@@ -25,6 +25,7 @@ typedef struct cco_plans {
     void *shared;    /* for its flights */
     cco_plan *first; /* the one used last */
     size_t memory;   /* of all */
+    unsigned drops;  /* how often one was let go: a pointer from before may be void */
 } cco_plans;
 
 /* The plan of an algorithm for a problem, kept or made.  Returns MPI_SUCCESS, MPI_ERR_NO_MEM, or

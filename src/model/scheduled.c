@@ -2,6 +2,7 @@
 /* scheduled.c - see scheduled.h. */
 #include "model/scheduled.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "core/config.h"
@@ -73,8 +74,30 @@ static int prepare(cco_scheduled *own, const cco_comm *state, const cco_way *way
     return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &frame->problem, plan) : rc;
 }
 
+/* Starts a plan and waits for its end. */
+static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
+{
+    char *scratch = cco_workshop_room(&own->shop, CCO_TMP, plan->scratch);
+    if (scratch == NULL)
+        return MPI_ERR_NO_MEM;
+    binding->base[CCO_TMP] = scratch - low;
+    return cco_engine_run(plan->engine, binding);
+}
+
+static int run_again(cco_scheduled *own, cco_memo *memo, const cco_call *call)
+{
+    memo->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    memo->binding.base[CCO_OUT] = call->recvbuf;
+    const int rc = run_plan(own, memo->plan, &memo->binding, 0);
+    cco_workshop_trim(&own->shop);
+    return rc;
+}
+
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
 {
+    cco_memo *memo = cco_memo_place(own->memos, call);
+    if (cco_memo_holds(memo, &own->plans, way, call))
+        return run_again(own, memo, call);
     cco_frame frame;
     cco_plan *plan = NULL;
     int rc = prepare(own, state, way, call, &frame, &plan);
@@ -82,15 +105,13 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
         return rc;
     if (plan->engine == NULL)
         return MPI_ERR_INTERN;
-    char *scratch = cco_workshop_room(&own->shop, CCO_TMP, plan->scratch);
-    if (scratch == NULL)
-        return MPI_ERR_NO_MEM;
-    frame.binding.base[CCO_TMP] = scratch - frame.low;
     rc = cco_frame_fill(&frame);
     if (rc == MPI_SUCCESS)
-        rc = cco_engine_run(plan->engine, &frame.binding);
+        rc = run_plan(own, plan, &frame.binding, frame.low);
     if (rc == MPI_SUCCESS)
         rc = cco_frame_drain(&frame);
+    if (rc == MPI_SUCCESS)
+        cco_memo_write(memo, &own->plans, way, &frame, plan);
     cco_workshop_trim(&own->shop);
     return rc;
 }

@@ -5,13 +5,13 @@
 
 #include "algo/algo.h"
 #include "core/comm.h"
-#include "model/frame.h"
-#include "model/plan.h"
+#include "model/memo.h"
 
 /* What such a model keeps about a communicator. */
 typedef struct cco_scheduled {
     cco_plans plans;
     cco_workshop shop;
+    cco_memo memos[CCO_MEMOS];
 } cco_scheduled;
 
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/data.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "native/calls.h"
@@ -27,25 +28,6 @@ static bool moves_data(cco_coll coll)
     return !(cco_coll_infos[coll].properties & CCO_REDUCTION);
 }
 
-static bool predefined_op(MPI_Op op)
-{
-    return op == MPI_SUM || op == MPI_MAX || op == MPI_MIN || op == MPI_PROD || op == MPI_LAND ||
-           op == MPI_LOR || op == MPI_BAND || op == MPI_BOR || op == MPI_LXOR || op == MPI_BXOR ||
-           op == MPI_MINLOC || op == MPI_MAXLOC;
-}
-
-/* A predefined type without gaps, so that its values are its bytes. */
-static bool plain_type(MPI_Datatype type)
-{
-    int integers, addresses, types, combiner = -1;
-    MPI_Aint low, extent;
-    if (type == MPI_DATATYPE_NULL ||
-        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
-        combiner != MPI_COMBINER_NAMED || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS)
-        return false;
-    return low == 0 && extent == cco_type_size(type);
-}
-
 bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key)
 {
     const int properties = cco_coll_infos[call->coll].properties;
@@ -63,7 +45,8 @@ bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_k
         return true;
     key->type = call->recvtype;
     key->op = call->op;
-    return predefined_op(call->op) && plain_type(call->recvtype);
+    return cco_op_predefined(call->op) && cco_type_predefined(call->recvtype) &&
+           cco_type_dense(call->recvtype);
 }
 
 static bool same(const cco_staged_key *a, const cco_staged_key *b)
@@ -170,52 +153,6 @@ int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kep
     return MPI_SUCCESS;
 }
 
-/* MPICH packs nothing at MPI_BOTTOM, a null pointer to it: the same elements, seen from another
- * address. */
-static int from_bottom(MPI_Count count, MPI_Datatype type, char *base, MPI_Datatype *shifted)
-{
-    MPI_Aint here;
-    PMPI_Get_address(base, &here);
-    int rc = PMPI_Type_create_hindexed(1, (const int[]){(int)count}, (const MPI_Aint[]){-here},
-                                       type, shifted);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Type_commit(shifted);
-    return rc;
-}
-
-/* `count` elements of the caller's to `bytes` bytes of ours, or back. */
-static int pack(char *to, MPI_Count bytes, const void *from, MPI_Count count, MPI_Datatype type,
-                MPI_Comm comm)
-{
-    char base = 0;
-    int position = 0;
-    MPI_Datatype shifted;
-    if (from != MPI_BOTTOM)
-        return PMPI_Pack(from, (int)count, type, to, (int)bytes, &position, comm);
-    int rc = from_bottom(count, type, &base, &shifted);
-    if (rc == MPI_SUCCESS) {
-        rc = PMPI_Pack(&base, 1, shifted, to, (int)bytes, &position, comm);
-        PMPI_Type_free(&shifted);
-    }
-    return rc;
-}
-
-static int unpack(void *to, MPI_Count count, MPI_Datatype type, const char *from, MPI_Count bytes,
-                  MPI_Comm comm)
-{
-    char base = 0;
-    int position = 0;
-    MPI_Datatype shifted;
-    if (to != MPI_BOTTOM)
-        return PMPI_Unpack(from, (int)bytes, &position, to, (int)count, type, comm);
-    int rc = from_bottom(count, type, &base, &shifted);
-    if (rc == MPI_SUCCESS) {
-        rc = PMPI_Unpack(from, (int)bytes, &position, &base, 1, shifted, comm);
-        PMPI_Type_free(&shifted);
-    }
-    return rc;
-}
-
 /* The block of rank `i` in the caller's receive buffer. */
 static void *recv_block(const cco_call *c, int i)
 {
@@ -227,14 +164,12 @@ static void *recv_block(const cco_call *c, int i)
 /* gather and allgather have their own block in place, alltoall all of them. */
 static int fill_in_place(const cco_staged *kept, const cco_call *c, const cco_comm *state, int n)
 {
-    const MPI_Comm comm = state->private_comm;
     const void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
-    return pack(kept->send, kept->key.bytes * n, from, c->recvcount * n, c->recvtype, comm);
+    return cco_pack(kept->send, from, (size_t)(c->recvcount * n), c->recvtype);
 }
 
 int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
-    const MPI_Comm comm = state->private_comm;
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
     const int n = blocks(c->coll, state->size, true);
     const MPI_Count bytes = kept->key.bytes * n;
@@ -247,10 +182,10 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
     if ((c->coll == CCO_BCAST || c->coll == CCO_SCATTER) && state->rank != c->root)
         return MPI_SUCCESS;
     if (c->coll == CCO_BCAST)
-        return pack(kept->recv, bytes, c->recvbuf, c->recvcount, c->recvtype, comm);
+        return cco_pack(kept->recv, c->recvbuf, (size_t)c->recvcount, c->recvtype);
     if (in_place)
         return fill_in_place(kept, c, state, n);
-    return pack(kept->send, bytes, c->sendbuf, c->sendcount * n, c->sendtype, comm);
+    return cco_pack(kept->send, c->sendbuf, (size_t)(c->sendcount * n), c->sendtype);
 }
 
 /* True if this rank's receive buffer gets anything. */
@@ -275,13 +210,12 @@ static bool receives(const cco_call *c, int rank)
 
 int cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
-    const MPI_Comm comm = state->private_comm;
     const int n = blocks(c->coll, state->size, false);
     const MPI_Count bytes = kept->key.bytes * n;
     if (!receives(c, state->rank))
         return MPI_SUCCESS;
     if (moves_data(c->coll))
-        return unpack(c->recvbuf, c->recvcount * n, c->recvtype, kept->recv, bytes, comm);
+        return cco_unpack(c->recvbuf, (size_t)(c->recvcount * n), c->recvtype, kept->recv);
     memcpy(c->recvbuf, kept->recv, (size_t)bytes);
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@ typedef struct place {
 } place;
 
 typedef struct message {
+    bool sends;
     int peer;
     place data;
 } message;
@@ -26,8 +27,12 @@ typedef struct local {
 
 /* Where its steps end in the arrays; they begin where those of the round before end. */
 typedef struct round {
-    int recvs, sends, locals;
+    int messages, locals;
 } round;
+
+/* Bytes up to which a message leaves before its round listens: no MPI waits for the receiver to
+ * send so little, and it arrives sooner.  For more, a receive that waits saves a copy. */
+enum { SMALL = 512 };
 
 struct cco_engine {
     const cco_transport *transport;
@@ -35,7 +40,7 @@ struct cco_engine {
     const cco_binding *binding;
     int at; /* the round that is open */
     int rounds;
-    round *ends; /* rounds; messages of a round are its receives, then its sends */
+    round *ends; /* of each round */
     message *messages;
     local *locals;
 };
@@ -45,23 +50,34 @@ static place place_of(const cco_sched *s, cco_span span)
     return (place){span.base, span.layout, span.at, span.n / s->layouts[span.layout].size};
 }
 
-static void add(cco_engine *e, const cco_sched *s, const cco_step *step, round *end)
+static void add_messages(cco_engine *e, const cco_sched *s, int first, int last, cco_step_kind kind,
+                         round *end)
 {
-    switch (step->kind) {
-    case CCO_STEP_RECV:
-        e->messages[end->recvs++] = (message){step->peer, place_of(s, step->b)};
-        break;
-    case CCO_STEP_SEND:
-        e->messages[end->sends++] = (message){step->peer, place_of(s, step->a)};
-        break;
-    case CCO_STEP_COPY:
-    case CCO_STEP_REDUCE:
-        e->locals[end->locals++] = (local){step->kind == CCO_STEP_REDUCE, place_of(s, step->a),
-                                           place_of(s, step->b)};
-        break;
-    case CCO_STEP_ROUND:
-        break;
+    for (int i = first; i < last; i++) {
+        const cco_step *step = &s->steps[i];
+        const bool sends = kind == CCO_STEP_SEND;
+        if (step->kind == kind)
+            e->messages[end->messages++] = (message){sends, step->peer,
+                                                     place_of(s, sends ? step->a : step->b)};
     }
+}
+
+static void add_locals(cco_engine *e, const cco_sched *s, int first, int last, round *end)
+{
+    for (int i = first; i < last; i++) {
+        const cco_step *step = &s->steps[i];
+        const bool reduces = step->kind == CCO_STEP_REDUCE;
+        if (reduces || step->kind == CCO_STEP_COPY)
+            e->locals[end->locals++] = (local){reduces, place_of(s, step->a), place_of(s, step->b)};
+    }
+}
+
+static bool all_sends_small(const cco_sched *s, int first, int last)
+{
+    for (int i = first; i < last; i++)
+        if (s->steps[i].kind == CCO_STEP_SEND && s->steps[i].a.n > SMALL)
+            return false;
+    return true;
 }
 
 /* The end of the round that begins at a step. */
@@ -78,15 +94,14 @@ static int arrange(cco_engine *e, const cco_sched *s)
     round end = {0};
     int most = 0;
     for (int first = 0, last; first < s->count; first = last + 1) {
-        const int before = end.sends;
+        const int before = end.messages;
         last = round_end(s, first);
-        end.recvs = end.sends;
-        for (int i = first; i < last; i++)
-            end.sends += s->steps[i].kind == CCO_STEP_RECV;
-        for (int i = first; i < last; i++)
-            add(e, s, &s->steps[i], &end);
+        const bool small = all_sends_small(s, first, last);
+        add_messages(e, s, first, last, small ? CCO_STEP_SEND : CCO_STEP_RECV, &end);
+        add_messages(e, s, first, last, small ? CCO_STEP_RECV : CCO_STEP_SEND, &end);
+        add_locals(e, s, first, last, &end);
         e->ends[e->rounds++] = end;
-        most = end.sends - before > most ? end.sends - before : most;
+        most = end.messages - before > most ? end.messages - before : most;
     }
     return most;
 }
@@ -127,14 +142,14 @@ static inline cco_data data_of(const cco_binding *b, const place *p)
 }
 
 /* Starts the messages of the open round. */
-static int start_messages(cco_engine *e, int first, const round *end)
+static int start_messages(cco_engine *e, int first, int end)
 {
     int rc = MPI_SUCCESS;
-    for (int i = first; i < end->sends && rc == MPI_SUCCESS; i++) {
+    for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
         const message *m = &e->messages[i];
         const cco_data data = data_of(e->binding, &m->data);
-        rc = i < end->recvs ? e->transport->recv(e->flight, m->peer, &data)
-                            : e->transport->send(e->flight, m->peer, &data);
+        rc = m->sends ? e->transport->send(e->flight, m->peer, &data)
+                      : e->transport->recv(e->flight, m->peer, &data);
     }
     return rc;
 }
@@ -165,12 +180,12 @@ static int go_on(cco_engine *e)
     for (; e->at < e->rounds; e->at++) {
         const round *end = &e->ends[e->at];
         const round before = e->at > 0 ? end[-1] : (round){0};
-        int rc = start_messages(e, before.sends, end);
+        int rc = start_messages(e, before.messages, end->messages);
         if (rc == MPI_SUCCESS)
             rc = run_locals(e, before.locals, end->locals);
         if (rc != MPI_SUCCESS)
             return stop(e, rc);
-        if (end->sends > before.sends)
+        if (end->messages > before.messages)
             break;
     }
     return MPI_SUCCESS;
