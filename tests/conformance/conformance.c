@@ -39,6 +39,7 @@ static bool build(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         cco_sched *s = cco_sched_new(&w->problems[i]);
+        w->problems[i].counts = algo->shares_counts ? w->counts : NULL;
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
             w->problems[i].params[k] = chosen != NULL ? chosen[k] : algo->params[k].preset;
         algo->build(s, &w->problems[i]);

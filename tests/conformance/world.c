@@ -180,6 +180,18 @@ static void make_problem(world *w, int rank)
         put_in_place(w, q);
 }
 
+/* What the root of a gatherv or scatterv knows. */
+static void make_counts(world *w)
+{
+    const world_case *c = &w->c;
+    if (c->coll != CCO_GATHERV && c->coll != CCO_SCATTERV)
+        return;
+    w->counts = room((size_t)c->p * sizeof *w->counts);
+    for (int i = 0; i < c->p; i++)
+        w->counts[i] = w->element *
+                       (c->coll == CCO_GATHERV ? elements(c, i, c->root) : elements(c, c->root, i));
+}
+
 static void add_maps(const void *from, void *into, size_t n)
 {
     uint32_t a[2], b[2];
@@ -217,6 +229,7 @@ world *world_new(const world_case *c)
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
+    make_counts(w);
     return w;
 }
 
@@ -239,6 +252,7 @@ void world_free(world *w)
             free_memory(&w->sim.ranks[i].memory[base]);
     }
     free(w->problems);
+    free(w->counts);
     free(w->sim.ranks);
     free(w);
 }
