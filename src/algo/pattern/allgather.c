@@ -26,7 +26,7 @@ static cco_span from_me(cco_sched *s, const cco_problem *q, cco_span all, int fi
 
 void cco_bruck_allgather(cco_sched *s, const cco_problem *q, long radix)
 {
-    const int p = q->size, me = q->rank, k = radix < p ? (int)radix : p;
+    const int p = q->size, me = q->rank, k = (int)radix;
     const cco_span all = cco_scratch(s, cco_run(q, &q->out, 0, p).n);
     cco_copy(s, cco_whole(&q->in), from_me(s, q, all, 0, 1));
     for (int have = 1; have < p;) {

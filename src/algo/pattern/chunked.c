@@ -10,19 +10,15 @@ enum { DISTANCE, RANDOM, XOR }; /* order */
  * value is below n. */
 static unsigned shuffled(unsigned x, unsigned n, unsigned key)
 {
-    unsigned mask = 1, shift = 1;
-    while (mask < n) {
+    unsigned mask = 1;
+    while (mask < n)
         mask = 2 * mask + 1;
-        shift++;
-    }
-    do { /* the same permutation again, until it leads below n: that is one too */
-        unsigned k = key;
-        for (unsigned i = 0; i < 4; i++) {
-            x = (x + k) * 2654435761u & mask;
-            x ^= x >> (shift / 2 + 1);
-            k = k * 1664525u + 1013904223u;
+    do /* the same permutation again, until it leads below n: that is one too */
+        for (int bits = 0; bits < 8; bits += 2) {
+            x = (x + (key >> bits)) * 0x2c1b3c6du & mask;
+            x ^= x >> 1;
         }
-    } while (x >= n);
+    while (x >= n);
     return x;
 }
 

@@ -73,11 +73,11 @@ static cco_span room(cco_sched *s, const cco_problem *q, int place, cco_span min
 
 void cco_tree_gather(cco_sched *s, const cco_problem *q)
 {
-    const int p = q->size, place = cco_tree_place(q, q->root), reach = cco_tree_reach(place, p);
+    const int p = q->size, place = cco_tree_place(q, q->root), end = cco_tree_end(place, p);
     const cco_span mine = cco_whole(&q->in);
     const cco_span all = room(s, q, place, mine, cco_block(q, &q->out, q->rank));
     cco_copy(s, mine, cco_part(s, all, 0, mine.n));
-    for (int bit = 1; bit < reach && bit < p - place; bit *= 2)
+    for (int bit = 1; bit < end - place; bit *= 2)
         with_child(s, q, &q->out, all, place, place + bit, cco_recv);
     cco_round(s);
     if (place != 0)
