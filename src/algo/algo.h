@@ -21,6 +21,7 @@ typedef struct cco_algo {
     /* False for problems that it cannot do.  May use only what all ranks know. */
     bool (*usable)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
+    bool shares_counts; /* needs q->counts: the caller has the root send them round first */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;
 

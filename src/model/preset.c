@@ -43,6 +43,7 @@ static const preset presets[] = {
     {CCO_ALLTOALL, 32768, &cco_alltoall_linear},
     {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_pairwise},
     {CCO_ALLTOALLV, SIZE_MAX, &cco_alltoallv_linear},
+    {CCO_ALLTOALLW, SIZE_MAX, &cco_alltoallw_linear},
     {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
 };

@@ -37,9 +37,8 @@ typedef struct cco_problem {
     bool commutative; /* the operation; true for the collectives without one */
     size_t bytes; /* of a rank's block or of the vector (core/call.h); 0 if ranks do not share it */
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
-    cco_side in, out;          /* in place, `in` lies where the data are: nothing else need know */
-    const size_t *counts;      /* bytes of every rank's block, for algorithms that ask for them
-                                  (algo/algo.h); else NULL */
+    cco_side in, out;     /* in place, `in` lies where the data are: nothing else need know */
+    const size_t *counts; /* bytes of every rank's block if an algorithm asks (algo.h), else NULL */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
 } cco_problem;

@@ -35,14 +35,27 @@ static void fail(const cco_algo *algo, const world *w)
 /* The parameters of the problems to come; NULL for the presets. */
 static const long *chosen;
 
+static uint64_t trace; /* of the schedules that were built: differs if they do */
+
+static void add_to_trace(const cco_sched *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const cco_step *step = &s->steps[i];
+        const uint64_t where = (uint64_t)step->a.at + (uint64_t)step->b.at;
+        trace = trace * 31 + (uint64_t)step->kind + (uint64_t)step->peer * 7 + where * 1009;
+    }
+}
+
 static bool build(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         cco_sched *s = cco_sched_new(&w->problems[i]);
+        w->problems[i].counts = algo->shares_counts ? w->counts : NULL;
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
             w->problems[i].params[k] = chosen != NULL ? chosen[k] : algo->params[k].preset;
         algo->build(s, &w->problems[i]);
         w->sim.ranks[i].sched = s;
+        add_to_trace(s);
         if (cco_sched_error(s) != 0) {
             snprintf(w->sim.why, sizeof w->sim.why, "rank %d: the builder refused (class %d)", i,
                      cco_sched_error(s));
@@ -102,27 +115,45 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
         try_variants(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n});
 }
 
-/* One parameter after the other takes its limits and small values, where pieces are many. */
+static void fail_parameter(const cco_algo *algo, cco_coll coll, const char *name)
+{
+    failures++;
+    if (stop_at_first)
+        exit(1);
+    printf("FAIL %s/%s: the schedule does not depend on %s\n", cco_coll_infos[coll].name,
+           algo->name, name);
+}
+
+/* One parameter after the other takes its limits and small values, where pieces are many; the
+ * schedules must depend on it. */
 static void try_parameters(const cco_algo *algo, cco_coll coll)
 {
     static const int sizes[] = {0, 1, 7, 64};
     for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++) {
         const cco_param *param = &algo->params[k];
         const long values[] = {param->min, param->min + 1, param->min + 2, 7, param->max};
+        uint64_t first = 0;
+        bool differs = false;
         for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
             long params[CCO_PARAMS];
             if (values[v] < param->min || values[v] > param->max)
                 continue;
-            for (int i = 0; i < CCO_PARAMS; i++)
-                params[i] = algo->params[i].name != NULL ? algo->params[i].preset : 0;
-            params[0] = params[0] > 8 ? 8 : params[0]; /* sizes: small enough to cut something */
+            for (int i = 0; i < CCO_PARAMS; i++) /* no presets: the seed needs an order */
+                params[i] = algo->params[i].name != NULL ? algo->params[i].min + 1 : 0;
+            const long preset = algo->params[0].preset;
+            params[0] = preset > 8 ? 8 : preset; /* sizes: small enough to cut something */
             params[k] = values[v];
             chosen = params;
+            trace = 0;
             for (int p = 1; p <= 17; p++)
                 for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
                     try_roots(algo, coll, p, sizes[i]);
             chosen = NULL;
+            first = v == 0 ? trace : first;
+            differs = differs || trace != first;
         }
+        if (!differs)
+            fail_parameter(algo, coll, param->name);
     }
 }
 

@@ -58,6 +58,7 @@ static void expected(const world *w, int rank, int i, size_t e, unsigned char *b
         break;
     case CCO_ALLTOALL:
     case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
         value(w, i, rank, e, bytes);
         break;
     case CCO_SCAN:

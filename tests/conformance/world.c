@@ -28,7 +28,7 @@ bool world_in_place(cco_coll coll)
 static bool uneven(cco_coll coll)
 {
     return coll == CCO_GATHERV || coll == CCO_SCATTERV || coll == CCO_ALLGATHERV ||
-           coll == CCO_ALLTOALLV || coll == CCO_REDUCE_SCATTER;
+           coll == CCO_ALLTOALLV || coll == CCO_ALLTOALLW || coll == CCO_REDUCE_SCATTER;
 }
 
 /* Elements of the block that goes from rank `from` to rank `to`. */
@@ -42,6 +42,7 @@ static size_t elements(const world_case *c, int from, int to)
     case CCO_REDUCE_SCATTER:
         return (size_t)(to % 3 * c->n + to % 2);
     case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
         return (size_t)((3 * from + 5 * to + c->n) % (c->n + 2));
     case CCO_BARRIER:
         return 0;
@@ -62,6 +63,7 @@ static int in_blocks(const world_case *c, int rank)
         return rank == c->root ? c->p : 0;
     case CCO_ALLTOALL:
     case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
     case CCO_REDUCE_SCATTER:
     case CCO_REDUCE_SCATTER_BLOCK:
         return c->p;
@@ -84,13 +86,15 @@ static int out_blocks(const world_case *c, int rank)
     case CCO_ALLGATHERV:
     case CCO_ALLTOALL:
     case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
         return c->p;
     default:
         return 1;
     }
 }
 
-/* A side with room for its blocks one after the other, uneven ones in backward order. */
+/* A side with room for its blocks one after the other; uneven ones in backward order, an element
+ * apart, where the collective has displacements. */
 static cco_side make_side(world *w, int rank, cco_base base, int blocks)
 {
     const bool in = base == CCO_IN;
@@ -106,7 +110,7 @@ static cco_side make_side(world *w, int rank, cco_base base, int blocks)
             const int i = w->c.coll == CCO_REDUCE_SCATTER ? k : blocks - 1 - k;
             n[i] = w->element * (in ? elements(&w->c, rank, i) : elements(&w->c, i, rank));
             at[i] = next;
-            next += (ptrdiff_t)(n[i] / w->element) * extent;
+            next += (ptrdiff_t)(n[i] / w->element + (w->c.coll != CCO_REDUCE_SCATTER)) * extent;
         }
         side.n = n;
         side.at = at;
@@ -117,12 +121,14 @@ static cco_side make_side(world *w, int rank, cco_base base, int blocks)
 
 static size_t side_memory(const world *w, const cco_side *side)
 {
-    size_t bytes = side->blocks == 0 ? 0 : side->each * (size_t)side->blocks;
-    for (int i = 0; side->n != NULL && i < side->blocks; i++)
-        bytes += (i == 0 ? 0 : side->n[i]);
-    if (side->n != NULL)
-        bytes += side->n[0] - side->each * (size_t)side->blocks;
-    return bytes / w->element * (size_t)w->layouts[side->layout].extent;
+    const cco_layout *layout = &w->layouts[side->layout];
+    ptrdiff_t end = 0;
+    for (int i = 0; i < side->blocks; i++) {
+        const cco_span block = cco_block(&w->problems[0], side, i);
+        const ptrdiff_t its = block.at + (ptrdiff_t)(block.n / layout->size) * layout->extent;
+        end = its > end ? its : end;
+    }
+    return (size_t)end;
 }
 
 /* In place, a side lies in the other buffer. */
@@ -176,6 +182,18 @@ static void make_problem(world *w, int rank)
         put_in_place(w, q);
 }
 
+/* What the root of a gatherv or scatterv knows. */
+static void make_counts(world *w)
+{
+    const world_case *c = &w->c;
+    if (c->coll != CCO_GATHERV && c->coll != CCO_SCATTERV)
+        return;
+    w->counts = room((size_t)c->p * sizeof *w->counts);
+    for (int i = 0; i < c->p; i++)
+        w->counts[i] = w->element *
+                       (c->coll == CCO_GATHERV ? elements(c, i, c->root) : elements(c, c->root, i));
+}
+
 static void add_maps(const void *from, void *into, size_t n)
 {
     uint32_t a[2], b[2];
@@ -215,6 +233,7 @@ world *world_new(const world_case *c)
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
+    make_counts(w);
     return w;
 }
 
@@ -237,6 +256,7 @@ void world_free(world *w)
             free_memory(&w->sim.ranks[i].memory[base]);
     }
     free(w->problems);
+    free(w->counts);
     free(w->sim.ranks);
     free(w);
 }

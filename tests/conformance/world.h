@@ -27,6 +27,7 @@ typedef struct world {
     size_t element;
     cco_layout layouts[CCO_BASES];
     cco_problem *problems;
+    size_t *counts; /* gatherv, scatterv: bytes of every rank's block; else NULL */
     cco_sim sim;
 } world;
 

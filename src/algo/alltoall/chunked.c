@@ -7,9 +7,7 @@
  * for each chunk: by distance, by distances shuffled alike on all ranks, or by exclusive or. */
 #include "algo/algo.h"
 
-#include "algo/pattern/blocks.h"
-
-enum { DISTANCE, RANDOM, XOR }; /* order */
+#include "algo/pattern/chunked.h"
 
 static bool usable(const cco_problem *q)
 {
@@ -17,47 +15,9 @@ static bool usable(const cco_problem *q)
     return true;
 }
 
-/* A permutation of 0 to n-1 that all ranks share: mixes within the next power of two until the
- * value is below n. */
-static unsigned shuffled(unsigned x, unsigned n, unsigned key)
-{
-    unsigned mask = 1, shift = 1;
-    while (mask < n) {
-        mask = 2 * mask + 1;
-        shift++;
-    }
-    do { /* the same permutation again, until it leads below n: that is one too */
-        unsigned k = key;
-        for (unsigned i = 0; i < 4; i++) {
-            x = (x + k) * 2654435761u & mask;
-            x ^= x >> (shift / 2 + 1);
-            k = k * 1664525u + 1013904223u;
-        }
-    } while (x >= n);
-    return x;
-}
-
 static void build(cco_sched *s, const cco_problem *q)
 {
-    const int p = q->size, me = q->rank;
-    const long chunk = q->params[0], order = q->params[1];
-    const unsigned seed = (unsigned)q->params[2];
-    int end = p;
-    while (order == XOR && (end & (end - 1)) != 0)
-        end++;
-    cco_copy(s, cco_block(q, &q->in, me), cco_block(q, &q->out, me));
-    for (size_t i = 0; i < cco_pieces(q, q->bytes, chunk); i++)
-        for (int k = 1; k < end; k++) {
-            const unsigned turn = (unsigned)k - 1, n = (unsigned)p - 1;
-            const int far = order == RANDOM ? 1 + (int)shuffled(turn, n, seed + (unsigned)i) : k;
-            const int to = order == XOR ? me ^ k : (me + far) % p;
-            const int from = order == XOR ? me ^ k : (me - far + p) % p;
-            cco_round(s);
-            if (to >= p)
-                continue;
-            cco_send(s, to, cco_piece(s, q, cco_block(q, &q->in, to), i, chunk));
-            cco_recv(s, from, cco_piece(s, q, cco_block(q, &q->out, from), i, chunk));
-        }
+    cco_chunked_exchange(s, q, q->params[0], q->params[1], q->params[2]);
 }
 
 const cco_algo cco_alltoall_chunked = {

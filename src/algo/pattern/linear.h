@@ -11,7 +11,8 @@ void cco_linear_gather(cco_sched *s, const cco_problem *q, long window);
 /* scatter and scatterv: the root sends every rank its block. */
 void cco_linear_scatter(cco_sched *s, const cco_problem *q, long window);
 
-/* alltoall and alltoallv: with distances 1 to p-1, to the rank after and from the rank before. */
+/* alltoall, alltoallv and alltoallw: with distances 1 to p-1, to the rank after and from the rank
+ * before. */
 void cco_linear_exchange(cco_sched *s, const cco_problem *q, long window);
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allgatherv "neighbor_exchange": pairs of blocks go both ways between neighbours.
+ *
+ *   messages p/2   bytes received per rank all blocks but its own
+ *   scratch all blocks   p: even
+ *
+ * Half the rounds of the ring.
+ * J. Chen, L. Zhang, Y. Zhang, W. Yuan: Performance evaluation of allgather algorithms on terascale
+ * Linux cluster with Fast Ethernet, HPC Asia 2005. */
+#include "algo/algo.h"
+
+#include "algo/pattern/allgather.h"
+
+static bool usable(const cco_problem *q)
+{
+    return q->size % 2 == 0;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_neighbor_allgather(s, q);
+}
+
+const cco_algo cco_allgatherv_neighbor_exchange = {
+    .name = "neighbor_exchange",
+    .doc = "pairs of blocks go both ways between neighbours",
+    .usable = usable,
+    .build = build,
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allgatherv "recursive_doubling": exchange everything with the rank 2^k away, in log2 p rounds.
+ *
+ *   messages log2 p (+ 2)   bytes received per rank all blocks but its own
+ *   scratch all blocks
+ *
+ * Few rounds.  With p no power of two, the first 2(p - 2^m) ranks pair up before and after.
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in
+ * MPICH, Int. J. High Perform. Comput. Appl. 19 (2005). */
+#include "algo/algo.h"
+
+#include "algo/pattern/allgather.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_doubling_allgather(s, q);
+}
+
+const cco_algo cco_allgatherv_recursive_doubling = {
+    .name = "recursive_doubling",
+    .doc = "exchange everything with the rank 2^k away, in log2 p rounds",
+    .usable = usable,
+    .build = build,
+};

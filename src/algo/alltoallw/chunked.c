@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alltoallw "chunked": chunk by chunk of every block, one message at a time.
+ *
+ *   messages n/chunk for each block of n bytes but one, one a round
+ *   bytes sent per rank all blocks but one   scratch 0
+ *
+ * For the largest blocks: what a transport holds is bounded by the chunk.  Each pair of ranks cuts
+ * by the size of its own block.  `order` is that of peers for each chunk: by distance, by distances
+ * shuffled alike on all ranks, or by exclusive or. */
+#include "algo/algo.h"
+
+#include "algo/pattern/chunked.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_chunked_exchange(s, q, q->params[0], q->params[1], q->params[2]);
+}
+
+const cco_algo cco_alltoallw_chunked = {
+    .name = "chunked",
+    .doc = "chunk by chunk of every block, one message at a time",
+    .usable = usable,
+    .build = build,
+    .params = {{"chunk", 65536, 1, 1 << 30, "bytes of a chunk"},
+               {"order", 0, 0, 2, "of peers: by distance, shuffled, by exclusive or",
+                "ring|random|xor"},
+               {"seed", 1, 0, 1 << 30, "of the shuffled order"}},
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* alltoallw "linear": every rank sends straight to every other, several at a time.
+ *
+ *   messages p-1   bytes sent per rank all blocks but one   scratch 0
+ *
+ * `window` messages each way in a round, at distances that grow. */
+#include "algo/algo.h"
+
+#include "algo/pattern/linear.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_linear_exchange(s, q, q->params[0]);
+}
+
+const cco_algo cco_alltoallw_linear = {
+    .name = "linear",
+    .doc = "every rank sends straight to every other, several at a time",
+    .usable = usable,
+    .build = build,
+    .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
+};

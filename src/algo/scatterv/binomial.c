@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scatterv "binomial": a binomial tree from the root.
+ *
+ *   messages p-1 in all, in ceil(log2 p) steps, after a broadcast of 8p bytes: all sizes
+ *   bytes sent per rank the blocks of its subtree but its own
+ *   scratch the blocks of its subtree, on leaves 0
+ *
+ * Few rounds, for small n.
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in
+ * MPICH, Int. J. High Perform. Comput. Appl. 19 (2005). */
+#include "algo/algo.h"
+
+#include "algo/pattern/tree_blocks.h"
+
+static bool usable(const cco_problem *q)
+{
+    (void)q;
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_tree_scatter(s, q);
+}
+
+const cco_algo cco_scatterv_binomial = {
+    .name = "binomial",
+    .doc = "a binomial tree from the root",
+    .usable = usable,
+    .build = build,
+    .shares_counts = true,
+};
