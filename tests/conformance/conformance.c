@@ -6,7 +6,8 @@
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds
- *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements */
+ *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements,
+ *                                                       with presets, then small parameters */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,23 @@ static void show(const cco_algo *algo, const world_case *c, bool print)
     world_free(w);
 }
 
+/* With the presets, then with small parameters: presets are too large to cut anything here. */
+static void show_schedules(const cco_algo *algo, const world_case *c)
+{
+    long small[CCO_PARAMS];
+    show(algo, c, true);
+    for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++) {
+        small[k] = algo->params[k].min + 1;
+        printf("%s%s=%ld", k == 0 ? "with " : " ", algo->params[k].name, small[k]);
+        chosen = small;
+    }
+    if (chosen != NULL) {
+        printf("\n");
+        show(algo, c, true);
+        chosen = NULL;
+    }
+}
+
 static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
@@ -182,7 +200,7 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
         c.p = atoi(argv[3]);
         c.n = atoi(argv[4]);
         if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
-            show(algo, &c, true);
+            show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
         show(algo, &c, false);
         c.p = 13;
