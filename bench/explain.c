@@ -8,6 +8,8 @@
  * Exit code 2, and a line on standard error, for what cannot be asked. */
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "explain.h"
 #include "json.h"
@@ -119,26 +121,57 @@ static void put_rank(const explained *x, int rank)
     printf("]},\n   ");
 }
 
-static void put_algorithm(const explain_options *o, const cco_algo *algo, const even *e)
+/* SIGXCPU ends a process after so many seconds of work; 0: never. */
+static void limit_time(rlim_t seconds)
 {
-    long params[CCO_PARAMS] = {0};
-    explained x;
-    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
-        params[i] = o->algo != NULL ? o->params[i] : algo->params[i].preset;
-    explain_run(&x, algo, params, e);
+    const rlim_t most = seconds > 0 ? seconds : RLIM_INFINITY;
+    setrlimit(RLIMIT_CPU, &(struct rlimit){most, RLIM_INFINITY});
+}
+
+static void put_algorithm(const explain_options *o, const cco_algo *algo, const long *params,
+                          const explained *x)
+{
     printf("\n  {");
     json_field("name", algo->name, ", ");
     json_field("doc", algo->doc, ",\n   ");
     put_params(algo, params);
-    printf("\"usable\": %s, ", x.usable ? "true" : "false");
-    if (x.usable && x.why[0] == '\0') {
-        put_figures(&x);
+    printf("\"usable\": %s, ", x->usable ? "true" : "false");
+    if (x->usable && x->why[0] == '\0') {
+        put_figures(x);
         if (o->schedule >= 0)
-            put_rank(&x, o->schedule);
+            put_rank(x, o->schedule);
     }
-    printf("\"too_large\": %s, ", x.too_large ? "true" : "false");
-    json_field("error", x.why, "}");
-    explain_free(&x);
+    printf("\"too_large\": %s, ", x->too_large ? "true" : "false");
+    json_field("error", x->why, "}");
+}
+
+/* Each algorithm in a process of its own: one whose schedule has no end, or nearly none, must not
+ * take the others with it. */
+static void explain_one(const explain_options *o, const cco_algo *algo, const even *e)
+{
+    enum { SECONDS = 20 };
+    explained x = {.usable = true,
+                   .too_large = true,
+                   .why = "takes too long: try fewer ranks or larger pieces"};
+    long params[CCO_PARAMS] = {0};
+    int status = 0;
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        params[i] = o->algo != NULL ? o->params[i] : algo->params[i].preset;
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child <= 0) { /* if there is no other process, this one does it */
+        limit_time(SECONDS);
+        explain_run(&x, algo, params, e);
+        limit_time(0);
+        put_algorithm(o, algo, params, &x);
+        explain_free(&x);
+        if (child == 0) {
+            fflush(stdout);
+            _exit(0);
+        }
+    } else if (waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+        put_algorithm(o, algo, params, &x);
+    }
 }
 
 int main(int argc, char **argv)
@@ -165,7 +198,7 @@ int main(int argc, char **argv)
     for (int i = 0; cco_algo_of(o.coll, i) != NULL; i++)
         if (o.algo == NULL || o.algo == cco_algo_of(o.coll, i)) {
             printf(o.algo == NULL && i > 0 ? "," : "");
-            put_algorithm(&o, cco_algo_of(o.coll, i), &e);
+            explain_one(&o, cco_algo_of(o.coll, i), &e);
         }
     printf("]}\n");
     even_end(&e);

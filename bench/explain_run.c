@@ -12,8 +12,7 @@ static void refuse(explained *x, int rank, int error)
     x->too_large = error == MPI_ERR_NO_MEM;
     if (x->too_large)
         snprintf(x->why, sizeof x->why,
-                 "the schedules do not fit into memory: fewer processes, "
-                 "or larger pieces, do");
+                 "does not fit into memory: try fewer ranks or larger pieces");
     else
         snprintf(x->why, sizeof x->why, "rank %d: the builder refused (class %d)", rank, error);
 }
