@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test mutants ovl check demo install clean help setup
+.PHONY: all static shared test mutants golden ovl check demo install clean help setup
 .NOTPARALLEL:
 
 all: static
@@ -48,6 +48,11 @@ ALGO :=
 mutants:
 	@tools/setup.sh build
 	@python3 tools/mutants.py $(ALGO)
+
+golden:
+	@tools/setup.sh build
+	@tools/build.sh conformance-sim
+	@python3 tools/golden.py --renew
 
 ovl:
 	@echo "make ovl: the overlap benchmark comes with the split-phase interface," \

@@ -8,6 +8,8 @@
 #include "core/mpi_compat.h"
 #include "model/registry.h"
 
+#include "json.h"
+
 #if !defined(CCO_DEFAULT_IMPL)
 #define CCO_DEFAULT_IMPL ""
 #endif
@@ -20,26 +22,6 @@
 #define FAMILY "mpich"
 #endif
 
-static void put(const char *text)
-{
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
-            putchar('\\');
-        putchar((unsigned char)*text < 0x20 ? ' ' : *text);
-    }
-    putchar('"');
-}
-
-/* "key": "text", and what stands between it and the next. */
-static void field(const char *key, const char *text, const char *after)
-{
-    put(key);
-    printf(": ");
-    put(text);
-    printf("%s", after);
-}
-
 static void put_mpi(void)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", standard[16];
@@ -48,9 +30,9 @@ static void put_mpi(void)
     library[strcspn(library, "\n")] = '\0';
     snprintf(standard, sizeof standard, "%d.%d", MPI_VERSION, MPI_SUBVERSION);
     printf(" \"mpi\": {");
-    field("family", FAMILY, ", ");
-    field("library", library, ", ");
-    field("standard", standard, "},\n");
+    json_field("family", FAMILY, ", ");
+    json_field("library", library, ", ");
+    json_field("standard", standard, "},\n");
 }
 
 int main(void)
@@ -61,24 +43,24 @@ int main(void)
     printf(" \"collectives\": [");
     for (int i = 0; i < CCO_COLLECTIVES; i++) {
         printf(i ? ", " : "");
-        put(cco_coll_infos[i].name);
+        json_text(cco_coll_infos[i].name);
     }
     printf("],\n \"models\": [");
     for (int i = 0; cco_models[i] != NULL; i++) {
         printf(i ? ",\n  {" : "\n  {");
-        field("name", cco_models[i]->name, ", ");
-        field("doc", cco_models[i]->doc, ", ");
+        json_field("name", cco_models[i]->name, ", ");
+        json_field("doc", cco_models[i]->doc, ", ");
         printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
-        field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", "}");
+        json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", "}");
     }
     printf("],\n \"environment\": [");
     for (int i = 0; i < cco_env_row_count; i++) {
         printf(i ? ",\n  {" : "\n  {");
-        field("name", cco_env_rows[i].name, ", ");
-        field("default", cco_env_rows[i].preset, ", ");
-        field("help", cco_env_rows[i].help, "}");
+        json_field("name", cco_env_rows[i].name, ", ");
+        json_field("default", cco_env_rows[i].preset, ", ");
+        json_field("help", cco_env_rows[i].help, "}");
     }
     printf("],\n ");
-    field("default_impl", CCO_DEFAULT_IMPL, "}\n");
+    json_field("default_impl", CCO_DEFAULT_IMPL, "}\n");
     return 0;
 }

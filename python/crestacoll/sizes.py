@@ -77,3 +77,15 @@ class Sizes(click.ParamType):
             return parse_sizes(value)
         except ValueError as e:
             self.fail(str(e), param, ctx)
+
+
+class Size(click.ParamType):
+    name = "size"
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, int):
+            return value
+        try:
+            return parse_size(value)
+        except ValueError as e:
+            self.fail(str(e), param, ctx)

@@ -112,12 +112,12 @@ static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool ba
     return rc;
 }
 
-int cco_pack(char *to, const void *from, size_t count, MPI_Datatype type)
+int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type)
 {
     return pack(to, (void *)(uintptr_t)from, count, type, false);
 }
 
-int cco_unpack(void *to, size_t count, MPI_Datatype type, const char *from)
+int cco_type_unpack(void *to, size_t count, MPI_Datatype type, const char *from)
 {
     return pack((char *)(uintptr_t)from, to, count, type, true);
 }

@@ -17,8 +17,8 @@ bool cco_op_predefined(MPI_Op op);
 
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
  * class. */
-int cco_pack(char *to, const void *from, size_t count, MPI_Datatype type);
-int cco_unpack(void *to, size_t count, MPI_Datatype type, const char *from);
+int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);
+int cco_type_unpack(void *to, size_t count, MPI_Datatype type, const char *from);
 
 /* The type of `count` elements as one element, for counts beyond `limit` (at most INT_MAX), which
  * no int says.  Committed; free it. */

@@ -287,7 +287,8 @@ static int transfer(const cco_frame *f, const cco_end *end, const cco_side *side
         return rc;
     const ptrdiff_t next = (ptrdiff_t)count * extent * i; /* blocks without places are alike */
     char *theirs = end->buffer + place_of(f->call, end, i, extent, next);
-    return back ? cco_unpack(theirs, count, type, ours) : cco_pack(ours, theirs, count, type);
+    return back ? cco_type_unpack(theirs, count, type, ours)
+                : cco_type_pack(ours, theirs, count, type);
 }
 
 static int transfer_all(const cco_frame *f, const cco_end *end, const cco_side *side, bool back)

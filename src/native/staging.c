@@ -165,7 +165,7 @@ static void *recv_block(const cco_call *c, int i)
 static int fill_in_place(const cco_staged *kept, const cco_call *c, const cco_comm *state, int n)
 {
     const void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
-    return cco_pack(kept->send, from, (size_t)(c->recvcount * n), c->recvtype);
+    return cco_type_pack(kept->send, from, (size_t)(c->recvcount * n), c->recvtype);
 }
 
 int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
@@ -182,10 +182,10 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
     if ((c->coll == CCO_BCAST || c->coll == CCO_SCATTER) && state->rank != c->root)
         return MPI_SUCCESS;
     if (c->coll == CCO_BCAST)
-        return cco_pack(kept->recv, c->recvbuf, (size_t)c->recvcount, c->recvtype);
+        return cco_type_pack(kept->recv, c->recvbuf, (size_t)c->recvcount, c->recvtype);
     if (in_place)
         return fill_in_place(kept, c, state, n);
-    return cco_pack(kept->send, c->sendbuf, (size_t)(c->sendcount * n), c->sendtype);
+    return cco_type_pack(kept->send, c->sendbuf, (size_t)(c->sendcount * n), c->sendtype);
 }
 
 /* True if this rank's receive buffer gets anything. */
@@ -215,7 +215,7 @@ int cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *
     if (!receives(c, state->rank))
         return MPI_SUCCESS;
     if (moves_data(c->coll))
-        return cco_unpack(c->recvbuf, (size_t)(c->recvcount * n), c->recvtype, kept->recv);
+        return cco_type_unpack(c->recvbuf, (size_t)(c->recvcount * n), c->recvtype, kept->recv);
     memcpy(c->recvbuf, kept->recv, (size_t)bytes);
     return MPI_SUCCESS;
 }

@@ -6,11 +6,14 @@
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds
- *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements */
+ *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements,
+ *                                                       with presets, then small parameters
+ *   conformance-sim [COLLECTIVE[/ALGORITHM]] --random COUNT [SEED]   cases by chance (random.c) */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "random.h"
 #include "sched/print.h"
 #include "world.h"
 
@@ -46,13 +49,18 @@ static void add_to_trace(const cco_sched *s)
     }
 }
 
+static void give_params(const cco_algo *algo, cco_problem *q)
+{
+    for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
+        q->params[k] = chosen != NULL ? chosen[k] : algo->params[k].preset;
+}
+
 static bool build(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         cco_sched *s = cco_sched_new(&w->problems[i]);
         w->problems[i].counts = algo->shares_counts ? w->counts : NULL;
-        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            w->problems[i].params[k] = chosen != NULL ? chosen[k] : algo->params[k].preset;
+        give_params(algo, &w->problems[i]);
         algo->build(s, &w->problems[i]);
         w->sim.ranks[i].sched = s;
         add_to_trace(s);
@@ -75,12 +83,27 @@ static bool run_twice(world *w)
     return true;
 }
 
+/* All ranks must say the same, or some would run another algorithm. */
+static bool agree_on_usable(const cco_algo *algo, world *w)
+{
+    for (int i = 0; i < w->c.p; i++) {
+        give_params(algo, &w->problems[i]);
+        if (algo->usable(&w->problems[i]) != algo->usable(&w->problems[0])) {
+            snprintf(w->sim.why, sizeof w->sim.why, "rank %d is not of rank 0's opinion", i);
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Messages that the schedules sent; 0 for a problem that the algorithm cannot do. */
 static uint64_t try(const cco_algo *algo, const world_case *c)
 {
     uint64_t messages = 0;
     world *w = world_new(c);
-    if (algo->usable(&w->problems[0])) {
+    if (!agree_on_usable(algo, w)) {
+        fail(algo, w);
+    } else if (algo->usable(&w->problems[0])) {
         cases++;
         if (!build(algo, w) || !run_twice(w))
             fail(algo, w);
@@ -197,6 +220,23 @@ static void show(const cco_algo *algo, const world_case *c, bool print)
     world_free(w);
 }
 
+/* With the presets, then with small parameters: presets are too large to cut anything here. */
+static void show_schedules(const cco_algo *algo, const world_case *c)
+{
+    long small[CCO_PARAMS];
+    show(algo, c, true);
+    for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++) {
+        small[k] = algo->params[k].min + 1;
+        printf("%s%s=%ld", k == 0 ? "with " : " ", algo->params[k].name, small[k]);
+        chosen = small;
+    }
+    if (chosen != NULL) {
+        printf("\n");
+        show(algo, c, true);
+        chosen = NULL;
+    }
+}
+
 static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
@@ -213,7 +253,7 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
         c.p = atoi(argv[3]);
         c.n = atoi(argv[4]);
         if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
-            show(algo, &c, true);
+            show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
         show(algo, &c, false);
         c.p = 13;
@@ -223,9 +263,38 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
     }
 }
 
+static bool try_random(const cco_algo *algo, const world_case *c, const long *params)
+{
+    const long before = failures;
+    chosen = params;
+    try(algo, c);
+    chosen = NULL;
+    return failures == before;
+}
+
+static int summary(int algorithms)
+{
+    printf("%d algorithms, %ld cases, %ld failures\n", algorithms, cases, failures);
+    return failures > 0 || algorithms == 0;
+}
+
+/* --random COUNT [SEED], from word `at` on */
+static int handle_random(int at, int argc, char **argv)
+{
+    random_run r = {at > 1 ? argv[1] : NULL, 0, 1, wanted, try_random};
+    if (argc > at + 1)
+        r.count = atol(argv[at + 1]);
+    if (argc > at + 2)
+        r.seed = strtoul(argv[at + 2], NULL, 10);
+    return summary(r.count > 0 ? random_cases(&r) : 0);
+}
+
 int main(int argc, char **argv)
 {
     int algorithms = 0;
+    for (int at = 1; at <= 2 && at < argc; at++)
+        if (strcmp(argv[at], "--random") == 0)
+            return handle_random(at, argc, argv);
     stop_at_first = argc == 3 && strcmp(argv[2], "--first") == 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++) {
@@ -235,6 +304,5 @@ int main(int argc, char **argv)
             algorithms++;
             handle(algo, (cco_coll)coll, argc, argv);
         }
-    printf("%d algorithms, %ld cases, %ld failures\n", algorithms, cases, failures);
-    return failures > 0 || algorithms == 0;
+    return summary(algorithms);
 }

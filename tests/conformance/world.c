@@ -31,9 +31,36 @@ static bool uneven(cco_coll coll)
            coll == CCO_ALLTOALLV || coll == CCO_ALLTOALLW || coll == CCO_REDUCE_SCATTER;
 }
 
+/* None, all of the scale, a power of two, or anything below. */
+static size_t shaped(const world_case *c, int from, int to)
+{
+    uint32_t x = c->shape + (uint32_t)from * 2654435761u + (uint32_t)to * 2246822519u;
+    x = (x ^ x >> 15) * 739982445u;
+    x = (x ^ x >> 12) * 695872825u;
+    const uint32_t n = (uint32_t)c->n, any = (x >> 8) % (n + 1);
+    uint32_t power = 1;
+    while (power <= any / 2)
+        power *= 2;
+    switch (x % 8) {
+    case 0:
+    case 1:
+        return 0;
+    case 2:
+        return n;
+    case 3:
+        return n > 0 ? power : 0;
+    default:
+        return any;
+    }
+}
+
 /* Elements of the block that goes from rank `from` to rank `to`. */
 static size_t elements(const world_case *c, int from, int to)
 {
+    const bool from_all = c->coll == CCO_GATHERV || c->coll == CCO_ALLGATHERV;
+    const bool to_all = c->coll == CCO_SCATTERV || c->coll == CCO_REDUCE_SCATTER;
+    if (c->shape != 0 && uneven(c->coll))
+        return shaped(c, to_all ? 0 : from, from_all ? 0 : to);
     switch (c->coll) {
     case CCO_GATHERV:
     case CCO_ALLGATHERV:

@@ -15,7 +15,8 @@ enum {
 typedef struct world_case {
     cco_coll coll;
     int p, root;
-    int n; /* elements of a block or of the vector; the scale of uneven ones */
+    int n;          /* elements of a block or of the vector; the scale of uneven ones */
+    unsigned shape; /* uneven blocks: which, if not 0 */
     bool in_place;
     bool commutative; /* reductions: a sum, or a composition of maps */
     bool gaps;        /* elements with gaps in the caller's memory */

@@ -27,7 +27,8 @@ def test_info_env_shows_what_is_set(crestacoll, build):
 
 def test_every_command_has_help(crestacoll):
     commands = json.loads(crestacoll("help", "--json").stdout)["commands"]
-    assert {"run", "info", "bench", "demo", "report", "overhead", "help"} <= set(commands)
+    expected = {"run", "info", "bench", "explain", "demo", "report", "overhead", "help"}
+    assert expected <= set(commands)
     for name in commands:
         shown = crestacoll("help", name)
         assert shown.returncode == 0 and "--json" in shown.stdout

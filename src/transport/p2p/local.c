@@ -17,9 +17,9 @@ static int convert(const cco_data *from, const cco_data *to)
     const size_t bytes = cco_data_bytes(from);
     if (bytes > STAGE && (packed = malloc(bytes)) == NULL)
         return MPI_ERR_NO_MEM;
-    int rc = cco_pack(packed, from->at, from->count, from->layout->type);
+    int rc = cco_type_pack(packed, from->at, from->count, from->layout->type);
     if (rc == MPI_SUCCESS)
-        rc = cco_unpack(to->at, to->count, to->layout->type, packed);
+        rc = cco_type_unpack(to->at, to->count, to->layout->type, packed);
     if (packed != stage)
         free(packed);
     return rc;
@@ -33,9 +33,9 @@ int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to)
         return MPI_SUCCESS;
     }
     if (to->layout->dense)
-        return cco_pack(to->at, from->at, from->count, from->layout->type);
+        return cco_type_pack(to->at, from->at, from->count, from->layout->type);
     if (from->layout->dense)
-        return cco_unpack(to->at, to->count, to->layout->type, from->at);
+        return cco_type_unpack(to->at, to->count, to->layout->type, from->at);
     return convert(from, to);
 }
 

@@ -20,6 +20,16 @@ __attribute__((format(printf, 2, 3))) static bool wrong(cco_sim *sim, const char
     return false;
 }
 
+static bool inside(cco_sim *sim, int rank, cco_span span)
+{
+    const size_t size = sim->ranks[rank].memory[span.base].size;
+    const size_t end = (size_t)span.at + cco_span_memory(sim->ranks[rank].sched, span);
+    if (span.n == 0 || (span.at >= 0 && end <= size))
+        return true;
+    return wrong(sim, "rank %d reaches outside of %s: bytes %td to %zu of %zu", rank,
+                 base_names[span.base], span.at, end, size);
+}
+
 /* Copies the data of a span to or from `packed`, keeping account of what is written. */
 static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packed, bool out)
 {
@@ -46,6 +56,8 @@ static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packe
 
 static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
 {
+    if (sim->count_only)
+        return inside(sim, from, a) && inside(sim, to, b);
     unsigned char *packed = malloc(a.n + 1);
     const bool fine = packed != NULL && transfer(sim, from, a, packed, false) &&
                       transfer(sim, to, b, packed, true);
@@ -55,6 +67,8 @@ static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
 
 static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
 {
+    if (sim->count_only)
+        return inside(sim, rank, a) && inside(sim, rank, b);
     const size_t element = sim->ranks[rank].sched->layouts[b.layout].size;
     unsigned char *from = malloc(a.n + 1), *into = malloc(b.n + 1);
     bool fine = from != NULL && into != NULL && transfer(sim, rank, a, from, false) &&
@@ -109,6 +123,7 @@ static bool open_round(cco_sim *sim, int rank)
         for (r->end = r->at; r->end < s->count && s->steps[r->end].kind != CCO_STEP_ROUND; r->end++)
             r->left += s->steps[r->end].kind <= CCO_STEP_RECV;
         r->rounds += r->left > 0;
+        r->begun = r->ended;
         memcpy(r->known, r->heard, sizeof r->known);
         if (!check_round(sim, rank))
             return false;
@@ -154,6 +169,9 @@ static bool deliver(cco_sim *sim, int rank)
         r->done[i] = other->done[k] = 1;
         r->left--;
         other->left--;
+        const int begun = r->begun > other->begun ? r->begun : other->begun;
+        r->ended = r->ended > begun ? r->ended : begun + 1;
+        other->ended = other->ended > begun ? other->ended : begun + 1;
         sim->messages++;
         sim->bytes += send->a.n;
         for (int w = 0; w < CCO_SIM_RANKS / 64; w++)
@@ -165,11 +183,11 @@ static bool deliver(cco_sim *sim, int rank)
 static bool begin(cco_sim *sim)
 {
     sim->messages = sim->bytes = 0;
-    sim->rounds = 0;
+    sim->rounds = sim->chain = 0;
     sim->why[0] = '\0';
     for (int i = 0; i < sim->size; i++) {
         cco_sim_rank *r = &sim->ranks[i];
-        r->at = r->end = r->left = r->rounds = 0;
+        r->at = r->end = r->left = r->rounds = r->begun = r->ended = 0;
         memset(r->heard, 0, sizeof r->heard);
         r->heard[i / 64] |= (uint64_t)1 << i % 64;
         r->done = calloc((size_t)r->sched->count + 1, 1);
@@ -211,9 +229,11 @@ bool cco_sim_run(cco_sim *sim)
     if (begin(sim))
         run(sim);
     for (int i = 0; i < sim->size; i++) {
-        sim->rounds = sim->ranks[i].rounds > sim->rounds ? sim->ranks[i].rounds : sim->rounds;
-        free(sim->ranks[i].done);
-        sim->ranks[i].done = NULL;
+        cco_sim_rank *r = &sim->ranks[i];
+        sim->rounds = r->rounds > sim->rounds ? r->rounds : sim->rounds;
+        sim->chain = r->ended > sim->chain ? r->ended : sim->chain;
+        free(r->done);
+        r->done = NULL;
     }
     return sim->why[0] == '\0';
 }

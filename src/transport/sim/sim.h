@@ -27,6 +27,7 @@ typedef struct cco_sim_rank {
     unsigned char *done;                /* per step */
     int left;                           /* messages of its round that have not met */
     int rounds;                         /* with a message */
+    int begun, ended;                   /* its round, in messages one after the other */
     uint64_t heard[CCO_SIM_RANKS / 64]; /* the ranks whose start this one knows of */
     uint64_t known[CCO_SIM_RANKS / 64]; /* those it knew of when its round began */
 } cco_sim_rank;
@@ -34,10 +35,12 @@ typedef struct cco_sim_rank {
 typedef struct cco_sim {
     cco_sim_rank *ranks;
     int size;
+    bool count_only; /* no memory but its sizes: places are watched, data neither moved nor read */
     /* into = from op into, for one element of `n` bytes. */
     void (*reduce)(const void *from, void *into, size_t n);
     uint64_t messages, bytes; /* counted */
     int rounds;               /* of the rank with most of them */
+    int chain;                /* messages that had to wait for each other, at most */
     char why[256];            /* the first thing that was wrong; "" if nothing */
 } cco_sim;
 

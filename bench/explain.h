@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain.h - what crestacoll-explain is asked, and what it counts. */
+#ifndef BENCH_EXPLAIN_H
+#define BENCH_EXPLAIN_H
+
+#include <stdint.h>
+
+#include "algo/algo.h"
+#include "even.h"
+
+typedef struct explain_options {
+    cco_coll coll;
+    const cco_algo *algo; /* NULL: all that the collective has */
+    long params[CCO_PARAMS];
+    size_t bytes;
+    int size, root, schedule; /* the rank whose steps are shown; -1: none */
+} explain_options;
+
+/* True, or what is wrong, with what is possible, is on standard error. */
+bool explain_options_read(explain_options *o, int argc, char **argv);
+
+enum { ROUNDS, SENT, RECEIVED, BYTES_SENT, BYTES_RECEIVED, COPIED, REDUCED, SCRATCH, FIGURES };
+
+typedef struct explain_rank {
+    uint64_t figures[FIGURES];
+} explain_rank;
+
+/* The schedules of all ranks, run. */
+typedef struct explained {
+    const cco_sched **schedules;
+    explain_rank *ranks;
+    int size, chain;
+    uint64_t messages, bytes;
+    bool usable, too_large;
+    char why[256]; /* "", or what is wrong; too_large: with the question */
+} explained;
+
+void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e);
+void explain_free(explained *x);
+
+#endif

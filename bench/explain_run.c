@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* explain_run.c - builds the schedules of all ranks, runs them in the simulator, and counts. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mpi_compat.h"
+#include "explain.h"
+#include "transport/sim/sim.h"
+
+static void refuse(explained *x, int rank, int error)
+{
+    x->too_large = error == MPI_ERR_NO_MEM;
+    if (x->too_large)
+        snprintf(x->why, sizeof x->why,
+                 "does not fit into memory: try fewer ranks or larger pieces");
+    else
+        snprintf(x->why, sizeof x->why, "rank %d: the builder refused (class %d)", rank, error);
+}
+
+static void count(explain_rank *rank, const cco_sched *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const cco_step *step = &s->steps[i];
+        rank->figures[SENT] += step->kind == CCO_STEP_SEND;
+        rank->figures[RECEIVED] += step->kind == CCO_STEP_RECV;
+        rank->figures[BYTES_SENT] += step->kind == CCO_STEP_SEND ? step->a.n : 0;
+        rank->figures[BYTES_RECEIVED] += step->kind == CCO_STEP_RECV ? step->b.n : 0;
+        rank->figures[COPIED] += step->kind == CCO_STEP_COPY ? step->a.n : 0;
+        rank->figures[REDUCED] += step->kind == CCO_STEP_REDUCE ? step->a.n : 0;
+    }
+    rank->figures[SCRATCH] = s->scratch;
+}
+
+static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, const even *e, int i,
+                  const long *params)
+{
+    cco_problem q = even_problem(e, i);
+    for (int k = 0; k < CCO_PARAMS; k++)
+        q.params[k] = params[k];
+    q.counts = algo->shares_counts ? e->counts : NULL;
+    cco_sched *s = cco_sched_new(&q);
+    x->schedules[i] = s;
+    if (s != NULL)
+        algo->build(s, &q);
+    if (s == NULL || cco_sched_error(s) != MPI_SUCCESS) {
+        refuse(x, i, s == NULL ? MPI_ERR_NO_MEM : cco_sched_error(s));
+        return false;
+    }
+    rank->sched = s;
+    rank->memory[CCO_IN].size = even_memory(e, &q.in);
+    rank->memory[CCO_OUT].size = even_memory(e, &q.out);
+    rank->memory[CCO_TMP].size = s->scratch;
+    count(&x->ranks[i], s);
+    return true;
+}
+
+static void run(explained *x, cco_sim *sim)
+{
+    if (!cco_sim_run(sim))
+        snprintf(x->why, sizeof x->why, "%s", sim->why);
+    for (int i = 0; i < x->size; i++)
+        x->ranks[i].figures[ROUNDS] = (uint64_t)sim->ranks[i].rounds;
+    x->chain = sim->chain;
+    x->messages = sim->messages;
+    x->bytes = sim->bytes;
+}
+
+void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e)
+{
+    const size_t size = (size_t)e->size;
+    cco_problem first = even_problem(e, 0);
+    for (int k = 0; k < CCO_PARAMS; k++)
+        first.params[k] = params[k];
+    *x = (explained){.size = e->size, .usable = algo->usable(&first)};
+    if (!x->usable)
+        return;
+    cco_sim sim = {.size = e->size, .count_only = true};
+    sim.ranks = calloc(size, sizeof *sim.ranks);
+    x->schedules = calloc(size, sizeof *x->schedules);
+    x->ranks = calloc(size, sizeof *x->ranks);
+    bool fine = sim.ranks != NULL && x->schedules != NULL && x->ranks != NULL;
+    if (!fine)
+        refuse(x, 0, MPI_ERR_NO_MEM);
+    for (int i = 0; fine && i < e->size; i++)
+        fine = build(x, &sim.ranks[i], algo, e, i, params);
+    if (fine)
+        run(x, &sim);
+    free(sim.ranks);
+}
+
+void explain_free(explained *x)
+{
+    for (int i = 0; x->schedules != NULL && i < x->size; i++)
+        cco_sched_free((cco_sched *)(uintptr_t)x->schedules[i]);
+    free(x->schedules);
+    free(x->ranks);
+}
