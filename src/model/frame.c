@@ -7,8 +7,6 @@
 
 #include "core/data.h"
 
-static const cco_layout bytes_layout = {1, 1, 0, true, MPI_BYTE};
-
 /* Looks a datatype up.  Handles of derived types may come to mean another type, so that only a
  * predefined one is remembered. */
 static int look_up(cco_workshop *shop, MPI_Datatype type, cco_element *e)
@@ -37,7 +35,7 @@ static cco_layout layout_of(const cco_element *e)
 {
     const ptrdiff_t step = e->extent < 0 ? -e->extent : e->extent;
     if (e->size == 0)
-        return bytes_layout;
+        return cco_layout_of_bytes;
     return (cco_layout){e->size, e->extent, e->reach > step ? (size_t)(e->reach - step) : 0,
                         e->dense, e->type};
 }
@@ -115,7 +113,7 @@ static int make_side(cco_frame *f, cco_side *side, const cco_call *c, const cco_
     cco_element e = {.size = 1, .extent = 1};
     *side = (cco_side){.base = base, .blocks = end->blocks, .layout = (int)base};
     cco_layout *layout = &f->binding.layouts[base];
-    *layout = bytes_layout;
+    *layout = cco_layout_of_bytes;
     if (end->blocks == 0)
         return MPI_SUCCESS;
     if (end->types == NULL) {
@@ -217,7 +215,7 @@ static int make_movement(cco_frame *f, const cco_comm *state, const cco_call *c,
     rc = make_side(f, &q->in, c, &f->in, CCO_IN, f->packs_in, shop);
     if (rc == MPI_SUCCESS)
         rc = make_side(f, &q->out, c, &f->out, CCO_OUT, f->packs_out, shop);
-    f->binding.layouts[CCO_TMP] = bytes_layout;
+    f->binding.layouts[CCO_TMP] = cco_layout_of_bytes;
     if (rc != MPI_SUCCESS)
         return rc;
     if (f->packs_in)

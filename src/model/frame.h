@@ -12,6 +12,8 @@
 #include "model/ends.h"
 #include "sched/engine.h"
 
+#define cco_layout_of_bytes ((cco_layout){1, 1, 0, true, MPI_BYTE})
+
 /* A datatype in numbers. */
 typedef struct cco_element {
     MPI_Datatype type;

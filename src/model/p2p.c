@@ -18,8 +18,7 @@ static const char own_key; /* its address is the key */
 static void release(void *data)
 {
     own *o = data;
-    cco_plans_empty(&o->scheduled.plans);
-    cco_workshop_empty(&o->scheduled.shop);
+    cco_scheduled_empty(&o->scheduled);
     free(o);
 }
 

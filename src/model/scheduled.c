@@ -3,8 +3,10 @@
 #include "model/scheduled.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "algo/registry.h"
 #include "core/config.h"
 #include "core/log.h"
 
@@ -55,25 +57,6 @@ static int settle(const cco_comm *state, const cco_way *way, cco_problem *q, con
     return way->algo != NULL ? give_way(state, way->algo, *algo, q->coll) : MPI_SUCCESS;
 }
 
-/* The plan for a call; its data packed, if need be. */
-static int prepare(cco_scheduled *own, const cco_comm *state, const cco_way *way,
-                   const cco_call *call, cco_frame *frame, cco_plan **plan)
-{
-    const cco_algo *algo;
-    int rc = cco_frame_make(frame, state, call, false, &own->shop);
-    if (rc == MPI_SUCCESS)
-        rc = settle(state, way, &frame->problem, &algo);
-    if (rc == MPI_SUCCESS)
-        rc = cco_plan_find(&own->plans, algo, &frame->problem, plan);
-    if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
-        return rc;
-    long params[CCO_PARAMS];
-    memcpy(params, frame->problem.params, sizeof params);
-    rc = cco_frame_make(frame, state, call, true, &own->shop);
-    memcpy(frame->problem.params, params, sizeof params);
-    return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &frame->problem, plan) : rc;
-}
-
 /* Starts a plan and waits for its end. */
 static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
 {
@@ -82,6 +65,57 @@ static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *bindi
         return MPI_ERR_NO_MEM;
     binding->base[CCO_TMP] = scratch - low;
     return cco_engine_run(plan->engine, binding);
+}
+
+/* The sizes that only the root of a gatherv or scatterv knows, from its side with all blocks: a
+ * broadcast brings them to `counts` everywhere. */
+static int share_counts(cco_scheduled *own, const cco_problem *q)
+{
+    const cco_side *known = q->coll == CCO_GATHERV ? &q->out : &q->in;
+    const size_t n = (size_t)q->size * sizeof *own->counts;
+    cco_binding binding = {.op = MPI_OP_NULL};
+    for (int base = 0; base < CCO_BASES; base++)
+        binding.layouts[base] = cco_layout_of_bytes;
+    const cco_problem sharing = {
+        .coll = CCO_BCAST,
+        .rank = q->rank,
+        .size = q->size,
+        .root = q->root,
+        .commutative = true,
+        .bytes = n,
+        .unit = 1,
+        .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n},
+        .layouts = binding.layouts};
+    cco_plan *plan = NULL;
+    if (own->counts == NULL && (own->counts = malloc(n)) == NULL)
+        return MPI_ERR_NO_MEM;
+    if (q->rank == q->root)
+        memcpy(own->counts, known->n, n);
+    const int rc = cco_plan_find(&own->plans, &cco_bcast_binomial, &sharing, &plan);
+    binding.base[CCO_OUT] = (char *)own->counts;
+    return rc == MPI_SUCCESS ? run_plan(own, plan, &binding, 0) : rc;
+}
+
+/* The plan for a call; its data packed, if need be. */
+static int prepare(cco_scheduled *own, const cco_comm *state, const cco_way *way,
+                   const cco_call *call, cco_frame *frame, cco_plan **plan)
+{
+    const cco_algo *algo;
+    int rc = cco_frame_make(frame, state, call, false, &own->shop);
+    if (rc == MPI_SUCCESS)
+        rc = settle(state, way, &frame->problem, &algo);
+    if (rc == MPI_SUCCESS && algo->shares_counts)
+        rc = share_counts(own, &frame->problem);
+    frame->problem.counts = rc == MPI_SUCCESS && algo->shares_counts ? own->counts : NULL;
+    if (rc == MPI_SUCCESS)
+        rc = cco_plan_find(&own->plans, algo, &frame->problem, plan);
+    if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
+        return rc;
+    const cco_problem before = frame->problem;
+    rc = cco_frame_make(frame, state, call, true, &own->shop);
+    frame->problem.counts = before.counts;
+    memcpy(frame->problem.params, before.params, sizeof before.params);
+    return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &frame->problem, plan) : rc;
 }
 
 static int run_again(cco_scheduled *own, cco_memo *memo, const cco_call *call)
@@ -114,4 +148,12 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
         cco_memo_write(memo, &own->plans, way, &frame, plan);
     cco_workshop_trim(&own->shop);
     return rc;
+}
+
+void cco_scheduled_empty(cco_scheduled *own)
+{
+    cco_plans_empty(&own->plans);
+    cco_workshop_empty(&own->shop);
+    free(own->counts);
+    own->counts = NULL;
 }

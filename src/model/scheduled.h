@@ -12,6 +12,7 @@ typedef struct cco_scheduled {
     cco_plans plans;
     cco_workshop shop;
     cco_memo memos[CCO_MEMOS];
+    size_t *counts; /* bytes of every rank's block, for algorithms that ask for them */
 } cco_scheduled;
 
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
@@ -21,6 +22,9 @@ bool cco_arguments_fine(const cco_comm *state, const cco_call *call);
  * choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
+
+/* Frees what it holds. */
+void cco_scheduled_empty(cco_scheduled *own);
 
 /* The algorithm that a user gets who names none: by what all ranks know. */
 const cco_algo *cco_preset_algo(const cco_problem *q);
