@@ -90,6 +90,34 @@ static void read_wait(cco_config *c)
                  "CRESTA_PROFILE_WAIT=%.40s: expected a number from 0 (never) to 1000000000", text);
 }
 
+/* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
+static bool read_debug_word(cco_debug *d, const char *word, size_t length)
+{
+    char *end = NULL;
+    if (length == 5 && strncmp(word, "check", 5) == 0)
+        return d->check = true;
+    if (length == 5 && strncmp(word, "trace", 5) == 0)
+        return d->trace = true;
+    if (strncmp(word, "delay=", 6) == 0)
+        d->delay = strtoul(word + 6, &end, 10);
+    else if (strncmp(word, "fail=", 5) == 0)
+        d->fail = strtoul(word + 5, &end, 10);
+    return end == word + length && (d->delay > 0 || d->fail > 0);
+}
+
+static void read_debug(cco_config *c)
+{
+    c->debug = (cco_debug){0};
+    for (const char *word = value("CRESTA_DEBUG"); *word != '\0';) {
+        const size_t length = strcspn(word, ",");
+        if (!read_debug_word(&c->debug, word, length))
+            snprintf(c->error, sizeof c->error,
+                     "CRESTA_DEBUG: no '%.*s'; possible: check, trace, delay=SEED, fail=K",
+                     (int)(length < 40 ? length : 40), word);
+        word += length + (word[length] == ',');
+    }
+}
+
 void cco_config_read(void)
 {
     cco_config *c = &cco_configured;
@@ -100,6 +128,7 @@ void cco_config_read(void)
     c->fallback = (cco_fallback)one_of(
         c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
     read_wait(c);
+    read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
 }
@@ -115,8 +144,8 @@ uint64_t cco_hash(uint64_t hash, const char *text)
 uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
-    char numbers[64];
-    snprintf(numbers, sizeof numbers, "%d %u %d", c->profile != NULL, c->profile_wait,
-             (int)c->fallback);
+    char numbers[128];
+    snprintf(numbers, sizeof numbers, "%d %u %d %d %d %lu %lu", c->profile != NULL, c->profile_wait,
+             (int)c->fallback, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

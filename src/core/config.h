@@ -15,6 +15,13 @@ typedef enum cco_fallback {
     CCO_FALLBACK_SILENT
 } cco_fallback;
 
+/* CRESTA_DEBUG; zero for nothing. */
+typedef struct cco_debug {
+    bool check, trace;
+    unsigned long delay; /* seed */
+    unsigned long fail;  /* number of the operation */
+} cco_debug;
+
 typedef struct cco_config {
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
@@ -24,6 +31,7 @@ typedef struct cco_config {
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
+    cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 

@@ -2,15 +2,20 @@
 /* model "p2p": our algorithms on the MPI's sends and receives. */
 #include "transport/p2p/p2p.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "core/config.h"
+#include "core/log.h"
 #include "model/registry.h"
 #include "model/scheduled.h"
 #include "native/calls.h"
+#include "transport/hook/hook.h"
 
 typedef struct own {
     cco_scheduled scheduled;
     cco_p2p p2p;
+    cco_hook hook; /* CRESTA_DEBUG */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -20,6 +25,29 @@ static void release(void *data)
     own *o = data;
     cco_scheduled_empty(&o->scheduled);
     free(o);
+}
+
+static void trace(void *listener, const char *what, int peer, size_t bytes)
+{
+    const cco_comm *state = listener;
+    char with[32] = "";
+    if (peer >= 0)
+        snprintf(with, sizeof with, " with rank %d", peer);
+    cco_say("trace: rank %d of '%s': %s %zu bytes%s", state->rank, state->name, what, bytes, with);
+}
+
+/* CRESTA_DEBUG: operations pass through a hook. */
+static void put_hook(own *o, cco_comm *state)
+{
+    const cco_debug *debug = &cco_configured.debug;
+    o->hook = (cco_hook){.inner = &cco_transport_p2p,
+                         .shared = &o->p2p,
+                         .seed = debug->delay ? debug->delay * 8191 + (uint64_t)state->rank : 0,
+                         .fail = (long)debug->fail,
+                         .trace = debug->trace ? trace : NULL,
+                         .listener = state};
+    o->scheduled.plans.transport = &cco_transport_hook;
+    o->scheduled.plans.shared = &o->hook;
 }
 
 /* Collective when it is made, in the first call; NULL when memory or communicators run out. */
@@ -37,6 +65,8 @@ static own *own_of(cco_comm *state)
     o->p2p.comm = comm;
     o->scheduled.plans.transport = &cco_transport_p2p;
     o->scheduled.plans.shared = &o->p2p;
+    if (cco_configured.debug.trace || cco_configured.debug.delay || cco_configured.debug.fail)
+        put_hook(o, state);
     return o;
 }
 

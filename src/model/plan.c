@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config.h"
+#include "core/log.h"
+#include "sched/check.h"
+
 enum {
     KEPT = 32,        /* per communicator, */
     MEMORY = 1 << 20, /* and bytes of it */
@@ -122,6 +126,18 @@ static bool may_cut_elements(const cco_problem *q)
     return q->layouts[CCO_IN].size > q->unit || q->layouts[CCO_OUT].size > q->unit;
 }
 
+/* CRESTA_DEBUG=check: a schedule that is wrong is not run. */
+static int check(const cco_sched *s, const cco_plan *plan)
+{
+    const cco_problem *q = &plan->problem;
+    char why[128];
+    if (cco_check(s, q, why, sizeof why))
+        return MPI_SUCCESS;
+    cco_say("the schedule of %s %s for rank %d of %d is wrong: %s", cco_coll_infos[q->coll].name,
+            plan->algo->name, q->rank, q->size, why);
+    return MPI_ERR_OTHER;
+}
+
 static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
 {
     cco_sched *s = cco_sched_new(&plan->problem);
@@ -131,6 +147,8 @@ static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
         algo->build(s, &plan->problem);
         rc = cco_sched_error(s);
     }
+    if (rc == MPI_SUCCESS && cco_configured.debug.check)
+        rc = check(s, plan);
     if (rc == MPI_SUCCESS) {
         plan->scratch = s->scratch;
         plan->engine = cco_engine_new(s, plans->transport, plans->shared);

@@ -118,6 +118,7 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
     e->locals = calloc(room, sizeof *e->locals);
     if (e->ends != NULL && e->messages != NULL && e->locals != NULL)
         e->flight = transport->open(shared, arrange(e, s));
+    e->at = e->rounds;
     if (e->flight != NULL)
         return e;
     cco_engine_free(e);
@@ -128,6 +129,8 @@ void cco_engine_free(cco_engine *e)
 {
     if (e == NULL)
         return;
+    if (e->flight != NULL && e->at < e->rounds)
+        e->transport->abandon(e->flight);
     if (e->flight != NULL)
         e->transport->close(e->flight);
     free(e->ends);

@@ -21,7 +21,7 @@ typedef struct cco_engine cco_engine;
 /* An engine for a schedule, which need not stay; `shared` as transport.h says.  NULL when memory
  * runs out. */
 cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared);
-void cco_engine_free(cco_engine *e); /* not while it runs */
+void cco_engine_free(cco_engine *e); /* while it runs: abandons its messages */
 
 /* Starts the schedule.  Return MPI_SUCCESS, or the class of the error that ended it. */
 int cco_engine_start(cco_engine *e, const cco_binding *binding);

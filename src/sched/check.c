@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* check.c - see check.h. */
+#include "sched/check.h"
+
+#include <stdio.h>
+
+/* Memory from `low` up to `high`, from a base. */
+typedef struct range {
+    ptrdiff_t low, high;
+} range;
+
+static range range_of(const cco_sched *s, cco_span span)
+{
+    const ptrdiff_t memory = (ptrdiff_t)cco_span_memory(s, span);
+    const ptrdiff_t extent = s->layouts[span.layout].extent;
+    if (extent >= 0 || span.n == 0)
+        return (range){span.at, span.at + memory};
+    return (range){span.at + memory / -extent * extent - extent, span.at - extent}; /* downwards */
+}
+
+static bool overlap(const cco_sched *s, cco_span a, cco_span b)
+{
+    const range x = range_of(s, a), y = range_of(s, b);
+    return a.n > 0 && b.n > 0 && a.base == b.base && x.low < y.high && y.low < x.high;
+}
+
+static bool writes(const cco_step *step)
+{
+    return step->kind == CCO_STEP_RECV || step->kind == CCO_STEP_COPY ||
+           step->kind == CCO_STEP_REDUCE;
+}
+
+static bool reads(const cco_step *step)
+{
+    return step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_COPY ||
+           step->kind == CCO_STEP_REDUCE;
+}
+
+bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *other)
+{
+    for (int i = first; i < end; i++)
+        for (int j = first; j < end && writes(&s->steps[i]); j++) {
+            const cco_step *x = &s->steps[i], *y = &s->steps[j];
+            if (i != j &&
+                ((reads(y) && overlap(s, x->b, y->a)) || (writes(y) && overlap(s, x->b, y->b)))) {
+                *one = i;
+                *other = j;
+                return true;
+            }
+        }
+    return false;
+}
+
+static void widen(range *r, range by)
+{
+    if (by.low >= by.high)
+        return;
+    r->low = r->low < r->high && r->low < by.low ? r->low : by.low;
+    r->high = r->high > by.high ? r->high : by.high;
+}
+
+/* The memory of a base that a problem may touch: all its blocks. */
+static range allowed(const cco_sched *s, const cco_problem *q, cco_base base)
+{
+    const cco_side *const sides[] = {&q->in, &q->out};
+    range all = {0, 0};
+    if (base == CCO_TMP) /* where elements lie downwards, the first is the last */
+        return (range){0, (ptrdiff_t)s->scratch};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; sides[k]->base == base && i < sides[k]->blocks; i++)
+            widen(&all, range_of(s, sides[k]->blocks == 1 && sides[k]->n == NULL
+                                        ? cco_whole(sides[k])
+                                        : cco_block(q, sides[k], i)));
+    return all;
+}
+
+static bool inside(const cco_sched *s, cco_span span, const range *allowed)
+{
+    const range r = range_of(s, span);
+    return span.n == 0 || (allowed[span.base].low <= r.low && r.high <= allowed[span.base].high);
+}
+
+bool cco_check(const cco_sched *s, const cco_problem *q, char *why, size_t room)
+{
+    const range all[CCO_BASES] = {allowed(s, q, CCO_IN), allowed(s, q, CCO_OUT),
+                                  allowed(s, q, CCO_TMP)};
+    int one, other;
+    for (int first = 0, end; first < s->count; first = end + 1) {
+        for (end = first; end < s->count && s->steps[end].kind != CCO_STEP_ROUND; end++) {
+            const cco_step *step = &s->steps[end];
+            if ((reads(step) && !inside(s, step->a, all)) ||
+                (writes(step) && !inside(s, step->b, all))) {
+                snprintf(why, room, "step %d leaves the blocks of the call or the scratch", end);
+                return false;
+            }
+        }
+        if (cco_check_round(s, first, end, &one, &other)) {
+            snprintf(why, room, "steps %d and %d of one round touch the same memory", one, other);
+            return false;
+        }
+    }
+    return true;
+}
