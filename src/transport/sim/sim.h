@@ -22,11 +22,12 @@ typedef struct cco_memory {
 typedef struct cco_sim_rank {
     const cco_sched *sched;
     cco_memory memory[CCO_BASES];
-    int at;                             /* the first step of its round */
-    int end;                            /* behind the last */
-    unsigned char *done;                /* per step */
-    int left;                           /* messages of its round that have not met */
-    int rounds;                         /* with a message */
+    int at;              /* the first step of its round */
+    int end;             /* behind the last */
+    unsigned char *done; /* per step */
+    int left;            /* messages of its round that have not met */
+    int rounds;          /* with a message */
+    int before, after;   /* messages in a row, up to the beginning and the end of its round */
     uint64_t heard[CCO_SIM_RANKS / 64]; /* the ranks whose start this one knows of */
     uint64_t known[CCO_SIM_RANKS / 64]; /* those it knew of when its round began */
 } cco_sim_rank;
@@ -38,6 +39,7 @@ typedef struct cco_sim {
     void (*reduce)(const void *from, void *into, size_t n);
     uint64_t messages, bytes; /* counted */
     int rounds;               /* of the rank with most of them */
+    int in_a_row;             /* messages that had to wait for each other, one after the other */
     char why[256];            /* the first thing that was wrong; "" if nothing */
 } cco_sim;
 
