@@ -106,6 +106,8 @@ size_t cco_span_memory(const cco_sched *s, cco_span span)
 cco_span cco_scratch(cco_sched *s, size_t n)
 {
     const cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
+    if (n % s->layouts[CCO_TMP].size != 0)
+        fail(s, MPI_ERR_INTERN);
     s->scratch += (cco_span_memory(s, span) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     return span;
 }
