@@ -25,7 +25,7 @@ static cco_span blocks(cco_sched *s, const cco_problem *q, cco_span all, int fir
 
 static void build(cco_sched *s, const cco_problem *q)
 {
-    const int p = q->size, me = q->rank, k = q->params[0] < p ? (int)q->params[0] : p;
+    const int p = q->size, me = q->rank, k = (int)q->params[0];
     const cco_span all = cco_scratch(s, (size_t)p * q->bytes);
     cco_copy(s, cco_whole(&q->in), blocks(s, q, all, 0, 1));
     for (int have = 1; have < p;) {

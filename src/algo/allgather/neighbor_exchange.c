@@ -15,17 +15,16 @@ static bool usable(const cco_problem *q)
     return q->size % 2 == 0;
 }
 
-/* The blocks 2 `pair` and 2 `pair` + 1. */
+/* The blocks 2 `pair` and 2 `pair` + 1, counted round. */
 static cco_span blocks(const cco_problem *q, int pair)
 {
-    const int first = 2 * ((pair + q->size / 2) % (q->size / 2));
-    return cco_run(q, &q->out, first, first + 2);
+    return cco_run(q, &q->out, 2 * pair, 2 * pair + 2);
 }
 
 /* Which pair a rank gets in a step: from either side in turn, every second time from farther. */
 static int pair_of(int rank, int step)
 {
-    const int far = step % 2 == 0 ? step / 2 : -(step + 1) / 2;
+    const int far = step % 2 == 0 ? step / 2 : -(step / 2 + 1);
     return rank / 2 + (rank % 2 == 0 ? far : -far);
 }
 

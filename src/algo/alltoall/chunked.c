@@ -21,19 +21,15 @@ static bool usable(const cco_problem *q)
  * value is below n. */
 static unsigned shuffled(unsigned x, unsigned n, unsigned key)
 {
-    unsigned mask = 1, shift = 1;
-    while (mask < n) {
+    unsigned mask = 1;
+    while (mask < n)
         mask = 2 * mask + 1;
-        shift++;
-    }
-    do { /* the same permutation again, until it leads below n: that is one too */
-        unsigned k = key;
-        for (unsigned i = 0; i < 4; i++) {
-            x = (x + k) * 2654435761u & mask;
-            x ^= x >> (shift / 2 + 1);
-            k = k * 1664525u + 1013904223u;
+    do /* the same permutation again, until it leads below n: that is one too */
+        for (int bits = 0; bits < 8; bits += 2) {
+            x = (x + (key >> bits)) * 0x2c1b3c6du & mask;
+            x ^= x >> 1;
         }
-    } while (x >= n);
+    while (x >= n);
     return x;
 }
 
@@ -42,9 +38,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const int p = q->size, me = q->rank;
     const long chunk = q->params[0], order = q->params[1];
     const unsigned seed = (unsigned)q->params[2];
-    int end = p;
-    while (order == XOR && (end & (end - 1)) != 0)
-        end++;
+    const int end = order == XOR ? 2 * p : p; /* with XOR, some turns have no peer */
     cco_copy(s, cco_block(q, &q->in, me), cco_block(q, &q->out, me));
     for (size_t i = 0; i < cco_pieces(q, q->bytes, chunk); i++)
         for (int k = 1; k < end; k++) {

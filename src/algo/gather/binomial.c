@@ -21,18 +21,15 @@ static bool usable(const cco_problem *q)
 /* Ranks go round: the root takes a subtree across the last rank in two messages. */
 static void root_takes(cco_sched *s, const cco_problem *q, int first, int end)
 {
-    const int p = q->size, turn = p - q->root, peer = (q->root + first) % p;
-    if (first < turn)
-        cco_recv(s, peer, cco_run(q, &q->out, q->root + first, end < turn ? q->root + end : p));
-    if (end > turn)
-        cco_recv(s, peer, cco_run(q, &q->out, first < turn ? 0 : first - turn, end - turn));
+    const int peer = (q->root + first) % q->size, turn = cco_tree_turn(q, q->root, first, end);
+    cco_recv(s, peer, cco_run(q, &q->out, q->root + first, q->root + turn));
+    cco_recv(s, peer, cco_run(q, &q->out, q->root + turn, q->root + end));
 }
 
 static void root_gets(cco_sched *s, const cco_problem *q, int first, int end, cco_span all)
 {
-    const int turn = q->size - q->root;
-    const int cut = first < turn && turn < end ? turn - first : 0;
-    const size_t before = (size_t)cut * q->bytes;
+    const int turn = cco_tree_turn(q, q->root, first, end);
+    const size_t before = (size_t)(turn - first) * q->bytes;
     cco_send(s, q->root, cco_part(s, all, 0, before));
     cco_send(s, q->root, cco_part(s, all, before, all.n - before));
 }
@@ -41,24 +38,22 @@ static void build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, q->root), end = cco_tree_end(place, p);
     const int reach = cco_tree_reach(place, p);
-    const bool leaf = end == place + 1;
+    const bool root = place == 0, leaf = end == place + 1;
     const cco_span mine = cco_whole(&q->in);
-    if (place == 0) {
-        cco_copy(s, mine, cco_block(q, &q->out, q->rank));
-        for (int bit = 1; bit < p; bit *= 2)
-            root_takes(s, q, bit, cco_tree_end(bit, p));
-        return;
-    }
-    const cco_span all = leaf ? mine : cco_scratch(s, (size_t)(end - place) * q->bytes);
-    cco_copy(s, mine, cco_part(s, all, 0, q->bytes));
-    for (int bit = 1; bit < reach && bit < p - place; bit *= 2) {
-        const size_t n = (size_t)(cco_tree_end(place + bit, p) - place - bit) * q->bytes;
-        cco_recv(s, (q->rank + bit) % p, cco_part(s, all, (size_t)bit * q->bytes, n));
+    const cco_span all = leaf || root ? mine : cco_scratch(s, (size_t)(end - place) * q->bytes);
+    cco_copy(s, mine, root ? cco_block(q, &q->out, q->rank) : cco_part(s, all, 0, q->bytes));
+    for (int bit = 1; bit < end - place; bit *= 2) {
+        const int child_end = cco_tree_end(place + bit, p);
+        const size_t n = (size_t)(child_end - place - bit) * q->bytes;
+        if (root)
+            root_takes(s, q, bit, child_end);
+        else
+            cco_recv(s, (q->rank + bit) % p, cco_part(s, all, (size_t)bit * q->bytes, n));
     }
     cco_round(s);
     if (reach == place)
         root_gets(s, q, place, end, all);
-    else
+    else if (!root)
         cco_send(s, (q->rank - reach + p) % p, all);
 }
 

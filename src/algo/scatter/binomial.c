@@ -21,18 +21,15 @@ static bool usable(const cco_problem *q)
 /* Ranks go round: the root gives a subtree across the last rank in two messages. */
 static void root_gives(cco_sched *s, const cco_problem *q, int first, int end)
 {
-    const int p = q->size, turn = p - q->root, peer = (q->root + first) % p;
-    if (first < turn)
-        cco_send(s, peer, cco_run(q, &q->in, q->root + first, end < turn ? q->root + end : p));
-    if (end > turn)
-        cco_send(s, peer, cco_run(q, &q->in, first < turn ? 0 : first - turn, end - turn));
+    const int peer = (q->root + first) % q->size, turn = cco_tree_turn(q, q->root, first, end);
+    cco_send(s, peer, cco_run(q, &q->in, q->root + first, q->root + turn));
+    cco_send(s, peer, cco_run(q, &q->in, q->root + turn, q->root + end));
 }
 
 static void from_root(cco_sched *s, const cco_problem *q, int first, int end, cco_span all)
 {
-    const int turn = q->size - q->root;
-    const int cut = first < turn && turn < end ? turn - first : 0;
-    const size_t before = (size_t)cut * q->bytes;
+    const int turn = cco_tree_turn(q, q->root, first, end);
+    const size_t before = (size_t)(turn - first) * q->bytes;
     cco_recv(s, q->root, cco_part(s, all, 0, before));
     cco_recv(s, q->root, cco_part(s, all, before, all.n - before));
 }
@@ -41,27 +38,25 @@ static void build(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, place = cco_tree_place(q, q->root), end = cco_tree_end(place, p);
     const int reach = cco_tree_reach(place, p);
-    const bool leaf = end == place + 1;
+    const bool root = place == 0, leaf = end == place + 1;
     const cco_span mine = cco_whole(&q->out);
-    if (place == 0) {
-        for (int bit = reach / 2; bit > 0; bit /= 2)
-            root_gives(s, q, bit, cco_tree_end(bit, p));
-        cco_copy(s, cco_block(q, &q->in, q->rank), mine);
-        return;
-    }
-    const cco_span all = leaf ? mine : cco_scratch(s, (size_t)(end - place) * q->bytes);
+    const cco_span all = leaf || root ? mine : cco_scratch(s, (size_t)(end - place) * q->bytes);
     if (reach == place)
         from_root(s, q, place, end, all);
-    else
+    else if (!root)
         cco_recv(s, (q->rank - reach + p) % p, all);
     cco_round(s);
     for (int bit = reach / 2; bit > 0; bit /= 2) {
         if (bit >= p - place)
             continue;
-        const size_t n = (size_t)(cco_tree_end(place + bit, p) - place - bit) * q->bytes;
-        cco_send(s, (q->rank + bit) % p, cco_part(s, all, (size_t)bit * q->bytes, n));
+        const int child_end = cco_tree_end(place + bit, p);
+        const size_t n = (size_t)(child_end - place - bit) * q->bytes;
+        if (root)
+            root_gives(s, q, bit, child_end);
+        else
+            cco_send(s, (q->rank + bit) % p, cco_part(s, all, (size_t)bit * q->bytes, n));
     }
-    cco_copy(s, cco_part(s, all, 0, q->bytes), mine);
+    cco_copy(s, root ? cco_block(q, &q->in, q->rank) : cco_part(s, all, 0, q->bytes), mine);
 }
 
 const cco_algo cco_scatter_binomial = {
