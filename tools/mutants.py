@@ -5,8 +5,9 @@
     tools/mutants.py [COLLECTIVE/ALGORITHM ...]     default: all
 
 Changes one token at a time in each algorithm file (plus and minus, comparisons, small numbers, a
-dropped step), builds the conformance test with it and runs that algorithm's cases. A mutant is
-killed if a case fails, or if messages, bytes or rounds differ. Survivors are listed; those in
+dropped step), builds the conformance test with it and runs that algorithm's cases, or those of the
+algorithms that share the file. A mutant is killed if a case fails or loops, or if what `--counts`
+tells differs: messages, bytes, rounds, scratch, local steps. Survivors are listed; those in
 tools/mutants.equivalent do the same as the original, by the reason given there. Exit code 0 if at
 least 99 % of the others are killed.
 """
@@ -21,8 +22,8 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = {"all": 90}  # seconds for the cases: a mutant that takes longer loops, and is noticed
-USUAL_LIMIT = 10
+LONGEST = 600  # seconds, for an algorithm as it is
+MEMORY = 1 << 29  # a builder that loops must not take the machine with it
 EQUIVALENT = ROOT / "tools/mutants.equivalent"
 SWAPS = [
     (r" \+ ", " - "), (r" - ", " + "), (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "),
@@ -30,7 +31,7 @@ SWAPS = [
     (r" && ", " || "), (r" \|\| ", " && "), (r"\b0\b", "1"), (r"\b1\b", "2"), (r"\b2\b", "3"),
     (r"\*= 2", "*= 4"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"!(?=[\w(])", ""),
 ]
-STEP = re.compile(r"^\s*cco_(send|recv|copy|reduce|round)\(.*\);", re.S)
+STEP = re.compile(r"^\s*([a-z_]+\(.*\)|return|continue|break);")
 
 
 def code_lines(text):
@@ -59,14 +60,11 @@ def mutants(text):
             yield number, line, f"{indent};"
 
 
-def compile_(source, output):
+def compile_(source, output, *options):
     command = ["cc", "-std=gnu11", "-O1", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
-               f"-I{ROOT}/tests/conformance", *mpi_flags(), "-c", str(source), "-o", str(output)]
-    return subprocess.run(command, capture_output=True).returncode == 0
-
-
-def link(objects, program):
-    subprocess.run(["cc", *map(str, objects), "-o", str(program)], check=True)
+               f"-I{ROOT}/tests/conformance", *mpi_flags(), *options]
+    done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True)
+    return done.returncode == 0
 
 
 @functools.cache
@@ -79,28 +77,73 @@ def mpi_flags():
     raise SystemExit("mutants: no MPI found")
 
 
-def limit_memory():
-    """A builder that loops must not take the machine with it."""
-    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+def run(seconds, program, *arguments):
+    """Exit code and output; a loop counts as a failure.  Seconds are those of the processor, so
+    that a busy machine kills no mutant."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    done = subprocess.run([str(program), *arguments], capture_output=True, text=True,
+                          preexec_fn=limit)
+    return done.returncode, done.stdout
 
 
-def run(program, *arguments):
-    """Exit code and output; a loop counts as a failure."""
-    try:
-        done = subprocess.run([str(program), *arguments], capture_output=True, text=True,
-                              timeout=LIMIT.get(arguments[0], USUAL_LIMIT), preexec_fn=limit_memory)
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired:
-        return -1, ""
+def users(path):
+    """The algorithms that a file is, or that include its header, themselves or by way of others."""
+    if path.parent.name != "pattern":
+        return {f"{path.parent.name}/{path.stem}"}
+    include = f'#include "{path.with_suffix(".h").relative_to(ROOT / "src")}"'
+    return {name for other in ROOT.glob("src/algo/*/*.c") if other != path
+            and include in other.read_text() for name in users(other)}
 
 
-class Algorithm:
-    def __init__(self, path, objects, program):
+class Original:
+    """The test without mutants: its objects, and how each algorithm fares in it."""
+
+    def __init__(self, folder):
+        self.objects = {}
+        for source in sources():
+            self.objects[source] = folder / ("-".join(source.relative_to(ROOT).parts) + ".o")
+            if not compile_(source, self.objects[source], "-O2", "-c"):
+                raise SystemExit(f"mutants: {source} does not compile")
+        self.folder, self.program = folder, folder / "original"
+        objects = map(str, self.objects.values())
+        subprocess.run(["cc", *objects, "-o", str(self.program)], check=True)
+
+    @functools.cache
+    def of(self, name):
+        """(seconds of the processor, counts) of an algorithm"""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        counts = run(LONGEST, self.program, name, "--counts")[1]
+        if run(LONGEST, self.program, name, "--first")[0] != 0:
+            raise SystemExit(f"mutants: {name} fails without being changed")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, counts
+
+    def without(self, path):
+        """All objects but that of one file, as one: to link it takes half the time."""
+        rest = self.folder / "rest.o"
+        others = (str(o) for p, o in self.objects.items() if p != path)
+        subprocess.run(["cc", "-r", "-nostdlib", *others, "-o", str(rest)], check=True)
+        return rest
+
+
+class File:
+    def __init__(self, path, original):
         self.path, self.text = path, path.read_text()
         self.name = f"{path.parent.name}/{path.stem}"
-        self.cases = "all" if path.parent.name == "pattern" else self.name  # what they share
-        self.rest = [o for p, o in objects.items() if p != path]
-        self.counts = run(program, self.cases, "--counts")[1]
+        self.usual = {name: original.of(name) for name in users(path)}
+        self.cases = sorted(self.usual, key=lambda name: self.usual[name][0])
+        self.rest = original.without(path)
+
+    def is_noticed(self, program):
+        """Counts are quick: they come first."""
+        limit = {name: int(3 + 4 * seconds) for name, (seconds, _) in self.usual.items()}
+        return (any(run(limit[name], program, name, "--counts")[1] != self.usual[name][1]
+                    for name in self.cases)
+                or any(run(limit[name], program, name, "--first")[0] != 0 for name in self.cases))
 
     def survives(self, mutant):
         """(the mutant if no case notices it, else None; whether it compiles)"""
@@ -110,23 +153,9 @@ class Algorithm:
             lines[number] = new
             source, program = Path(folder) / self.path.name, Path(folder) / "conformance"
             source.write_text("\n".join(lines))
-            if not compile_(source, source.with_suffix(".o")):
+            if not compile_(source, program, str(self.rest)):
                 return None, False
-            link([source.with_suffix(".o"), *self.rest], program)
-            if run(program, self.cases, "--counts")[1] != self.counts:
-                return None, True
-            return (mutant if run(program, self.cases, "--first")[0] == 0 else None), True
-
-
-def build_original(folder):
-    """({source: object}, program)"""
-    objects = {}
-    for source in sources():
-        objects[source] = folder / ("-".join(source.relative_to(ROOT).parts) + ".o")
-        if not compile_(source, objects[source]):
-            raise SystemExit(f"mutants: {source} does not compile")
-    link(objects.values(), folder / "original")
-    return objects, folder / "original"
+            return (None if self.is_noticed(program) else mutant), True
 
 
 def sources():
@@ -137,36 +166,46 @@ def sources():
 
 
 def known_equivalent():
-    """{(name, original, mutated)}, stripped, from lines `name | original | mutated | why`."""
-    if not EQUIVALENT.exists():
-        return set()
-    rows = (line.split(" | ") for line in EQUIVALENT.read_text().split("\n") if " | " in line)
-    return {tuple(cell.strip() for cell in row[:3]) for row in rows}
+    """[(name, original, mutated)], stripped, from lines `name | original | mutated | why`."""
+    rows = (line.split(" | ") for line in EQUIVALENT.read_text().split("\n"))
+    return [tuple(cell.strip() for cell in row[:3]) for row in rows if len(row) == 4]
+
+
+def report(file, alive, count, equivalent):
+    """Prints what became of the mutants of a file.  (survivors, mutants) without those known as
+    equivalent, of which each excuses one survivor."""
+    known = [(old, changed) for name, old, changed in equivalent if name == file.name]
+    new = []
+    for number, old, changed in alive:
+        if (old.strip(), changed.strip()) in known:
+            known.remove((old.strip(), changed.strip()))
+        else:
+            new.append((number, old, changed))
+    excused = len(alive) - len(new)
+    print(f"{file.name:40} {count:4} mutants, {count - len(alive):4} killed,"
+          f" {excused:3} equivalent, {len(new):3} survive", flush=True)
+    for number, old, changed in new:
+        print(f"  {file.path.relative_to(ROOT)}:{number + 1}: {old.strip()}  =>  "
+              f"{changed.strip()}", flush=True)
+    for old, changed in known:
+        print(f"  {EQUIVALENT.name}: no such survivor: {old}  =>  {changed}", flush=True)
+    return len(new), count - excused
 
 
 def main():
     wanted = set(sys.argv[1:])
-    paths = sorted(ROOT.glob("src/algo/*/*.c"))
     equivalent, built, survivors = known_equivalent(), 0, 0
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects, program = build_original(Path(folder))
-        for path in paths:
+        original = Original(Path(folder))
+        for path in sorted(ROOT.glob("src/algo/*/*.c")):
             if wanted and f"{path.parent.name}/{path.stem}" not in wanted:
                 continue
-            algorithm = Algorithm(path, objects, program)
-            results = list(pool.map(algorithm.survives, mutants(algorithm.text)))
-            count = sum(compiled for _, compiled in results)
-            alive = [m for m, _ in results if m]
-            new = [m for m in alive
-                   if (algorithm.name, m[1].strip(), m[2].strip()) not in equivalent]
-            built += count - (len(alive) - len(new))
-            survivors += len(new)
-            print(f"{algorithm.name:32} {count:4} mutants, {count - len(alive):4} killed,"
-                  f" {len(alive) - len(new):3} equivalent, {len(new):3} survive", flush=True)
-            for number, old, changed in new:
-                print(f"  {path.relative_to(ROOT)}:{number + 1}: {old.strip()}  =>  "
-                      f"{changed.strip()}", flush=True)
+            file = File(path, original)
+            results = list(pool.map(file.survives, mutants(file.text)))
+            new, count = report(file, [m for m, _ in results if m],
+                                sum(compiled for _, compiled in results), equivalent)
+            built, survivors = built + count, survivors + new
     killed = built - survivors
     print(f"{killed} of {built} mutants killed ({100 * killed / max(built, 1):.1f} %)")
     return 0 if built and killed >= 0.99 * built else 1

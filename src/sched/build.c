@@ -108,6 +108,8 @@ cco_span cco_scratch(cco_sched *s, size_t n)
 {
     cco_span span = {CCO_TMP, CCO_TMP, (ptrdiff_t)s->scratch, n};
     const cco_layout *layout = &s->layouts[CCO_TMP];
+    if (n % layout->size != 0)
+        fail(s, MPI_ERR_INTERN);
     s->scratch += (cco_span_memory(s, span) + layout->spill + ALIGNMENT - 1) / ALIGNMENT *
                   ALIGNMENT;
     if (layout->extent < 0 && n > 0) /* elements lie downwards from the first */

@@ -44,7 +44,8 @@ void cco_reduce(cco_sched *s, cco_span from, cco_span into);
 /* Opens the next round: what follows waits for everything before it. */
 void cco_round(cco_sched *s);
 
-/* Room for `n` bytes of data, in the layout of scratch; it lives as long as the schedule. */
+/* Room for `n` bytes of data, whole elements in the layout of scratch; it lives as long as the
+ * schedule. */
 cco_span cco_scratch(cco_sched *s, size_t n);
 
 /* `n` bytes of a span, from its byte `from` on; both ends must be ends of elements. */

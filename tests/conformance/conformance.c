@@ -5,7 +5,7 @@
  *
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
- *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds
+ *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds, scratch, steps
  *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements,
  *                                                       with presets, then small parameters
  *   conformance-sim [COLLECTIVE[/ALGORITHM]] --random COUNT [SEED]   cases by chance (random.c) */
@@ -147,11 +147,19 @@ static void fail_parameter(const cco_algo *algo, cco_coll coll, const char *name
            algo->name, name);
 }
 
-/* One parameter after the other takes its limits and small values, where pieces are many; the
- * schedules must depend on it. */
-static void try_parameters(const cco_algo *algo, cco_coll coll)
+static void try_small(const cco_algo *algo, cco_coll coll)
 {
     static const int sizes[] = {0, 1, 7, 64};
+    for (int p = 1; p <= 17; p++)
+        for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            try_roots(algo, coll, p, sizes[i]);
+}
+
+/* One parameter after the other takes its limits and small values, where pieces are many; the
+ * schedules must depend on it. */
+static void vary_parameters(const cco_algo *algo, cco_coll coll,
+                            void (*visit)(const cco_algo *algo, cco_coll coll))
+{
     for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++) {
         const cco_param *param = &algo->params[k];
         const long values[] = {param->min, param->min + 1, param->min + 2, 7, param->max};
@@ -168,9 +176,7 @@ static void try_parameters(const cco_algo *algo, cco_coll coll)
             params[k] = values[v];
             chosen = params;
             trace = 0;
-            for (int p = 1; p <= 17; p++)
-                for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-                    try_roots(algo, coll, p, sizes[i]);
+            visit(algo, coll);
             chosen = NULL;
             first = v == 0 ? trace : first;
             differs = differs || trace != first;
@@ -183,15 +189,20 @@ static void try_parameters(const cco_algo *algo, cco_coll coll)
 static void try_algorithm(const cco_algo *algo, cco_coll coll)
 {
     uint64_t messages = 0;
+    const long before = cases;
     for (int p = 1; p <= SMALL; p++) {
         const int sizes[] = {0, 1, 2, 7, 64, p - 1, p + 1, 1000};
         const int count = p <= ALL_ROOTS ? 8 : 7; /* the largest where it is cheap */
         for (int i = 0; i < count; i++)
             try_roots(algo, coll, p, sizes[i]);
     }
-    try_parameters(algo, coll);
+    vary_parameters(algo, coll, try_small);
     world_case c = {.coll = coll, .p = SMALL, .n = 7, .commutative = true};
     messages = try(algo, &c);
+    if (cases == before) {
+        failures++;
+        printf("FAIL %s/%s can do no problem at all\n", cco_coll_infos[coll].name, algo->name);
+    }
     if (messages > 4 * SMALL * 5)
         return;
     for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
@@ -201,15 +212,43 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
     }
 }
 
+/* The case, and the parameters if they are not the presets. */
+static void show_case(const cco_algo *algo, const world_case *c)
+{
+    printf("%s/%s p=%d n=%d", cco_coll_infos[c->coll].name, algo->name, c->p, c->n);
+    if (cco_coll_infos[c->coll].properties & CCO_ROOTED)
+        printf(" root=%d", c->root);
+    for (int k = 0; chosen != NULL && k < CCO_PARAMS && algo->params[k].name != NULL; k++)
+        printf(" %s=%ld", algo->params[k].name, chosen[k]);
+    printf("%s%s: ", c->in_place ? " in place" : "", c->commutative ? "" : " not commutative");
+}
+
+/* What the schedules of all ranks need besides messages. */
+static void show_local(const world *w)
+{
+    size_t scratch = 0;
+    int copies = 0, reductions = 0;
+    for (int i = 0; i < w->c.p; i++) {
+        const cco_sched *s = w->sim.ranks[i].sched;
+        scratch += s->scratch;
+        for (int k = 0; k < s->count; k++) {
+            copies += s->steps[k].kind == CCO_STEP_COPY;
+            reductions += s->steps[k].kind == CCO_STEP_REDUCE;
+        }
+    }
+    printf(", %zu scratch, %d copies, %d reductions\n", scratch, copies, reductions);
+}
+
 /* Builds, runs and shows one problem. */
 static void show(const cco_algo *algo, const world_case *c, bool print)
 {
     world *w = world_new(c);
     if (algo->usable(&w->problems[0]) && build(algo, w) && run_twice(w)) {
-        printf("%s/%s p=%d n=%d: %llu messages, %llu bytes, %d rounds\n",
-               cco_coll_infos[c->coll].name, algo->name, c->p, c->n,
-               (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes,
-               w->sim.rounds);
+        show_case(algo, c);
+        printf("%llu messages, %llu bytes, %d rounds, %d in a row",
+               (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes, w->sim.rounds,
+               w->sim.chain);
+        show_local(w);
         for (int i = 0; print && i < c->p; i++) {
             printf("rank %d\n", i);
             cco_print(w->sim.ranks[i].sched, stdout);
@@ -237,6 +276,25 @@ static void show_schedules(const cco_algo *algo, const world_case *c)
     }
 }
 
+/* What an algorithm costs, in cases that differ in what matters to one or another. */
+static void show_counts(const cco_algo *algo, cco_coll coll)
+{
+    static const int ranks[] = {1, 2, 3, 4, 5, 7, 8, 13}, sizes[] = {1, 3, 1000};
+    const unsigned properties = cco_coll_infos[coll].properties;
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++)
+            for (int variant = 0; variant < 8; variant++) {
+                world_case c = {.coll = coll, .p = ranks[i], .n = sizes[k]};
+                c.root = variant & 1 ? ranks[i] / 2 : 0;
+                c.in_place = variant & 2;
+                c.commutative = !(variant & 4);
+                if ((!(variant & 1) || ((properties & CCO_ROOTED) && c.root > 0)) &&
+                    (!c.in_place || world_in_place(coll)) &&
+                    (c.commutative || (properties & CCO_REDUCTION)))
+                    show(algo, &c, false);
+            }
+}
+
 static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
@@ -255,9 +313,8 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
         if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
             show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {
-        show(algo, &c, false);
-        c.p = 13;
-        show(algo, &c, false);
+        show_counts(algo, coll);
+        vary_parameters(algo, coll, show_counts);
     } else {
         try_algorithm(algo, coll);
     }

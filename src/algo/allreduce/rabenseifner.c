@@ -25,11 +25,11 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_cube_fold(s, &cube, all, got);
     if (!cube.rests)
         cco_cube_halve(s, q, &cube, all, got);
-    for (int bit = cube.places / 2; bit > 0 && !cube.rests; bit /= 2) { /* allgather */
-        const int other = cube.place ^ bit, peer = cco_cube_rank(&cube, other);
+    for (int bit = cube.places; bit > 1 && !cube.rests; bit /= 2) { /* allgather */
+        const int other = cube.place ^ bit / 2, peer = cco_cube_rank(&cube, other);
         cco_round(s);
-        cco_send(s, peer, cco_cube_range(s, q, &cube, all, cube.place, 2 * bit));
-        cco_recv(s, peer, cco_cube_range(s, q, &cube, all, other, 2 * bit));
+        cco_send(s, peer, cco_cube_range(s, q, &cube, all, cube.place, bit));
+        cco_recv(s, peer, cco_cube_range(s, q, &cube, all, other, bit));
     }
     cco_cube_unfold(s, &cube, all);
 }

@@ -26,11 +26,11 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_copy(s, cco_whole(&q->in), mine);
     cco_cube_fold(s, &cube, mine, got);
     for (int bit = 1; bit < cube.places && !cube.rests; bit *= 2) {
-        const int other = cube.place ^ bit, peer = cco_cube_rank(&cube, other);
+        const int peer = cco_cube_rank(&cube, cube.place ^ bit);
         cco_round(s);
         cco_send(s, peer, mine);
         cco_recv(s, peer, got);
-        cco_combine(s, got, mine, other < cube.place);
+        cco_combine(s, got, mine, cube.place & bit);
     }
     cco_cube_unfold(s, &cube, mine);
 }

@@ -20,7 +20,7 @@ static int peer_of(const cco_problem *q, int rank, int step)
     int far = 1;
     for (int k = 0; k < step; k++)
         far = 1 - 2 * far;
-    return (rank + (rank % 2 == 0 ? far : -far) + q->size) % q->size;
+    return (q->size + (rank & 1 ? rank - far : rank + far)) % q->size;
 }
 
 typedef enum action { PACK, UNPACK, REDUCE } action;

@@ -23,21 +23,22 @@ static cco_span blocks(cco_sched *s, const cco_problem *q, cco_span all, int fir
     return cco_part(s, all, (size_t)first * q->bytes, (size_t)count * q->bytes);
 }
 
-/* Copies the blocks whose digit of weight `weight` is `digit` from their places to a run at `at`,
- * or back.  Returns its end. */
-static int pack(cco_sched *s, const cco_problem *q, cco_span all, cco_span run, int at, int weight,
-                int digit, bool back)
+/* Copies the blocks whose digit of weight `weight` is not 0 from their places to one run, sorted by
+ * this digit, or back. */
+static void pack(cco_sched *s, const cco_problem *q, cco_span all, cco_span run, int weight,
+                 bool back)
 {
     const int k = (int)q->params[0];
-    for (int i = 1; i < q->size; i++)
-        if (i / weight % k == digit) {
-            const cco_span block = blocks(s, q, all, i, 1), there = blocks(s, q, run, at++, 1);
-            cco_copy(s, back ? there : block, back ? block : there);
-        }
-    return at;
+    int at = 0;
+    for (int digit = 1; digit < k; digit++)
+        for (int i = 1; i < q->size; i++)
+            if (i / weight % k == digit) {
+                const cco_span block = blocks(s, q, all, i, 1), there = blocks(s, q, run, at++, 1);
+                cco_copy(s, back ? there : block, back ? block : there);
+            }
 }
 
-/* How many these are. */
+/* How many have a digit there. */
 static int having(const cco_problem *q, int weight, int digit)
 {
     const int k = (int)q->params[0];
@@ -56,21 +57,18 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_copy(s, cco_run(q, &q->in, me, p), blocks(s, q, all, 0, p - me)); /* by distance */
     cco_copy(s, cco_run(q, &q->in, 0, me), blocks(s, q, all, p - me, me));
     for (int weight = 1; weight < p; weight *= k) {
-        int at = 0, begin = 0;
+        int at = 0;
         cco_round(s);
-        for (int digit = 1; digit < k; digit++)
-            at = pack(s, q, all, give, at, weight, digit, false);
+        pack(s, q, all, give, weight, false);
         cco_round(s);
-        for (int digit = 1; digit < k && digit * weight < p; digit++) {
+        for (int digit = 1; digit < k; digit++) {
             const int far = digit * weight, count = having(q, weight, digit);
-            cco_send(s, (me + far) % p, blocks(s, q, give, begin, count));
-            cco_recv(s, (me - far + p) % p, blocks(s, q, got, begin, count));
-            begin += count;
+            cco_send(s, (me + far) % p, blocks(s, q, give, at, count));
+            cco_recv(s, (me - far % p + p) % p, blocks(s, q, got, at, count));
+            at += count;
         }
         cco_round(s);
-        at = 0;
-        for (int digit = 1; digit < k; digit++)
-            at = pack(s, q, all, got, at, weight, digit, true);
+        pack(s, q, all, got, weight, true);
     }
     cco_round(s);
     for (int i = 0; i < p; i++)

@@ -5,8 +5,9 @@
 
 #include "sched/problem.h"
 
-/* The blocks of the ranks `first` to `end` - 1 (at most q->size) as one span.  For sides whose
- * blocks lie one after the other: without displacements, or what a reduce_scatter reduces. */
+/* The blocks of the ranks `first` to `end` - 1, counted modulo the number of ranks, as one span.
+ * For sides whose blocks lie one after the other: without displacements, or what a reduce_scatter
+ * reduces. */
 cco_span cco_run(const cco_problem *q, const cco_side *side, int first, int end);
 
 /* The place of these blocks in a span that holds all blocks of the side, one after the other. */

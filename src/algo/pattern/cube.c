@@ -65,13 +65,13 @@ cco_span cco_cube_range(cco_sched *s, const cco_problem *q, const cco_cube *cube
 void cco_cube_halve(cco_sched *s, const cco_problem *q, const cco_cube *cube, cco_span mine,
                     cco_span got)
 {
-    for (int bit = 1; bit < cube->places; bit *= 2) {
-        const int other = cube->place ^ bit, peer = cco_cube_rank(cube, other);
-        const cco_span keep = cco_cube_range(s, q, cube, mine, cube->place, 2 * bit);
+    for (int bit = 2; bit <= cube->places; bit *= 2) {
+        const int other = cube->place ^ bit / 2, peer = cco_cube_rank(cube, other);
+        const cco_span keep = cco_cube_range(s, q, cube, mine, cube->place, bit);
         const cco_span theirs = cco_part(s, got, 0, keep.n);
         cco_round(s);
-        cco_send(s, peer, cco_cube_range(s, q, cube, mine, other, 2 * bit));
+        cco_send(s, peer, cco_cube_range(s, q, cube, mine, other, bit));
         cco_recv(s, peer, theirs);
-        cco_combine(s, theirs, keep, q->commutative || other < cube->place);
+        cco_combine(s, theirs, keep, q->commutative || cube->place & bit / 2);
     }
 }

@@ -47,8 +47,10 @@ void cco_ring_reduce_scatter(cco_sched *s, const cco_problem *q)
 {
     const int p = q->size, me = q->rank, next = (me + 1) % p, prev = (me + p - 1) % p;
     size_t largest = 0;
-    for (int i = 0; i < p; i++)
-        largest = cco_block(q, &q->in, i).n > largest ? cco_block(q, &q->in, i).n : largest;
+    for (int k = 0; k < p - 1; k++) { /* of those that come */
+        const size_t n = cco_block(q, &q->in, me - k - 2).n;
+        largest = n > largest ? n : largest;
+    }
     const cco_span tmp[] = {cco_scratch(s, largest), cco_scratch(s, largest)};
 
     cco_span sum = cco_block(q, &q->in, me - 1);
@@ -63,7 +65,7 @@ void cco_ring_reduce_scatter(cco_sched *s, const cco_problem *q)
         sum = got;
     }
     cco_round(s);
-    cco_copy(s, p > 1 ? sum : cco_block(q, &q->in, me), cco_whole(&q->out));
+    cco_copy(s, sum, cco_whole(&q->out));
 }
 
 /* The blocks of a run of places, in a span that holds all blocks. */

@@ -22,7 +22,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const long segment = q->params[0];
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     const size_t segments = cco_pieces(q, in.n, segment);
-    const size_t size = segments > 0 ? cco_piece(s, q, in, 0, segment).n : 0;
+    const size_t size = cco_piece(s, q, in, 0, segment).n;
     const cco_span tmp[] = {cco_scratch(s, size), cco_scratch(s, size)};
     const bool last = place == p - 1;
 

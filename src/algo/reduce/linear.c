@@ -31,7 +31,7 @@ static void build(cco_sched *s, const cco_problem *q)
             cco_recv(s, i, got[i % 2]);
         if (before == p - 1)
             cco_copy(s, from, sum);
-        else if (before < p - 1)
+        else if (before < p)
             cco_reduce(s, from, sum);
     }
     cco_round(s);

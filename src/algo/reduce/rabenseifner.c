@@ -29,14 +29,14 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_copy(s, in, sum);
     cco_cube_fold(s, &cube, sum, got);
     cco_cube_halve(s, q, &cube, sum, got);
-    for (int bit = cube.places / 2; bit > 0; bit /= 2) { /* gather, towards the last place */
-        const int other = place ^ bit, peer = cco_cube_rank(&cube, other);
+    for (int bit = cube.places; bit > 1; bit /= 2) { /* gather, towards the last place */
+        const int other = place ^ bit / 2, peer = cco_cube_rank(&cube, other);
         cco_round(s);
-        if (!(place & bit)) {
-            cco_send(s, peer, cco_cube_range(s, q, &cube, sum, place, 2 * bit));
+        if (other & bit / 2) {
+            cco_send(s, peer, cco_cube_range(s, q, &cube, sum, place, bit));
             return;
         }
-        cco_recv(s, peer, cco_cube_range(s, q, &cube, sum, other, 2 * bit));
+        cco_recv(s, peer, cco_cube_range(s, q, &cube, sum, other, bit));
     }
 }
 

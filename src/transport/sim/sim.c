@@ -35,21 +35,23 @@ static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packe
 {
     const cco_memory *memory = &sim->ranks[rank].memory[span.base];
     const cco_layout *layout = &sim->ranks[rank].sched->layouts[span.layout];
+    const bool dense = layout->extent == (ptrdiff_t)layout->size;
+    const size_t n = dense ? span.n : layout->size; /* bytes that lie together */
     ptrdiff_t at = span.at;
-    for (size_t left = span.n; left > 0; left -= layout->size, at += layout->extent) {
-        if (at < 0 || (size_t)at + layout->size > memory->size)
+    for (size_t left = span.n; left > 0; left -= n, at += layout->extent) {
+        if (at < 0 || (size_t)at + n > memory->size)
             return wrong(sim, "rank %d reaches outside of %s: byte %td of %zu", rank,
                          base_names[span.base], at, memory->size);
         if (out) {
-            memcpy(memory->data + at, packed, layout->size);
-            memset(memory->written + at, 1, layout->size);
+            memcpy(memory->data + at, packed, n);
+            memset(memory->written + at, 1, n);
         } else {
-            if (memchr(memory->written + at, 0, layout->size) != NULL)
+            if (memchr(memory->written + at, 0, n) != NULL)
                 return wrong(sim, "rank %d reads byte %td of %s, which nobody wrote", rank, at,
                              base_names[span.base]);
-            memcpy(packed, memory->data + at, layout->size);
+            memcpy(packed, memory->data + at, n);
         }
-        packed += layout->size;
+        packed += n;
     }
     return true;
 }
@@ -81,11 +83,15 @@ static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
     return fine;
 }
 
-static bool overlap(const cco_sched *s, cco_span a, cco_span b)
+static ptrdiff_t end_of(const cco_sched *s, cco_span span)
 {
-    const ptrdiff_t a_end = a.at + (ptrdiff_t)cco_span_memory(s, a);
-    const ptrdiff_t b_end = b.at + (ptrdiff_t)cco_span_memory(s, b);
-    return a.n > 0 && b.n > 0 && a.base == b.base && a.at < b_end && b.at < a_end;
+    return span.at + (ptrdiff_t)cco_span_memory(s, span);
+}
+
+/* Spans are never empty in a step.  `a_end` comes from outside: this is asked for every pair. */
+static bool overlap(const cco_sched *s, const cco_span *a, ptrdiff_t a_end, const cco_span *b)
+{
+    return a->base == b->base && b->at < a_end && (b->at >= a->at || a->at < end_of(s, *b));
 }
 
 static bool writes(const cco_step *step)
@@ -102,14 +108,18 @@ static bool reads(const cco_step *step)
 static bool check_round(cco_sim *sim, int rank)
 {
     const cco_sim_rank *r = &sim->ranks[rank];
-    for (int i = r->at; i < r->end; i++)
-        for (int j = r->at; j < r->end && writes(&r->sched->steps[i]); j++) {
-            const cco_step *x = &r->sched->steps[i], *y = &r->sched->steps[j];
-            if (i != j && ((reads(y) && overlap(r->sched, x->b, y->a)) ||
-                           (writes(y) && overlap(r->sched, x->b, y->b))))
+    const cco_sched *s = r->sched;
+    for (int i = r->at; i < r->end; i++) {
+        const cco_step *x = &s->steps[i];
+        const ptrdiff_t end = writes(x) ? end_of(s, x->b) : 0;
+        for (int j = r->at; writes(x) && j < r->end; j++) {
+            const cco_step *y = &s->steps[j];
+            if ((i != j && reads(y) && overlap(s, &x->b, end, &y->a)) ||
+                (i < j && writes(y) && overlap(s, &x->b, end, &y->b)))
                 return wrong(sim, "rank %d: steps %d and %d of one round touch the same memory",
                              rank, i, j);
         }
+    }
     return true;
 }
 
@@ -146,6 +156,16 @@ static int waiting(const cco_sim_rank *r, cco_step_kind kind, int peer)
     return -1;
 }
 
+/* Every message takes the same time: it ends one later than the later of its two ranks came. */
+static void count_message(cco_sim *sim, cco_sim_rank *from, cco_sim_rank *to, size_t bytes)
+{
+    const int end = 1 + (from->begun > to->begun ? from->begun : to->begun);
+    from->ended = end > from->ended ? end : from->ended;
+    to->ended = end > to->ended ? end : to->ended;
+    sim->messages++;
+    sim->bytes += bytes;
+}
+
 /* Lets the sends of a rank meet their receives.  True if one did, or if something is wrong. */
 static bool deliver(cco_sim *sim, int rank)
 {
@@ -169,11 +189,7 @@ static bool deliver(cco_sim *sim, int rank)
         r->done[i] = other->done[k] = 1;
         r->left--;
         other->left--;
-        const int begun = r->begun > other->begun ? r->begun : other->begun;
-        r->ended = r->ended > begun ? r->ended : begun + 1;
-        other->ended = other->ended > begun ? other->ended : begun + 1;
-        sim->messages++;
-        sim->bytes += send->a.n;
+        count_message(sim, r, other, send->a.n);
         for (int w = 0; w < CCO_SIM_RANKS / 64; w++)
             other->heard[w] |= r->known[w];
     }
