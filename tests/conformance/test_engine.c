@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine.c - every registered algorithm through the engine, all ranks in one process: tested in
+/* test_engine.c - every registered algorithm through the engine, all ranks in one process: tested in
  * random order, messages delayed by chance, each schedule started twice; then with one operation
  * that fails, for every operation. */
 #include <stdio.h>
