@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_memory.c - the k-th allocation fails, for every k: each algorithm's schedule then says so,
- * and nothing is lost (run it under AddressSanitizer or valgrind). */
+/* test_memory.c - the k-th allocation fails, for every k: each algorithm's schedule, and the plan
+ * that is made of it, then says so, and nothing is lost (run it under AddressSanitizer or
+ * valgrind).
+ */
 #include <mpi.h>
 
+#include "model/plan.h"
 #include "testing/testing.h"
+#include "transport/sim/office.h"
 #include "world.h"
 
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 
@@ -16,6 +22,11 @@ static long left = -1; /* allocations until one fails; below 0: none will */
 static bool fails_now(void)
 {
     return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails_now() ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
@@ -45,6 +56,24 @@ static bool build_with_failure(const cco_algo *algo, const cco_problem *q, long 
     return all_went_well;
 }
 
+/* The same with a plan in an empty cache. */
+static bool plan_with_failure(cco_plans *plans, const cco_algo *algo, const cco_problem *q, long k)
+{
+    cco_plan *plan = NULL, *before = NULL;
+    left = k;
+    const int rc = cco_plan_find(plans, algo, q, &plan);
+    const bool all_went_well = left >= 0;
+    left = -1;
+    CHECK(rc == (all_went_well ? MPI_SUCCESS : MPI_ERR_NO_MEM), "class %d after failure %ld", rc,
+          k);
+    CHECK((plans->first != NULL) == all_went_well, "kept after failure %ld", k);
+    if (all_went_well)
+        CHECK(cco_plan_find(plans, algo, q, &before) == MPI_SUCCESS && before == plan,
+              "made again although it was kept");
+    cco_plans_empty(plans);
+    return all_went_well;
+}
+
 static void try_algorithm(const cco_algo *algo, cco_coll coll)
 {
     world *w = world_new(&(world_case){.coll = coll, .p = 7, .n = 9, .commutative = true});
@@ -57,6 +86,11 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         long k = 0;
         while (algo->usable(q) && !build_with_failure(algo, q, k))
             k++;
+        cco_office office = {0};
+        cco_desk desk = {&office, rank};
+        cco_plans plans = {.transport = &cco_transport_office, .shared = &desk};
+        for (k = 0; algo->usable(q) && !plan_with_failure(&plans, algo, q, k); k++)
+            ;
     }
     world_free(w);
 }
