@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_engine.c - every registered algorithm through the engine, all ranks in one process: in random
- * order, messages delayed by chance, each schedule started twice; then with one operation that
- * fails, for every operation. */
+/* test_engine.c - every registered algorithm through the engine, all ranks in one process: in
+ * random order, messages delayed by chance, each schedule started twice; then with one operation
+ * that fails, for every operation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
