@@ -23,14 +23,6 @@ int cco_tree_end(int place, int p)
     return reach < p - place ? place + reach : p;
 }
 
-int cco_tree_turn(const cco_problem *q, int root, int first, int end)
-{
-    const int turn = q->size - root;
-    if (turn < first)
-        return first;
-    return turn < end ? turn : end;
-}
-
 void cco_tree_bcast(cco_sched *s, const cco_problem *q, int root, cco_span all)
 {
     const int p = q->size, place = cco_tree_place(q, root), reach = cco_tree_reach(place, p);

@@ -16,10 +16,6 @@ int cco_tree_reach(int place, int p);
 /* The end of the subtree of a place. */
 int cco_tree_end(int place, int p);
 
-/* The first of the places `first` to `end` that stands for a rank behind the last one, which is
- * rank 0 again; `end` if none before it does. */
-int cco_tree_turn(const cco_problem *q, int root, int first, int end);
-
 /* From the root to all, the largest subtree first. */
 void cco_tree_bcast(cco_sched *s, const cco_problem *q, int root, cco_span all);
 
