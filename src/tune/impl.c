@@ -208,6 +208,8 @@ void cco_parse_impl(cco_parser *p, cco_rule *rule)
         for (int i = 0; !cco_parse_failed(p) && (i == 0 || cco_parse_accept(p, '&')); i++)
             parse_param(p, rule, i);
     }
+    while (p->at > start && strchr(" \t\r", p->at[-1]) != NULL) /* of a search for ':' or '&' */
+        p->at--;
     if (!cco_parse_failed(p) && p->at - start >= (ptrdiff_t)sizeof rule->impl)
         cco_parse_fail(p, start, "this implementation is longer than %d characters",
                        (int)sizeof rule->impl - 1);

@@ -62,6 +62,28 @@ static void ways(void)
     }
 }
 
+/* Profiles and messages show implementation and rule as written, without blanks around them. */
+static void as_written(void)
+{
+    static const struct {
+        const char *spec, *impl, *text;
+    } cases[] = {
+        {"bcast=mpi", "mpi", "bcast=mpi"},
+        {" bcast= mpi\t # why", "mpi", "bcast= mpi"},
+        {"bcast=p2p \r\n", "p2p", "bcast=p2p"},
+        {"bcast=p2p:chain , *=mpi", "p2p:chain", "bcast=p2p:chain"},
+        {"bcast=p2p:chain?segment=4K  ", "p2p:chain?segment=4K", "bcast=p2p:chain?segment=4K"},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        cco_rules *rules = parse(cases[i].spec);
+        if (!CHECK(rules != NULL && rules->count > 0, "%s", error))
+            continue;
+        CHECK(strcmp(rules->list[0].impl, cases[i].impl) == 0, "'%s'", rules->list[0].impl);
+        CHECK(strcmp(rules->list[0].text, cases[i].text) == 0, "'%s'", rules->list[0].text);
+        free(rules);
+    }
+}
+
 /* A rule for many collectives is one for those that have the algorithm; the rest go on. */
 static void algorithm_of_some(void)
 {
@@ -224,6 +246,7 @@ int main(void)
 {
     testing_watchdog(20);
     ways();
+    as_written();
     algorithm_of_some();
     every_algorithm();
     mistakes();
