@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bench.c - crestacoll-bench: every implementation of a collective in one job, sample by sample,
- * and verified.
+/* bench.c - crestacoll-bench: every implementation of a collective in one job, sample by
+ * sample, and verified.
  *
- *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024 [--samples
- * N] [--budget S]
+ *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024
+ * [--samples N] [--budget S]
  *          [--timing back_to_back|synchronised] [--root rotate|fixed] [--buffers hot|cold]
  * [--batch-us US] [--label L]
  *
- * Rank 0 prints JSON lines: one header, records, notes, and an end. Exit code 1: some result was
- * wrong; 2: usage. `mpi` must be the first implementation: ratios are to it. */
+ * COLLECTIVE=IMPL in the list is for that collective only. Rank 0 prints JSON lines: one
+ * header, records, notes, and an end. Exit code 1: some result was wrong; 2: usage. `mpi` must
+ * be the first implementation: ratios are to it. What an implementation cannot do here is a
+ * note: nothing else is timed under its name. */
+#define _POSIX_C_SOURCE 200809L
 #include "bench.h"
 
 #include <stdio.h>
@@ -20,8 +23,9 @@
 struct run {
     struct bench_options o;
     struct bench_world w;
-    struct bench_series *series;
-    int n;           /* implementations that could be set */
+    struct bench_series *series; /* one for each implementation */
+    struct bench_series *now;    /* copies of those that do the collective at hand */
+    int n_now, *verdicts;
     int cell, cells; /* (collective, size) pairs: done, all */
     int wrong;
     double start;
@@ -95,20 +99,19 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            bench_quantile(ratios, n, 0.9));
 }
 
-/* Rank 0. Ratios of samples taken in the same round share what disturbed that round; they must be
- * formed before any series is sorted. */
+/* Rank 0. Ratios of samples taken in the same round share what disturbed that round; they must
+ * be formed before any series is sorted. */
 static void print_cell(const struct run *r, const struct bench_problem *q,
                        struct bench_result res)
 {
     const int n = res.kept;
-    double *ratios = calloc((size_t)(n * r->n + 1), sizeof *ratios);
-    for (int k = 0; ratios && k < r->n; k++)
+    double *ratios = calloc((size_t)(n * r->n_now + 1), sizeof *ratios);
+    for (int k = 0; ratios && k < r->n_now; k++)
         for (int i = 0; i < n; i++)
-            ratios[k * n + i] =
-                r->series[0].us[i] > 0 ? r->series[k].us[i] / r->series[0].us[i] : 0;
-    const double median = bench_quantile(r->series[0].us, n, 0.5);
-    for (int k = 0; ratios && k < r->n; k++)
-        print_record(r, q, &r->series[k], res, median, ratios + k * n);
+            ratios[k * n + i] = r->now[0].us[i] > 0 ? r->now[k].us[i] / r->now[0].us[i] : 0;
+    const double median = bench_quantile(r->now[0].us, n, 0.5);
+    for (int k = 0; ratios && k < r->n_now; k++)
+        print_record(r, q, &r->now[k], res, median, ratios + k * n);
     printf("{\"type\": \"progress\", \"done\": %d, \"of\": %d}\n", r->cell, r->cells);
     fflush(stdout);
     free(ratios);
@@ -117,23 +120,74 @@ static void print_cell(const struct run *r, const struct bench_problem *q,
 /* Seconds left, as rank 0 sees it, so that all ranks skip the same cells. */
 static double time_left(const struct run *r)
 {
-    double left = r->w.rank == 0 ? r->o.budget - (bench_now() - r->start) : -1e9;
+    double left = r->w.rank == 0 ? r->o.end - bench_now() : -1e9;
     bench_max(&r->w, &left, 1, MPI_DOUBLE);
     return left;
 }
 
+static void say_wrong(struct run *r, const struct bench_problem *q, struct bench_series *s,
+                      const char *when)
+{
+    char what[160];
+    s->verified = 0;
+    r->wrong = 1;
+    snprintf(what, sizeof what, "%s %s %zu bytes", s->impl, q->coll->name, q->bytes);
+    print_note(r, what, when);
+}
+
+static void leave_out(struct run *r, const struct bench_problem *q, struct bench_series *s)
+{
+    char what[160], why[80];
+    s->origin->never = q->coll;
+    snprintf(what, sizeof what, "%s %s", s->impl, q->coll->name);
+    snprintf(why, sizeof why, "left out on %d ranks: it cannot do this here", r->w.size);
+    print_note(r, what, why);
+}
+
+/* Do all ranks get what the MPI itself gives? What is refused goes. */
 static void check_all(struct run *r, struct bench_problem *q, const char *when)
 {
-    for (int k = 0; k < r->n; k++) {
-        if (bench_problem_check(q, r->series[k].comm, &r->w))
-            continue;
-        r->series[k].verified = 0;
-        r->wrong = 1;
-        char what[160];
-        snprintf(what, sizeof what, "%s %s %zu bytes", r->series[k].impl, q->coll->name,
-                 q->bytes);
-        print_note(r, what, when);
+    const int roots = bench_problem_roots(q, r->o.rotate), n = r->n_now;
+    int *verdicts = r->verdicts;
+    memset(verdicts, 0, (size_t)n * sizeof *verdicts);
+    for (int i = 0; i < roots; i++) {
+        bench_problem_expect(q, &r->w, i, roots);
+        for (int k = 0; k < n; k++) {
+            if (verdicts[k] == BENCH_REFUSED) /* on all ranks */
+                continue;
+            const int verdict = (int)bench_problem_check(q, r->now[k].comm, i, roots);
+            verdicts[k] = verdict > verdicts[k] ? verdict : verdicts[k];
+        }
     }
+    bench_max(&r->w, verdicts, n, MPI_INT);
+    r->n_now = 0;
+    for (int k = 0; k < n; k++) {
+        if (verdicts[k] == BENCH_WRONG)
+            say_wrong(r, q, &r->now[k], when);
+        if (verdicts[k] == BENCH_REFUSED)
+            leave_out(r, q, &r->now[k]);
+        else
+            r->now[r->n_now++] = r->now[k];
+    }
+}
+
+/* The implementations of this collective; what one refuses for one size, it is not asked again
+ * for others. */
+static void gather_series(struct run *r, struct bench_problem *q)
+{
+    r->n_now = 0;
+    for (int k = 0; k < r->o.n_impls; k++) {
+        struct bench_series *s = &r->series[k];
+        if ((s->only && s->only != q->coll) || s->never == q->coll)
+            continue;
+        r->now[r->n_now] = *s;
+        r->now[r->n_now].verified = 1;
+        r->now[r->n_now++].origin = s;
+        MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    }
+    check_all(r, q, "wrong result before the timing");
+    for (int k = 0; k < r->n_now; k++)
+        MPI_Comm_set_errhandler(r->now[k].comm, MPI_ERRORS_ARE_FATAL);
 }
 
 static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
@@ -155,54 +209,56 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
         bench_problem_close(&q);
         return;
     }
-    const double deadline = bench_now() + left / to_do;
-    for (int k = 0; k < r->n; k++)
-        r->series[k].verified = 1, r->series[k].next = 0;
-    check_all(r, &q, "wrong result before the timing");
-    const struct bench_result res = bench_measure(&q, r->series, r->n, &r->w, &r->o, deadline);
+    const double start = bench_now();
+    gather_series(r, &q);
+    const double deadline = 2 * start + left / to_do - bench_now(); /* the last check takes as
+                                                                       long as the first */
+    const struct bench_result res = bench_measure(&q, r->now, r->n_now, &r->w, &r->o, deadline);
     check_all(r, &q, "wrong result after the timing");
     if (r->w.rank == 0)
         print_cell(r, &q, res);
     bench_problem_close(&q);
 }
 
-/* A communicator for each implementation; one that crestacoll does not take is left out with a
- * note. */
-static void open_series(struct run *r)
+/* "IMPL", or "COLLECTIVE=IMPL". What is wrong with it; NULL if nothing. */
+static const char *open_one(struct bench_series *s, const char *word, int samples)
 {
+    char spec[256], name[MPI_MAX_OBJECT_NAME];
+    const char *sign = strpbrk(word, "=:?");
+    const int length = sign != NULL && *sign == '=' ? (int)(sign - word) : 0;
+    snprintf(name, sizeof name, "%.*s", length, word);
+    s->impl = length ? sign + 1 : word;
+    s->only = bench_coll_named(name);
+    s->us = calloc((size_t)samples, sizeof *s->us);
+    MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    snprintf(name, sizeof name, "bench %.50s", s->impl);
+    MPI_Comm_set_name(s->comm, name);
+    snprintf(spec, sizeof spec, "%s%s", length ? "" : "*=", word);
+    return CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : word;
+}
+
+/* A communicator for each implementation. */
+static const char *open_series(struct run *r)
+{
+    const char *bad = NULL;
     r->series = calloc((size_t)r->o.n_impls, sizeof *r->series);
-    for (int i = 0; i < r->o.n_impls; i++) {
-        struct bench_series *s = &r->series[r->n];
-        char spec[256], name[MPI_MAX_OBJECT_NAME];
-        s->impl = r->o.impls[i];
-        s->us = calloc((size_t)r->o.samples, sizeof *s->us);
-        MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
-        MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-        snprintf(name, sizeof name, "bench %.50s", s->impl);
-        MPI_Comm_set_name(s->comm, name);
-        snprintf(spec, sizeof spec, "*=%s", s->impl);
-        const int error = CRESTA_Set_impl(s->comm, spec);
-        if (error == MPI_SUCCESS) {
-            MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_ARE_FATAL);
-            r->n++;
-            continue;
-        }
-        char why[MPI_MAX_ERROR_STRING];
-        int len;
-        MPI_Error_string(error, why, &len);
-        print_note(r, s->impl, why);
-        MPI_Comm_free(&s->comm);
-        free(s->us);
-    }
+    r->now = calloc((size_t)r->o.n_impls, sizeof *r->now);
+    r->verdicts = calloc((size_t)r->o.n_impls, sizeof *r->verdicts);
+    for (int i = 0; i < r->o.n_impls && !bad; i++)
+        bad = open_one(&r->series[i], r->o.impls[i], r->o.samples);
+    return bad;
 }
 
 static void close_series(struct run *r)
 {
-    for (int k = 0; k < r->n; k++) {
+    for (int k = 0; k < r->o.n_impls; k++) {
         MPI_Comm_free(&r->series[k].comm);
         free(r->series[k].us);
     }
     free(r->series);
+    free(r->now);
+    free(r->verdicts);
 }
 
 static int is_barrier(const char *name)
@@ -213,25 +269,28 @@ static int is_barrier(const char *name)
 int main(int argc, char **argv)
 {
     struct run r = {0};
+    setenv("CRESTA_FALLBACK", "error", 1); /* the same on all hosts: launchers need not pass it */
     MPI_Init(&argc, &argv);
     r.start = bench_now();
     bench_world_open(&r.w);
     const char *bad = bench_options_read(&r.o, argc, argv);
+    r.o.end = r.start + r.o.budget;
     for (int c = 0; !bad && c < r.o.n_collectives; c++)
         if (!bench_coll_named(r.o.collectives[c]))
             bad = r.o.collectives[c];
+    if (!bad)
+        bad = open_series(&r);
     if (bad) {
         if (r.w.rank == 0)
             fprintf(stderr, "crestacoll-bench: cannot use: %s\n", bad);
         MPI_Finalize();
         return 2;
     }
-    open_series(&r);
     if (r.w.rank == 0)
         print_header(&r);
     for (int c = 0; c < r.o.n_collectives; c++)
         r.cells += is_barrier(r.o.collectives[c]) ? 1 : r.o.n_sizes;
-    for (int c = 0; r.n > 0 && c < r.o.n_collectives; c++)
+    for (int c = 0; c < r.o.n_collectives; c++)
         for (int i = 0; i < (is_barrier(r.o.collectives[c]) ? 1 : r.o.n_sizes); i++)
             cell(&r, bench_coll_named(r.o.collectives[c]),
                  is_barrier(r.o.collectives[c]) ? 0 : r.o.sizes[i]);

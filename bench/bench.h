@@ -22,6 +22,7 @@ struct bench_options {
     enum bench_timing timing;
     int samples;       /* wanted for each implementation */
     double budget;     /* seconds for everything */
+    double end;        /* when they are over */
     double batch_us;   /* a back-to-back sample lasts at least this long */
     int rotate;        /* the root of rooted calls goes round */
     int cold;          /* use other buffers in every call */
@@ -107,13 +108,22 @@ struct bench_problem {
 const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
                                size_t bytes, const struct bench_world *w, int cold);
 void bench_problem_close(struct bench_problem *q);
-int bench_problem_check(struct bench_problem *q, MPI_Comm comm, const struct bench_world *w);
+/* How many roots are worth a check: one that is timed, four when they go round. */
+int bench_problem_roots(const struct bench_problem *q, int rotate);
+/* The MPI's own result for the `i`th of so many roots. */
+void bench_problem_expect(struct bench_problem *q, const struct bench_world *w, int i, int roots);
+/* Does this rank get the same? Refused: another implementation would have to run. */
+enum bench_verdict { BENCH_RIGHT, BENCH_WRONG, BENCH_REFUSED };
+enum bench_verdict bench_problem_check(struct bench_problem *q, MPI_Comm comm, int i, int roots);
 void *bench_send(const struct bench_problem *q, int slot);
 void *bench_recv(const struct bench_problem *q, int slot);
 
 /* One implementation and its samples of the problem at hand. */
 struct bench_series {
     const char *impl;
+    const struct bench_coll *only;  /* the one collective that it is for; NULL: all */
+    const struct bench_coll *never; /* one that it cannot do here, or NULL */
+    struct bench_series *origin;    /* of a copy */
     MPI_Comm comm;
     int batch, next; /* calls in a sample; calls so far (root and buffers follow it) */
     int verified;

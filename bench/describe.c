@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algo/algo.h"
 #include "core/config.h"
 #include "core/mpi_compat.h"
 #include "model/registry.h"
@@ -35,6 +36,69 @@ static void put_mpi(void)
     json_field("standard", standard, "},\n");
 }
 
+/* "a|b|c" as ["a", "b", "c"]; [] for a number. */
+static void put_names(const char *names)
+{
+    printf("\"names\": [");
+    for (const char *name = names; name != NULL;) {
+        const int n = (int)strcspn(name, "|");
+        printf("%s\"%.*s\"", name != names ? ", " : "", n, name);
+        name = name[n] == '|' ? name + n + 1 : NULL;
+    }
+    printf("], ");
+}
+
+static void put_algorithm(const cco_algo *algo)
+{
+    printf("{");
+    json_field("name", algo->name, ", ");
+    json_field("doc", algo->doc, ", \"params\": [");
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++) {
+        const cco_param *p = &algo->params[i];
+        printf(i ? ", {" : "{");
+        json_field("name", p->name, ", ");
+        printf("\"default\": %ld, \"min\": %ld, \"max\": %ld, ", p->preset, p->min, p->max);
+        put_names(p->names);
+        json_field("help", p->help, "}");
+    }
+    printf("]}");
+}
+
+/* Of each collective that has some; {} for a model without algorithms. */
+static void put_algorithms(const cco_model *model)
+{
+    const cco_algo *algo;
+    const char *before = "\n   ";
+    printf("\"algorithms\": {");
+    for (int c = 0; c < CCO_COLLECTIVES && model->algorithms != NULL; c++) {
+        for (int i = 0; (algo = model->algorithms((cco_coll)c, i)) != NULL; i++) {
+            printf("%s", i > 0 ? ",\n    " : before);
+            if (i == 0)
+                printf("\"%s\": [", cco_coll_infos[c].name);
+            put_algorithm(algo);
+        }
+        if (model->algorithms((cco_coll)c, 0) != NULL) {
+            printf("]");
+            before = ",\n   ";
+        }
+    }
+    printf("}}");
+}
+
+static void put_models(void)
+{
+    printf(" \"models\": [");
+    for (int i = 0; cco_models[i] != NULL; i++) {
+        printf(i ? ",\n  {" : "\n  {");
+        json_field("name", cco_models[i]->name, ", ");
+        json_field("doc", cco_models[i]->doc, ", ");
+        printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
+        json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", ", ");
+        put_algorithms(cco_models[i]);
+    }
+    printf("],\n");
+}
+
 int main(void)
 {
     printf("{\"version\": \"%d.%d.%d\",\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
@@ -45,15 +109,9 @@ int main(void)
         printf(i ? ", " : "");
         json_text(cco_coll_infos[i].name);
     }
-    printf("],\n \"models\": [");
-    for (int i = 0; cco_models[i] != NULL; i++) {
-        printf(i ? ",\n  {" : "\n  {");
-        json_field("name", cco_models[i]->name, ", ");
-        json_field("doc", cco_models[i]->doc, ", ");
-        printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
-        json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", "}");
-    }
-    printf("],\n \"environment\": [");
+    printf("],\n");
+    put_models();
+    printf(" \"environment\": [");
     for (int i = 0; i < cco_env_row_count; i++) {
         printf(i ? ",\n  {" : "\n  {");
         json_field("name", cco_env_rows[i].name, ", ");

@@ -110,10 +110,11 @@ struct bench_result bench_measure(const struct bench_problem *q, struct bench_se
     for (int k = 0; k < n; k++)
         choose_batch(q, &series[k], w, o);
     while (r.taken < o->samples) {
-        int flags[2]; /* late somewhere; time is up (rank 0's watch) */
+        int flags[3]; /* late somewhere; time is up, for this and for all (rank 0's watch) */
         flags[0] = one_round(q, series, n, w, o, r.kept);
         flags[1] = w->rank == 0 && bench_now() > deadline;
-        bench_max(w, flags, 2, MPI_INT);
+        flags[2] = w->rank == 0 && bench_now() > o->end;
+        bench_max(w, flags, 3, MPI_INT);
         r.taken++;
         if (flags[0] && w->lead < 5e-3)
             w->lead *= 1.2;
@@ -122,7 +123,7 @@ struct bench_result bench_measure(const struct bench_problem *q, struct bench_se
         if (!flags[0] ||
             w->oversubscribed) /* with too few cores somebody is always late: keep it */
             r.kept++;
-        if (flags[1] && r.taken >= FEWEST)
+        if (flags[2] || (flags[1] && r.taken >= FEWEST))
             break;
     }
     slowest_rank(series, n, r.kept, w);

@@ -21,8 +21,8 @@ void *bench_recv(const struct bench_problem *q, int slot)
     return q->recv + (size_t)slot * (q->recv_len + GUARD);
 }
 
-/* Reductions add doubles (whole numbers, so that the order of the sum does not matter) where the
- * size allows. */
+/* Reductions add doubles (whole numbers, so that the order of the sum does not matter) where
+ * the size allows. */
 static void choose_type(struct bench_problem *q)
 {
     q->type = MPI_BYTE;
@@ -47,8 +47,8 @@ static void uneven(struct bench_problem *q)
     const int p = q->size, pairs = !strncmp(q->coll->name, "alltoall", 8);
     for (int i = 0, at = 0; i < p; i++) {
         const int k = pairs ? (q->rank + i) % p : i;
-        q->counts[i] =
-            p == 1 ? q->count : q->count / 2 + (int)((long long)q->count * k / (p - 1));
+        q->counts[i] = p == 1 ? q->count
+                              : q->count / 2 + (int)((long long)q->count * k / (p - 1));
         q->displs[i] = at;
         at += q->counts[i];
         q->types[i] = q->type;
@@ -129,15 +129,15 @@ void bench_problem_close(struct bench_problem *q)
     free(q->expected);
 }
 
-/* One call into slot 0 of a freshly poisoned result. */
-static void once(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
-                 int root)
+/* One call into slot 0 of a freshly poisoned result. Returns its error class. */
+static int once(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
+                int root)
 {
     unsigned char *out = bench_recv(q, 0);
     memset(out, POISON, q->recv_len + GUARD);
     if (q->coll->rooted && q->coll->send == BENCH_NOTHING && q->rank == root) /* bcast */
         fill(q, out, q->recv_len, root);
-    bench_call(f, q, comm, root, 0);
+    return bench_call(f, q, comm, root, 0);
 }
 
 static int same(const struct bench_problem *q, int root)
@@ -152,20 +152,29 @@ static int same(const struct bench_problem *q, int root)
     return memcmp(out, q->expected, q->recv_len) == 0;
 }
 
-/* Does every rank get what the MPI itself gives, for every root (four of them when there are
- * more)? */
-int bench_problem_check(struct bench_problem *q, MPI_Comm comm, const struct bench_world *w)
+int bench_problem_roots(const struct bench_problem *q, int rotate)
 {
-    const int roots = q->coll->rooted ? (q->size < 4 ? q->size : 4) : 1;
-    int wrong = 0;
-    for (int i = 0; i < roots; i++) {
-        const int root = (int)((long)i * (q->size - 1) / (roots > 1 ? roots - 1 : 1));
-        once(&bench_plain, q, w->control, root);
-        memcpy(q->expected, bench_recv(q, 0), q->recv_len + GUARD);
-        once(&bench_cresta, q, comm, root);
-        wrong |= !same(q, root);
-        fill(q, bench_send(q, 0), q->send_len, q->rank);
-    }
-    bench_max(w, &wrong, 1, MPI_INT);
-    return !wrong;
+    return !q->coll->rooted || !rotate ? 1 : q->size < 4 ? q->size : 4;
+}
+
+/* The `i`th of so many, from the first rank to the last. */
+static int root_of(const struct bench_problem *q, int i, int roots)
+{
+    return (int)((long)i * (q->size - 1) / (roots > 1 ? roots - 1 : 1));
+}
+
+void bench_problem_expect(struct bench_problem *q, const struct bench_world *w, int i, int roots)
+{
+    once(&bench_plain, q, w->control, root_of(q, i, roots));
+    memcpy(q->expected, bench_recv(q, 0), q->recv_len + GUARD);
+}
+
+enum bench_verdict bench_problem_check(struct bench_problem *q, MPI_Comm comm, int i, int roots)
+{
+    const int root = root_of(q, i, roots), rc = once(&bench_cresta, q, comm, root);
+    const int right = rc == MPI_SUCCESS && same(q, root);
+    fill(q, bench_send(q, 0), q->send_len, q->rank);
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? BENCH_REFUSED
+           : right                             ? BENCH_RIGHT
+                                               : BENCH_WRONG;
 }

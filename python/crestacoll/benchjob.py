@@ -2,6 +2,7 @@
 """Runs crestacoll-bench and reads its JSON lines."""
 
 import json
+import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -110,13 +111,35 @@ def run(build, plan, on_progress=lambda: None):
         errors.seek(0)
         said = errors.read().strip()
     if result.end is None:
-        raise Problem(
-            f"the benchmark of {build.name} broke off (exit code"
-            f" {job.returncode}):\n{said or '(no message)'}"
-        )
+        raise broken_off(build, job.returncode, said)
     result.header["command"] = command
     result.header["seconds"] = result.end["seconds"]
-    for line in said.splitlines():
-        if "crestacoll" in line:
-            result.notes.append({"mpi": build.name, "about": "message", "text": line})
+    hear(result, said.splitlines(), build.name)
     return result
+
+
+def broken_off(build, code, said):
+    """The library says what is wrong with a rule; the rest of the launcher's words are noise."""
+    refused = re.search(r"crestacoll: (CRESTA_Set_impl: .*\n.*\n.*\^ character \d+)", said)
+    if refused:
+        return Problem(refused[1].replace("CRESTA_Set_impl: ", "--impl: "), exit_code=2)
+    return Problem(
+        f"the benchmark of {build.name} broke off (exit code {code}):\n{said or '(no message)'}"
+    )
+
+
+# What the library prints when crestacoll-bench asks for something that cannot be done here.
+REFUSED = re.compile(r"(\w+) on communicator 'bench (.*?)': .*CRESTA_FALLBACK=error")
+
+
+def hear(result, lines, label):
+    """Messages of the library become notes; the reason of a refusal goes into the note about it."""
+    about = {n["about"]: n for n in result.notes}
+    for line in lines:
+        refused = REFUSED.search(line)
+        note = about.get(f"{refused[2]} {refused[1]}") if refused else None
+        if note and "cannot be had: " in line:
+            reason = line.rpartition("cannot be had: ")[2]
+            note["text"] = f"{note['text'].partition(':')[0]}: {reason}"
+        elif not note and "crestacoll" in line:
+            result.notes.append({"mpi": label, "about": "message", "text": line})

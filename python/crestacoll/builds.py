@@ -79,6 +79,12 @@ class Build:
         return self.description["collectives"]
 
 
+def algorithm_label(algorithm):
+    """An algorithm and its parameters as in a rule: chunked?chunk=&order=."""
+    names = "&".join(f"{p['name']}=" for p in algorithm["params"])
+    return f"{algorithm['name']}?{names}" if names else algorithm["name"]
+
+
 @functools.cache
 def all_builds():
     folders = sorted((ROOT / "build").glob("*/bin/crestacoll-describe"))

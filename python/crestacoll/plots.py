@@ -155,41 +155,59 @@ def finish(axes, names, xlabel):
     axes.set_xlabel(xlabel, fontsize=10)
 
 
+FEW = 5  # lines whose bands can be told apart, with a legend inside
+
+
 def save_bench(records, path):
     """Times of `crestacoll bench` over sizes, one panel a collective and MPI, into a file."""
-    panels = list(dict.fromkeys((r["mpi"], r["collective"]) for r in records))
+    panels = {}
+    for r in records:
+        panels.setdefault((r["mpi"], r["collective"]), []).append(r)
     if not panels:
         return
-    columns = min(3, len(panels))
+    many = any(len(names_of(mine)) > FEW for mine in panels.values())
+    columns = min(2 if many else 3, len(panels))
     lines = -(-len(panels) // columns)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=(4.6 * columns, 3.6 * lines), squeeze=False, layout="constrained"
-    )
+    size = (7.4 * columns, 4.2 * lines) if many else (4.6 * columns, 3.6 * lines)
+    figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     for axes in grid.flat[len(panels) :]:
         axes.remove()
-    for axes, panel in zip(grid.flat, panels):
-        bench_panel(axes, panel, [r for r in records if (r["mpi"], r["collective"]) == panel])
+    for axes, (panel, mine) in zip(grid.flat, panels.items()):
+        bench_panel(axes, panel, mine)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
 
+def names_of(records):
+    return list(dict.fromkeys(r["implementation"] for r in records))
+
+
+def line_style(k, name):
+    """`mpi` is what all others are compared with; models are dashed, algorithms have markers."""
+    if name == "mpi":
+        return {"color": "black", "linewidth": 2.4, "zorder": 3}
+    look = {"color": PALETTE[(k - 1) % len(PALETTE)], "linewidth": 1.5}
+    if ":" not in name:
+        return look | {"linestyle": "--"}
+    return look | {"marker": "osv^Dx"[(k // len(PALETTE)) % 6], "markersize": 4}
+
+
 def bench_panel(axes, panel, records):
-    for k, name in enumerate(dict.fromkeys(r["implementation"] for r in records)):
+    names = names_of(records)
+    for k, name in enumerate(names):
         mine = [r for r in records if r["implementation"] == name]
-        x, colour = [max(r["bytes"], 1) for r in mine], PALETTE[k % len(PALETTE)]
-        axes.plot(x, [r["median_us"] for r in mine], "o-", color=colour, label=name, markersize=4)
-        axes.fill_between(
-            x,
-            [r["p10_us"] for r in mine],
-            [r["p90_us"] for r in mine],
-            color=colour,
-            alpha=0.2,
-            linewidth=0,
-        )
+        x, look = [max(r["bytes"], 1) for r in mine], line_style(k, name)
+        axes.plot(x, [r["median_us"] for r in mine], label=name, **({"marker": "."} | look))
+        if len(names) > FEW and name != "mpi":
+            continue
+        low, high = [r["p10_us"] for r in mine], [r["p90_us"] for r in mine]
+        axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.grid(alpha=0.3)
     axes.set_title(f"{panel[1]}, {panel[0]}, {records[0]['ranks']} ranks", fontsize=10)
     axes.set_xlabel("bytes")
-    axes.set_ylabel("microseconds (median; band p10-p90)", fontsize=9)
-    axes.legend(fontsize=9)
+    band = "band p10-p90" if len(names) <= FEW else "band p10-p90 of mpi"
+    axes.set_ylabel(f"microseconds (median; {band})", fontsize=9)
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+    axes.legend(fontsize=9, **(outside if len(names) > FEW else {}))

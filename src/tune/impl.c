@@ -100,7 +100,8 @@ static void parse_algorithm(cco_parser *p, cco_rule *rule)
         cco_parse_fail(p, p->at,
                        length ? "%s has no algorithm \"%.*s\" for this; possible: %s"
                               : "expected an algorithm of %s%.*s; possible: %s",
-                       rule->model->name, (int)(length < 40 ? length : 40), p->at, possible);
+                       rule->model->name, (int)(length < 40 ? length : 40), p->at,
+                       possible[0] != '\0' ? possible : "none");
     rule->collectives = having;
     p->at += length;
 }
@@ -181,6 +182,9 @@ static void parse_param(cco_parser *p, cco_rule *rule, int i)
     const cco_param *param = find_everywhere(p, rule, length);
     if (param == NULL)
         return;
+    for (int k = 0; k < i; k++)
+        if (strcmp(rule->params[k].name, param->name) == 0)
+            cco_parse_fail(p, p->at, "%s is given twice", param->name);
     p->at += length;
     cco_parse_expect(p, '=', "a parameter");
     snprintf(rule->params[i].name, sizeof rule->params[i].name, "%s", param->name);
@@ -201,11 +205,11 @@ void cco_parse_impl(cco_parser *p, cco_rule *rule)
         if (rule->algorithm[0] == '\0')
             cco_parse_fail(p, question, "parameters belong to an algorithm: %s:NAME?...",
                            rule->model->name);
-        int i = 0;
-        do
-            parse_param(p, rule, i++);
-        while (cco_parse_accept(p, '&'));
+        for (int i = 0; !cco_parse_failed(p) && (i == 0 || cco_parse_accept(p, '&')); i++)
+            parse_param(p, rule, i);
     }
+    while (p->at > start && strchr(" \t\r", p->at[-1]) != NULL) /* of a search for ':' or '&' */
+        p->at--;
     if (!cco_parse_failed(p) && p->at - start >= (ptrdiff_t)sizeof rule->impl)
         cco_parse_fail(p, start, "this implementation is longer than %d characters",
                        (int)sizeof rule->impl - 1);

@@ -22,6 +22,7 @@ def dflags(text, *options):
     ("-D_NONBLOCK_REDUCE -D_NONBLOCK_REDUCE", "reduce=nonblock"),
     ("-D_PERSIST_REDUCE_SCATTER  -D_NONBLOCK_REDUCE_SCATTER_BLOCK",
      "reduce_scatter=persist,reduce_scatter_block=nonblock"),
+    ("-D_P2P_ALLTOALL -D_ALL_NONBLOCK", "alltoall=p2p,*=nonblock"),
 ])
 def test_translates(text, spec):
     done = dflags(text)

@@ -233,8 +233,8 @@ void movement_run(const struct group *group, const struct plan *plan)
                         const struct problem p = {group, coll, mix, sizes[s], root, in_place};
                         const struct shape *h = &shapes[coll];
                         if ((h->rooted || h->sends_all || h->receives_all) && sensible(&p) &&
-                            (plan->colls & 1U << coll))
-                            run(&p, plan, number++);
+                            (plan->colls & 1U << coll) && trial_due(number++, plan))
+                            run(&p, plan, number - 1);
                     }
 }
 

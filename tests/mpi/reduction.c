@@ -152,7 +152,7 @@ void reduction_run(const struct group *group, const struct plan *plan)
                 for (int root = 0; root < (coll == COLL_Reduce ? group->size : 1); root++)
                     for (int in_place = 0; in_place <= 1; in_place++) {
                         const struct problem p = {group, coll, &kinds[k], sizes[s], root, in_place};
-                        if (sensible(&p) && (plan->colls & 1U << coll))
-                            run(&p, plan, number++);
+                        if (sensible(&p) && (plan->colls & 1U << coll) && trial_due(number++, plan))
+                            run(&p, plan, number - 1);
                     }
 }

@@ -42,11 +42,24 @@ static void run_reference(struct trial *t)
     compare(t, "the MPI itself");
 }
 
-static void run_once(struct trial *t, enum mode mode)
+/* All ranks know that a call is refused, so that nobody waits for it. */
+static bool was_refused(int rc, const struct plan *plan)
+{
+    if (plan->tally == NULL)
+        return false;
+    plan->tally->tried++;
+    plan->tally->refused += rc == MPI_ERR_UNSUPPORTED_OPERATION;
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static void run_once(struct trial *t, const struct plan *plan, enum mode mode)
 {
     MPI_Request request;
     reset(t);
-    check_rc(call_make(mode, &t->call, &request), mode_names[mode]);
+    const int rc = call_make(mode, &t->call, &request);
+    if (was_refused(rc, plan))
+        return;
+    check_rc(rc, mode_names[mode]);
     if (request != MPI_REQUEST_NULL)
         check_rc(wait_politely(&request), mode_names[mode]);
     CHECK(request == MPI_REQUEST_NULL, "%s: request left", mode_names[mode]);
@@ -69,16 +82,29 @@ static void run_persistent(struct trial *t, enum mode mode)
 }
 
 /* The modes take turns: together they try every problem, if there are modes enough. */
-static bool its_turn(const struct trial *t, const struct plan *plan, int mode)
+static bool its_turn(long number, const struct plan *plan, int mode)
 {
     return (plan->modes & 1U << mode) && mode_exists((enum mode)mode) &&
-           (t->number + 3 * mode) % plan->every == 0;
+           (number + 3 * mode) % plan->every == 0;
+}
+
+static bool references_turn(long number, const struct plan *plan)
+{
+    return plan->reference && number % plan->every == 0;
+}
+
+bool trial_due(long number, const struct plan *plan)
+{
+    bool due = references_turn(number, plan);
+    for (int mode = 0; mode < MODES; mode++)
+        due = due || its_turn(number, plan, mode);
+    return due;
 }
 
 /* True if the MPI itself fails here. */
-static bool excused(const struct trial *t, enum mode mode)
+static bool excused(const struct trial *t, const struct plan *plan, enum mode mode)
 {
-    const char *why = known_bug(&t->call, mode, t->in_place);
+    const char *why = plan->tally ? NULL : known_bug(&t->call, mode, t->in_place);
     if (why)
         known_report(why);
     return why != NULL;
@@ -86,14 +112,14 @@ static bool excused(const struct trial *t, enum mode mode)
 
 void trial_run(struct trial *t, const struct plan *plan)
 {
-    if (plan->reference && t->number % plan->every == 0 && !excused(t, NONBLOCKING))
+    if (references_turn(t->number, plan) && !excused(t, plan, NONBLOCKING))
         run_reference(t);
     for (enum mode mode = 0; mode < MODES; mode++) {
-        if (!its_turn(t, plan, mode) || excused(t, mode))
+        if (!its_turn(t->number, plan, mode) || excused(t, plan, mode))
             continue;
         if (mode_persistent(mode))
             run_persistent(t, mode);
         else
-            run_once(t, mode);
+            run_once(t, plan, mode);
     }
 }

@@ -22,14 +22,23 @@ struct trial {
     long number;                          /* of the problem */
 };
 
-struct plan {       /* how much to run */
-    unsigned modes; /* bit mask of enum mode */
-    unsigned colls; /* bit mask of enum coll */
-    int every;      /* each mode tries every n-th problem, another one each */
-    bool reference; /* the MPI's own call too */
+struct tally {
+    long tried, refused; /* calls; of these by MPI_ERR_UNSUPPORTED_OPERATION */
+};
+
+struct plan {            /* how much to run */
+    unsigned modes;      /* bit mask of enum mode */
+    unsigned colls;      /* bit mask of enum coll */
+    int every;           /* each mode tries every n-th problem, another one each */
+    bool reference;      /* the MPI's own call too */
+    struct tally *tally; /* not NULL: nothing ends in the MPI's own collectives (whose faults then
+                            do not matter), and a call may be refused */
 };
 
 #define EVERYTHING (~0U)
+
+/* Does a problem of this number run at all, in any mode? */
+bool trial_due(long number, const struct plan *plan);
 
 /* Run and compare; the label for messages is in testing_label. */
 void trial_run(struct trial *trial, const struct plan *plan);

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from crestacoll import benchjob, schemas
+from crestacoll import benchjob, choices, schemas
 from crestacoll.cli import bench
+from crestacoll.ui import Problem
 
 
 def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
@@ -35,6 +36,131 @@ def test_every_collective_on_three_ranks(crestacoll, build):
     assert data["verified"] and data["jobs"][0]["ranks"] == 3
 
 
+def test_all_means_every_algorithm(crestacoll, build):
+    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 30 --mpi".split()
+    data = json.loads(crestacoll(*words, build.name, "--json").stdout)
+    p2p = next(m for m in build.description["models"] if m["name"] == "p2p")
+    for collective in "allreduce", "alltoall":
+        algorithms = {f"p2p:{a['name']}" for a in p2p["algorithms"][collective]}
+        measured = {
+            r["implementation"] for r in data["records"] if r["collective"] == collective
+        }
+        assert measured == algorithms | set(build.implementations)
+    assert data["verified"] and data["notes"] == []
+
+
+def test_what_cannot_be_done_is_left_out(crestacoll, build):
+    """These two want an even number or a power of two of ranks: nothing runs under their names."""
+    words = "bench allreduce,allgather -n 3 --sizes 8,16 --samples 2 --budget 20".split()
+    impl = "p2p:swing,p2p:neighbor_exchange,p2p:ring"
+    data = json.loads(crestacoll(*words, "--impl", impl, "--mpi", build.name, "--json").stdout)
+    assert {r["implementation"] for r in data["records"]} == {"mpi", "p2p:ring"}
+    assert sorted((n["about"], n["text"]) for n in data["notes"]) == [
+        (about, "left out on 3 ranks: the algorithm cannot do this number of processes")
+        for about in ("p2p:neighbor_exchange allgather", "p2p:swing allreduce")
+    ]
+
+
+def test_parameters_are_part_of_the_name(crestacoll, build):
+    impl = "p2p:chunked?chunk=1K&order=random"
+    words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 10 --mpi".split()
+    data = json.loads(crestacoll(*words, build.name, "--impl", impl, "--json").stdout)
+    found = [(r["collective"], r["implementation"], r["verified"]) for r in data["records"]]
+    assert found == [
+        ("alltoall", "mpi", True),
+        ("alltoall", impl, True),
+        ("bcast", "mpi", True),
+    ]
+
+
+def test_a_wrong_value_is_told_by_the_library(crestacoll, build):
+    ran = crestacoll("bench", "alltoall", "--impl", "p2p:bruck?k=1", "--mpi", build.name)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("crestacoll: --impl: k must be 2 to 64\n")
+    assert ran.stderr.count("\n") == 3 and "character" in ran.stderr
+
+
+class FakeBuild:
+    name = "openmpi"
+    implementations = ("mpi", "p2p")
+    description = {
+        "models": [
+            {"name": "mpi", "works": True, "algorithms": {}},
+            {"name": "persist", "works": False, "why": "no such calls", "algorithms": {}},
+            {
+                "name": "p2p",
+                "works": True,
+                "algorithms": {
+                    "bcast": [{"name": "chain", "params": [{"name": "segment"}]}],
+                    "reduce": [
+                        {"name": "chain", "params": []},
+                        {"name": "linear", "params": [{"name": "a"}, {"name": "b"}]},
+                    ],
+                },
+            },
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    "text, collectives, words",
+    [
+        ("mpi", "bcast", "mpi"),
+        ("p2p", "bcast,reduce", "mpi,p2p"),
+        ("p2p,p2p,mpi", "bcast,alltoallw", "mpi,bcast=p2p"),
+        ("p2p:chain", "bcast,reduce", "mpi,bcast=p2p:chain,reduce=p2p:chain"),
+        ("p2p:chain?segment=4", "bcast,reduce", "mpi,bcast=p2p:chain?segment=4"),
+        ("p2p:linear?b=1&a=2", "bcast,reduce", "mpi,reduce=p2p:linear?b=1&a=2"),
+        ("Reduce=p2p:chain", "bcast,reduce", "mpi,reduce=p2p:chain"),
+        ("all", "reduce", "mpi,p2p,reduce=p2p:chain,reduce=p2p:linear"),
+        ("all", "alltoallw", "mpi"),
+    ],
+)
+def test_implementations_are_chosen(text, collectives, words):
+    assert choices.chosen(FakeBuild, text, collectives.split(",")) == words.split(",")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("p2p:no", "'p2p:no' for bcast; there are:\n  bcast: mpi, p2p, p2p:chain?segment="),
+        ("p2p:linear", "no implementation 'p2p:linear' for bcast"),
+        ("p2p:chain?size=4", "p2p:chain?segment="),
+        ("mpi:chain", "no implementation 'mpi:chain' for bcast"),
+        ("no:chain", "no implementation 'no:chain'; there are: mpi, persist, p2p"),
+        ("persist", "persist does not work with openmpi: no such calls"),
+        ("reduce=p2p", "reduce is not to be measured"),
+    ],
+)
+def test_implementations_that_are_not_there(text, said):
+    with pytest.raises(Problem) as e:
+        choices.chosen(FakeBuild, text, ["bcast"])
+    assert said in e.value.message
+
+
+def test_a_plot_of_many_lines(tmp_path):
+    from crestacoll import plots
+
+    records = [
+        {
+            "collective": "bcast",
+            "implementation": name,
+            "mpi": "openmpi",
+            "ranks": 2,
+            "bytes": size,
+            "median_us": 2.0,
+            "p10_us": 1.0,
+            "p90_us": 3.0,
+        }
+        for name in ["mpi", "p2p", *(f"p2p:a{i}" for i in range(13))]
+        for size in (0, 8)
+    ]
+    looks = [plots.line_style(k, name) for k, name in enumerate(plots.names_of(records))]
+    assert len({(s["color"], s.get("marker"), s.get("linestyle")) for s in looks}) == 15
+    plots.save_bench(records, tmp_path / "p.svg")
+    assert (tmp_path / "p.svg").stat().st_size > 1000
+
+
 def test_synchronised(crestacoll, build):
     words = "bench allreduce --impl nonblock --sizes 8 --samples 20 --cold --mpi".split()
     words = [*words[:-1], "--timing", "synchronised", "--mpi"]
@@ -49,6 +175,7 @@ def test_synchronised(crestacoll, build):
     [
         (["bench", "nonsense"], "no collective 'nonsense'"),
         (["bench", "allreduce", "--impl", "nonsense"], "no implementation 'nonsense'"),
+        (["bench", "bcast", "--impl", "p2p:bruck"], "no implementation 'p2p:bruck' for bcast"),
         (["bench", "allreduce", "--sizes", "8:4"], "above the last"),
         (["bench", "allreduce", "--mpi", "nonsense"], "no build for 'nonsense'"),
     ],

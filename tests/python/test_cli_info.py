@@ -19,6 +19,18 @@ def test_info_lists_builds_models_and_variables(crestacoll, build):
     assert any(m["family"] == build.family and m["built"] for m in data["mpis"])
 
 
+def test_info_lists_algorithms_and_parameters(crestacoll, build):
+    ran = crestacoll("info", "--no-run", "--json=i.json")
+    lines = [" ".join(li.split()) for li in ran.stdout.splitlines()]
+    p2p = next(m for m in build.description["models"] if m["name"] == "p2p")
+    for collective, algorithms in p2p["algorithms"].items():
+        line = next(li for li in lines if li.startswith(f"{collective} "))
+        assert all(a["doc"] and a["name"] in line for a in algorithms)
+    assert "order ring ring|random|xor of peers" in "\n".join(lines)
+    assert "chunk 64K 1 to 1G bytes of a chunk alltoall chunked" in lines
+    assert set(p2p["algorithms"]) == set(build.collectives) - {"alltoallw"}
+
+
 def test_info_env_shows_what_is_set(crestacoll, build):
     shown = crestacoll("info", "--env", CRESTA_LOG="info")
     line = next(li for li in shown.stdout.splitlines() if li.startswith("CRESTA_LOG"))

@@ -8,6 +8,17 @@ pytestmark = each_build
 
 
 @pytest.mark.parametrize("policy, code, said", [("warn", 0, 1), ("silent", 0, 0), ("error", 1, 1)])
+def test_an_algorithm_that_wants_another_number_of_ranks(build, policy, code, said):
+    """Swing wants a power of two: the preset of p2p runs."""
+    env = {"CRESTA_IMPL": "allreduce=p2p:swing", "CRESTA_FALLBACK": policy}
+    done = run(build, "script", "allreduce=8", "allreduce=8", ranks=3, env=env)
+    assert (done.returncode != 0) == bool(code), done.stderr
+    assert len(messages(done)) == said, done.stderr
+    assert said == 0 or "the algorithm cannot do this number of processes" in done.stderr
+    assert policy != "warn" or "p2p runs instead" in done.stderr
+
+
+@pytest.mark.parametrize("policy, code, said", [("warn", 0, 1), ("silent", 0, 0), ("error", 1, 1)])
 def test_fallback(build, policy, code, said):
     """MPICH 4.0's persistent allgather is wrong (docs/mpi-defects.md), so that nonblock runs."""
     if "MPICH Version: 4.0" not in " ".join(library_of(build).split()):

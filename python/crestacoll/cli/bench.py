@@ -2,11 +2,12 @@
 import contextlib
 import datetime
 import sys
+import time
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from crestacoll import __version__, benchjob, machine
+from crestacoll import __version__, benchjob, choices, machine
 from crestacoll.builds import choose_builds
 from crestacoll.sizes import Sizes, format_size
 from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
@@ -31,7 +32,10 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     default="all",
     show_default=True,
     metavar="LIST",
-    help="Implementations, comma-separated; `mpi` is always among them.",
+    help=(
+        "Implementations, comma-separated: mpi, p2p:ring, 'alltoall=p2p:chunked?chunk=4K' (quoted);"
+        " `mpi` is always among them; all: every model, every algorithm."
+    ),
 )
 @click.option(
     "--sizes",
@@ -101,26 +105,12 @@ def command(
     with the MPI's own before and after the timing. ratio is median over median of `mpi`: below 1
     is faster than the MPI.
     """
-    builds = choose_builds(mpis)
+    end = time.monotonic() + budget - (DRAW if plot else 0)
     plans = [
-        (
-            b,
-            make_plan(
-                b,
-                collectives,
-                implementations,
-                sizes,
-                ranks,
-                timing,
-                samples,
-                budget / len(builds),
-                root,
-                cold,
-            ),
-        )
-        for b in builds
+        (b, make_plan(b, collectives, implementations, sizes, ranks, timing, samples, root, cold))
+        for b in choose_builds(mpis)
     ]
-    results = run_all(plans)
+    results = run_all(plans, end)
     if json_to:
         write_json(as_json(results), json_to)
     if json_to != "-":
@@ -133,19 +123,17 @@ def command(
     say_wrong(results)
 
 
-def make_plan(
-    build, collectives, implementations, sizes, ranks, timing, samples, budget, root, cold
-):
+def make_plan(build, collectives, implementations, sizes, ranks, timing, samples, root, cold):
+    asked = names(collectives, build.collectives, "collective")
     return benchjob.Plan(
-        names(collectives, build.collectives, "collective"),
-        chosen(build, implementations),
+        asked,
+        choices.chosen(build, implementations, asked),
         sizes,
         ranks,
         timing,
         samples,
-        budget,
-        root,
-        "cold" if cold else "hot",
+        root=root,
+        buffers="cold" if cold else "hot",
     )
 
 
@@ -159,26 +147,19 @@ def names(text, known, what):
     return asked
 
 
-def chosen(build, text):
-    """`mpi` first, then what was asked for; what does not work here is an error that says why."""
-    if text == "all":
-        return build.implementations
-    models = {m["name"]: m for m in build.description["models"]}
-    asked = [n for n in text.split(",") if n]
-    for name in asked:
-        model = models.get(name.split(":")[0].split("?")[0])
-        if model is None:
-            raise Problem(
-                f"no implementation '{name}'; there are: {', '.join(models)}", exit_code=2
-            )
-        if not model["works"]:
-            raise Problem(f"{name} does not work with {build.name}: {model['why']}")
-    return ["mpi", *dict.fromkeys(n for n in asked if n != "mpi")]
+LAUNCH = 3.0  # seconds of a job besides measuring, and of this command besides its jobs
+DRAW = 2.0  # seconds for --plot
 
 
-def run_all(plans):
+def run_all(plans, end):
+    """One job after the other, so that the last one ends in time."""
+    results = []
     with progress_bar(sum(plan.cells for _, plan in plans)) as advance:
-        return [benchjob.run(build, plan, advance) for build, plan in plans]
+        for i, (build, plan) in enumerate(plans):
+            share = (end - time.monotonic()) / (len(plans) - i)
+            plan.budget = max(share - LAUNCH, share / 2, 0.1)
+            results.append(benchjob.run(build, plan, advance))
+    return results
 
 
 @contextlib.contextmanager

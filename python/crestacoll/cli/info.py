@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from crestacoll import __version__, benchjob, machine
-from crestacoll.builds import FAMILY_NAMES, ROOT, all_builds
+from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds
 from crestacoll.family import family_of_launcher
+from crestacoll.sizes import format_size
 from crestacoll.ui import Problem, json_option, out, show, table, write_json
 
 
@@ -40,6 +41,7 @@ def command(only_env, no_run, json_to):
         print_mpis(data)
         for build in data["builds"]:
             print_build(build)
+        print_all_algorithms(data["builds"])
     print_environment(data["environment"])
 
 
@@ -163,6 +165,47 @@ def print_build(build):
             style="" if m["works"] else "yellow",
         )
     show(made)
+
+
+def print_all_algorithms(builds):
+    """Those of each model once: builds of one checkout have the same."""
+    shown = []
+    for build in builds:
+        for m in build["models"]:
+            if m["algorithms"] and (m["name"], m["algorithms"]) not in shown:
+                shown.append((m["name"], m["algorithms"]))
+                print_algorithms(*shown[-1])
+
+
+def print_algorithms(model, algorithms):
+    out.print(f"\nalgorithms of {model}", style="bold")
+    out.print(
+        f"in rules COLLECTIVE={model}:ALGORITHM, or {model} alone for a choice by size",
+        soft_wrap=True,
+    )
+    made = table("collective", "algorithms")
+    for collective, rows in algorithms.items():
+        made.add_row(collective, ", ".join(algorithm_label(a) for a in rows))
+    show(made)
+    out.print("\nparameters", style="bold")
+    made = table("name", "default", "limits", "what it is", "of")
+    for (name, default, limits, text), owners in parameters(algorithms).items():
+        made.add_row(name, default, limits, text, ", ".join(owners))
+    show(made)
+
+
+def parameters(algorithms):
+    """(name, default, limits, help) -> who has it: many are the same everywhere."""
+    found = {}
+    for collective, rows in algorithms.items():
+        for a in rows:
+            for p in a["params"]:
+                names, low, high = p["names"], format_size(p["min"]), format_size(p["max"])
+                default = names[p["default"]] if names else format_size(p["default"])
+                limits = "|".join(names) if names else f"{low} to {high}"
+                key = (p["name"], default, limits, p["help"])
+                found.setdefault(key, []).append(f"{collective} {a['name']}")
+    return found
 
 
 def print_environment(rows):
