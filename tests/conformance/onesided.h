@@ -49,4 +49,7 @@ typedef struct onesided_algo {
 
 extern const onesided_algo onesided_algos[];
 
+/* Accesses that are ordered and that are not (onesided_cases.c). */
+void onesided_cases(void);
+
 #endif

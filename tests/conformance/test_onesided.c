@@ -285,6 +285,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < ONESIDED_ALGOS; i++)
         test_right(&onesided_algos[i]);
     test_wrong();
+    onesided_cases();
     test_counts();
     if (argc > 1)
         test_print(argv[1]);
