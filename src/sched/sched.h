@@ -44,8 +44,8 @@ void cco_reduce(cco_sched *s, cco_span from, cco_span into);
 /* One-sided steps: a rank opens spans of its own as slots, and others write and read them there.
  *
  * Only notifications order what different ranks do: never messages, never time.
- *   - What a rank did in a round comes before all that its peer does in rounds after an await, if
- *     the notification left in a later round than that; and so on from rank to rank.
+ *   - What a rank does in a round comes before all that a peer does in rounds after an await, if
+ *     the notification awaited left the rank in a later round; and so on from rank to rank.
  *   - A put is an exception: it comes before nothing until its target has awaited a notification
  *     that the same origin sent it in a later round; then it is as if the target had written the
  *     data in the round of that await.

@@ -36,9 +36,9 @@ typedef struct cco_transport {
     int (*copy)(void *flight, const cco_data *from, const cco_data *to);
     int (*reduce)(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
     /* One-sided steps, as sched.h says; NULL where a transport has none.  Slots are exposed after
-     * begin, before anything else.  For `test`, a put has ended when its data may change, a get
-     * when its data are here, an await when the notification is; a notify need not wait.  The
-     * first notification to a peer may bring what it has to know to reach the slots. */
+     * begin, before the other one-sided steps.  For `test`, a put has ended when its data may
+     * change, a get when its data are here, an await when the notification is; a notify need not
+     * wait.  The first notification to a peer may bring what it has to know to reach the slots. */
     int (*expose)(void *flight, int slot, const cco_data *data);
     int (*put)(void *flight, int peer, const cco_data *from, int slot, size_t place);
     int (*get)(void *flight, int peer, int slot, size_t place, const cco_data *to);
