@@ -87,7 +87,8 @@ static void put_span(const cco_sched *s, const char *key, cco_span span)
 
 static void put_steps(const cco_sched *s)
 {
-    static const char *const kinds[] = {"send", "recv", "copy", "reduce"};
+    static const char *const kinds[] = {"send", "recv", "copy",   "reduce", "expose",
+                                        "put",  "get",  "notify", "await"};
     const char *before = "";
     int round = 0;
     for (int i = 0; i < s->count; i++) {
@@ -96,14 +97,19 @@ static void put_steps(const cco_sched *s)
             round++;
             continue;
         }
-        const bool receives = step->kind == CCO_STEP_RECV, sends = step->kind == CCO_STEP_SEND;
+        const bool receives = step->kind == CCO_STEP_RECV || step->kind == CCO_STEP_GET;
+        const bool local = step->kind == CCO_STEP_COPY || step->kind == CCO_STEP_REDUCE;
+        const bool from = !receives && step->kind != CCO_STEP_NOTIFY &&
+                          step->kind != CCO_STEP_AWAIT;
         printf("%s\n    {\"round\": %d, \"kind\": \"%s\", ", before, round, kinds[step->kind]);
-        if (sends || receives)
+        if (!local && step->kind != CCO_STEP_EXPOSE)
             printf("\"peer\": %d, ", step->peer);
+        if (step->kind >= CCO_STEP_EXPOSE && step->kind <= CCO_STEP_GET)
+            printf("\"slot\": %d, \"at\": %zu, ", step->slot, step->place);
         json_number("bytes", receives ? step->b.n : step->a.n, "");
-        if (!receives)
+        if (from)
             put_span(s, "from", step->a);
-        if (!sends)
+        if (receives || local)
             put_span(s, "to", step->b);
         printf("}");
         before = ",";

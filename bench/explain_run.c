@@ -21,10 +21,12 @@ static void count(explain_rank *rank, const cco_sched *s)
 {
     for (int i = 0; i < s->count; i++) {
         const cco_step *step = &s->steps[i];
-        rank->figures[SENT] += step->kind == CCO_STEP_SEND;
-        rank->figures[RECEIVED] += step->kind == CCO_STEP_RECV;
-        rank->figures[BYTES_SENT] += step->kind == CCO_STEP_SEND ? step->a.n : 0;
-        rank->figures[BYTES_RECEIVED] += step->kind == CCO_STEP_RECV ? step->b.n : 0;
+        const bool sends = step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_PUT;
+        const bool receives = step->kind == CCO_STEP_RECV || step->kind == CCO_STEP_GET;
+        rank->figures[SENT] += sends;
+        rank->figures[RECEIVED] += receives;
+        rank->figures[BYTES_SENT] += sends ? step->a.n : 0;
+        rank->figures[BYTES_RECEIVED] += receives ? step->b.n : 0;
         rank->figures[COPIED] += step->kind == CCO_STEP_COPY ? step->a.n : 0;
         rank->figures[REDUCED] += step->kind == CCO_STEP_REDUCE ? step->a.n : 0;
     }

@@ -154,6 +154,8 @@ static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
         plan->engine = cco_engine_new(s, plans->transport, plans->shared);
         plan->memory += (size_t)s->count * sizeof *s->steps;
         rc = plan->engine != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        if (plan->engine == NULL && !cco_engine_able(s, plans->transport))
+            rc = MPI_ERR_UNSUPPORTED_OPERATION;
     } else if (rc == MPI_ERR_INTERN && may_cut_elements(&plan->problem)) {
         rc = MPI_SUCCESS; /* without an engine: the data have to be packed */
     }

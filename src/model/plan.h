@@ -28,7 +28,8 @@ typedef struct cco_plans {
     unsigned drops;  /* how often one was let go: a pointer from before may be void */
 } cco_plans;
 
-/* The plan of an algorithm for a problem, kept or made.  Returns MPI_SUCCESS, MPI_ERR_NO_MEM, or
+/* The plan of an algorithm for a problem, kept or made.  Returns MPI_SUCCESS, MPI_ERR_NO_MEM,
+ * MPI_ERR_UNSUPPORTED_OPERATION for steps that the transport lacks, or
  * MPI_ERR_INTERN for a faulty algorithm.  It stays until the next call of these functions. */
 int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **plan);
 

@@ -90,6 +90,49 @@ void cco_reduce(cco_sched *s, cco_span from, cco_span into)
         add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into});
 }
 
+int cco_expose(cco_sched *s, cco_span span)
+{
+    const int slot = s->slots;
+    if (s->count != slot) /* peers may be told of the slots in the first round */
+        fail(s, MPI_ERR_INTERN);
+    add(s, (cco_step){.kind = CCO_STEP_EXPOSE, .a = span, .slot = slot});
+    s->slots++;
+    return slot;
+}
+
+/* All ranks expose equally often. */
+static bool is_slot(cco_sched *s, int slot)
+{
+    if (slot >= 0 && slot < s->slots)
+        return true;
+    fail(s, MPI_ERR_INTERN);
+    return false;
+}
+
+void cco_put(cco_sched *s, int peer, cco_span from, int slot, size_t place)
+{
+    if (from.n > 0 && is_peer(s, peer) && is_slot(s, slot))
+        add(s, (cco_step){CCO_STEP_PUT, peer, .a = from, .slot = slot, .place = place});
+}
+
+void cco_get(cco_sched *s, int peer, int slot, size_t place, cco_span to)
+{
+    if (to.n > 0 && is_peer(s, peer) && is_slot(s, slot))
+        add(s, (cco_step){CCO_STEP_GET, peer, .b = to, .slot = slot, .place = place});
+}
+
+void cco_notify(cco_sched *s, int peer)
+{
+    if (is_peer(s, peer))
+        add(s, (cco_step){.kind = CCO_STEP_NOTIFY, .peer = peer});
+}
+
+void cco_await(cco_sched *s, int peer)
+{
+    if (is_peer(s, peer))
+        add(s, (cco_step){.kind = CCO_STEP_AWAIT, .peer = peer});
+}
+
 /* An empty round says nothing: one that opens after nothing is the same round. */
 void cco_round(cco_sched *s)
 {

@@ -18,36 +18,45 @@ static range range_of(const cco_sched *s, cco_span span)
     return (range){span.at + memory / -extent * extent - extent, span.at - extent}; /* downwards */
 }
 
-static bool overlap(const cco_sched *s, cco_span a, cco_span b)
-{
-    const range x = range_of(s, a), y = range_of(s, b);
-    return a.n > 0 && b.n > 0 && a.base == b.base && x.low < y.high && y.low < x.high;
-}
-
+/* Local memory that a step writes (b) or reads (a). */
 static bool writes(const cco_step *step)
 {
     return step->kind == CCO_STEP_RECV || step->kind == CCO_STEP_COPY ||
-           step->kind == CCO_STEP_REDUCE;
+           step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_GET;
 }
 
 static bool reads(const cco_step *step)
 {
     return step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_COPY ||
-           step->kind == CCO_STEP_REDUCE;
+           step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_PUT;
+}
+
+/* True if a span touches memory from a base.  Where it ends costs a division: only if need be. */
+static bool touches(const cco_sched *s, const cco_span *span, cco_base base, range memory)
+{
+    if (span->base != base || (s->layouts[span->layout].extent >= 0 && span->at >= memory.high))
+        return false;
+    const range r = range_of(s, *span);
+    return r.low < memory.high && memory.low < r.high;
 }
 
 bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *other)
 {
-    for (int i = first; i < end; i++)
-        for (int j = first; j < end && writes(&s->steps[i]); j++) {
-            const cco_step *x = &s->steps[i], *y = &s->steps[j];
-            if (i != j &&
-                ((reads(y) && overlap(s, x->b, y->a)) || (writes(y) && overlap(s, x->b, y->b)))) {
+    for (int i = first; i < end; i++) {
+        const cco_step *x = &s->steps[i];
+        if (!writes(x))
+            continue;
+        const range written = range_of(s, x->b);
+        for (int j = first; j < end; j++) {
+            const cco_step *y = &s->steps[j];
+            if ((i != j && reads(y) && touches(s, &y->a, x->b.base, written)) ||
+                (i < j && writes(y) && touches(s, &y->b, x->b.base, written))) {
                 *one = i;
                 *other = j;
                 return true;
             }
         }
+    }
     return false;
 }
 

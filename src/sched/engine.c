@@ -25,9 +25,16 @@ typedef struct local {
     place from, to;
 } local;
 
+typedef struct remote {
+    cco_step_kind kind;
+    int peer, slot;
+    size_t where; /* in the slot */
+    place data;
+} remote;
+
 /* Where its steps end in the arrays; they begin where those of the round before end. */
 typedef struct round {
-    int messages, locals;
+    int messages, locals, remotes;
 } round;
 
 /* Bytes up to which a message leaves before its round listens: no MPI waits for the receiver to
@@ -43,6 +50,7 @@ struct cco_engine {
     round *ends; /* of each round */
     message *messages;
     local *locals;
+    remote *remotes;
 };
 
 static place place_of(const cco_sched *s, cco_span span)
@@ -72,6 +80,29 @@ static void add_locals(cco_engine *e, const cco_sched *s, int first, int last, r
     }
 }
 
+/* Notifications go first: those of a round say nothing of its puts. */
+static bool is_early(cco_step_kind kind)
+{
+    return kind == CCO_STEP_EXPOSE || kind == CCO_STEP_NOTIFY;
+}
+
+static bool is_late(cco_step_kind kind)
+{
+    return kind == CCO_STEP_PUT || kind == CCO_STEP_GET || kind == CCO_STEP_AWAIT;
+}
+
+static void add_remotes(cco_engine *e, const cco_sched *s, int first, int last,
+                        bool (*wanted)(cco_step_kind kind), round *end)
+{
+    for (int i = first; i < last; i++) {
+        const cco_step *step = &s->steps[i];
+        const cco_span span = step->kind == CCO_STEP_GET ? step->b : step->a;
+        if (wanted(step->kind))
+            e->remotes[end->remotes++] = (remote){step->kind, step->peer, step->slot, step->place,
+                                                  span.n > 0 ? place_of(s, span) : (place){0}};
+    }
+}
+
 static bool all_sends_small(const cco_sched *s, int first, int last)
 {
     for (int i = first; i < last; i++)
@@ -94,21 +125,50 @@ static int arrange(cco_engine *e, const cco_sched *s)
     round end = {0};
     int most = 0;
     for (int first = 0, last; first < s->count; first = last + 1) {
-        const int before = end.messages;
+        const int before = end.messages + end.remotes;
         last = round_end(s, first);
         const bool small = all_sends_small(s, first, last);
         add_messages(e, s, first, last, small ? CCO_STEP_SEND : CCO_STEP_RECV, &end);
         add_messages(e, s, first, last, small ? CCO_STEP_RECV : CCO_STEP_SEND, &end);
         add_locals(e, s, first, last, &end);
+        add_remotes(e, s, first, last, is_early, &end);
+        add_remotes(e, s, first, last, is_late, &end);
         e->ends[e->rounds++] = end;
-        most = end.messages - before > most ? end.messages - before : most;
+        const int here = end.messages + end.remotes - before;
+        most = here > most ? here : most;
     }
     return most;
 }
 
+static bool is_able(const cco_transport *transport, cco_step_kind kind)
+{
+    switch (kind) {
+    case CCO_STEP_EXPOSE:
+        return transport->expose != NULL;
+    case CCO_STEP_PUT:
+        return transport->put != NULL;
+    case CCO_STEP_GET:
+        return transport->get != NULL;
+    case CCO_STEP_NOTIFY:
+        return transport->notify != NULL;
+    case CCO_STEP_AWAIT:
+        return transport->await != NULL;
+    default:
+        return true;
+    }
+}
+
+bool cco_engine_able(const cco_sched *s, const cco_transport *transport)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!is_able(transport, s->steps[i].kind))
+            return false;
+    return true;
+}
+
 cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared)
 {
-    cco_engine *e = calloc(1, sizeof *e);
+    cco_engine *e = cco_engine_able(s, transport) ? calloc(1, sizeof *e) : NULL;
     const size_t room = (size_t)s->count + 1;
     if (e == NULL)
         return NULL;
@@ -116,7 +176,8 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
     e->ends = calloc(room, sizeof *e->ends);
     e->messages = calloc(room, sizeof *e->messages);
     e->locals = calloc(room, sizeof *e->locals);
-    if (e->ends != NULL && e->messages != NULL && e->locals != NULL)
+    e->remotes = calloc(room, sizeof *e->remotes);
+    if (e->ends != NULL && e->messages != NULL && e->locals != NULL && e->remotes != NULL)
         e->flight = transport->open(shared, arrange(e, s));
     e->at = e->rounds;
     if (e->flight != NULL)
@@ -136,6 +197,7 @@ void cco_engine_free(cco_engine *e)
     free(e->ends);
     free(e->messages);
     free(e->locals);
+    free(e->remotes);
     free(e);
 }
 
@@ -170,6 +232,32 @@ static int run_locals(cco_engine *e, int first, int end)
     return rc;
 }
 
+static int start_remote(cco_engine *e, const remote *step)
+{
+    const cco_transport *transport = e->transport;
+    const cco_data data = data_of(e->binding, &step->data);
+    switch (step->kind) {
+    case CCO_STEP_EXPOSE:
+        return transport->expose(e->flight, step->slot, &data);
+    case CCO_STEP_PUT:
+        return transport->put(e->flight, step->peer, &data, step->slot, step->where);
+    case CCO_STEP_GET:
+        return transport->get(e->flight, step->peer, step->slot, step->where, &data);
+    case CCO_STEP_NOTIFY:
+        return transport->notify(e->flight, step->peer);
+    default:
+        return transport->await(e->flight, step->peer);
+    }
+}
+
+static int start_remotes(cco_engine *e, int first, int end)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = first; i < end && rc == MPI_SUCCESS; i++)
+        rc = start_remote(e, &e->remotes[i]);
+    return rc;
+}
+
 static int stop(cco_engine *e, int error)
 {
     e->transport->abandon(e->flight);
@@ -177,7 +265,7 @@ static int stop(cco_engine *e, int error)
     return error;
 }
 
-/* Opens rounds up to one with messages, or to the end. */
+/* Opens rounds up to one with messages or one-sided steps, or to the end. */
 static int go_on(cco_engine *e)
 {
     for (; e->at < e->rounds; e->at++) {
@@ -185,10 +273,12 @@ static int go_on(cco_engine *e)
         const round before = e->at > 0 ? end[-1] : (round){0};
         int rc = start_messages(e, before.messages, end->messages);
         if (rc == MPI_SUCCESS)
+            rc = start_remotes(e, before.remotes, end->remotes);
+        if (rc == MPI_SUCCESS)
             rc = run_locals(e, before.locals, end->locals);
         if (rc != MPI_SUCCESS)
             return stop(e, rc);
-        if (end->messages > before.messages)
+        if (end->messages + end->remotes > before.messages + before.remotes)
             break;
     }
     return MPI_SUCCESS;

@@ -18,8 +18,11 @@ typedef struct cco_binding {
 
 typedef struct cco_engine cco_engine;
 
+/* False if the schedule has one-sided steps that the transport lacks. */
+bool cco_engine_able(const cco_sched *s, const cco_transport *transport);
+
 /* An engine for a schedule, which need not stay; `shared` as transport.h says.  NULL when memory
- * runs out. */
+ * runs out, or when it is not able. */
 cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared);
 void cco_engine_free(cco_engine *e); /* while it runs: abandons its messages */
 

@@ -22,6 +22,24 @@ static void print_step(const cco_sched *s, const cco_step *step, FILE *file)
         print_span(s, step->b, file);
         fprintf(file, " <- %d\n", step->peer);
         break;
+    case CCO_STEP_EXPOSE:
+        fprintf(file, "expose  ");
+        print_span(s, step->a, file);
+        fprintf(file, " as slot %d\n", step->slot);
+        break;
+    case CCO_STEP_PUT:
+    case CCO_STEP_GET:
+        fprintf(file, step->kind == CCO_STEP_PUT ? "put     " : "get     ");
+        print_span(s, step->kind == CCO_STEP_PUT ? step->a : step->b, file);
+        fprintf(file, " %s %d slot %d at %zu\n", step->kind == CCO_STEP_PUT ? "->" : "<-",
+                step->peer, step->slot, step->place);
+        break;
+    case CCO_STEP_NOTIFY:
+        fprintf(file, "notify  -> %d\n", step->peer);
+        break;
+    case CCO_STEP_AWAIT:
+        fprintf(file, "await   <- %d\n", step->peer);
+        break;
     default:
         fprintf(file, step->kind == CCO_STEP_COPY ? "copy    " : "reduce  ");
         print_span(s, step->a, file);

@@ -41,6 +41,39 @@ void cco_copy(cco_sched *s, cco_span from, cco_span to);
 /* into = from op into, element by element; `from` is the left operand. */
 void cco_reduce(cco_sched *s, cco_span from, cco_span into);
 
+/* One-sided steps: a rank opens spans of its own as slots, and others write and read them there.
+ *
+ * Only notifications order what different ranks do: never messages, never time.
+ *   - What a rank does in a round comes before all that a peer does in rounds after an await, if
+ *     the notification awaited left the rank in a later round; and so on from rank to rank.
+ *   - A put is an exception: it comes before nothing until its target has awaited a notification
+ *     that the same origin sent it in a later round; then it is as if the target had written the
+ *     data in the round of that await.
+ *   - Two accesses to a byte of a slot, one of which writes, must be ordered so, whoever they are
+ *     of: also a put after a put, and the put into a slot whose last data are still being read.
+ *   - A peer may be touched in rounds after an await of that peer: its first notification says that
+ *     its slots are open.
+ *   - A rank's schedule may end only after all that others do to its slots, and no notification may
+ *     be left: the buffers belong to the caller then, and the schedule may be started again.
+ * At the end of its round a get has its data, and what a put read may change. */
+
+/* Opens a span to all other ranks, for the whole schedule.  Comes before all other steps, and on
+ * all ranks equally often: the slots are counted in the order of calls.  Sizes may differ; an empty
+ * span counts.  Returns the number of the slot. */
+int cco_expose(cco_sched *s, cco_span span);
+
+/* Writes to, or reads from, a peer's slot, from byte `place` of its data on; both ends must be ends
+ * of elements there.  An empty span is no step. */
+void cco_put(cco_sched *s, int peer, cco_span from, int slot, size_t place);
+void cco_get(cco_sched *s, int peer, int slot, size_t place, cco_span to);
+
+/* Tells a peer that the rounds before this one are over, and that what they put to it is there. */
+void cco_notify(cco_sched *s, int peer);
+
+/* The round ends only when the peer's notification has come: the n-th await of a peer matches its
+ * n-th notify. */
+void cco_await(cco_sched *s, int peer);
+
 /* Opens the next round: what follows waits for everything before it. */
 void cco_round(cco_sched *s);
 

@@ -10,13 +10,21 @@ typedef enum cco_step_kind {
     CCO_STEP_RECV,
     CCO_STEP_COPY,
     CCO_STEP_REDUCE,
+    CCO_STEP_EXPOSE, /* the first steps of a schedule: slot i is step i */
+    CCO_STEP_PUT,
+    CCO_STEP_GET,
+    CCO_STEP_NOTIFY,
+    CCO_STEP_AWAIT,
     CCO_STEP_ROUND
 } cco_step_kind;
 
 typedef struct cco_step {
     cco_step_kind kind;
     int peer;
-    cco_span a, b; /* send: from a; receive: to b; copy, reduce: from a, to or into b */
+    cco_span a, b; /* send, put: from a; receive, get: to b; copy, reduce: from a, to or into b;
+                      expose: a */
+    int slot;      /* expose: its number; put, get: of the peer, */
+    size_t place;  /* and the byte of its data where they begin */
 } cco_step;
 
 struct cco_sched {
@@ -24,6 +32,7 @@ struct cco_sched {
     int rank, size;
     cco_step *steps;
     int count, room;
+    int slots;      /* spans that it exposes */
     size_t scratch; /* bytes of memory that it needs */
     int error;      /* an MPI error class */
 };
@@ -33,7 +42,8 @@ cco_sched *cco_sched_new(const cco_problem *q);
 void cco_sched_free(cco_sched *s);
 
 /* MPI_SUCCESS, or the class of the first error: MPI_ERR_NO_MEM, MPI_ERR_INTERN for an algorithm
- * that names a wrong rank, cuts inside an element, or reduces what cannot be. */
+ * that names a wrong rank or slot, cuts inside an element, reduces what cannot be, or exposes too
+ * late. */
 int cco_sched_error(const cco_sched *s);
 
 /* Memory that a span covers, gaps between its elements included, what they spill not. */

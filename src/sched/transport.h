@@ -18,7 +18,8 @@ typedef struct cco_data {
 
 typedef struct cco_transport {
     const char *name;
-    /* A flight for a schedule with at most `messages` in a round; NULL when memory runs out.
+    /* A flight for a schedule with at most `messages` in a round, one-sided steps counted as such;
+     * NULL when memory runs out.
      * `shared` is what the flights of one communicator have in common. */
     void *(*open)(void *shared, int messages);
     void (*close)(void *flight); /* nothing is under way */
@@ -34,6 +35,15 @@ typedef struct cco_transport {
     /* Local steps: as many bytes of data on both sides; into = from op into. */
     int (*copy)(void *flight, const cco_data *from, const cco_data *to);
     int (*reduce)(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
+    /* One-sided steps, as sched.h says; NULL where a transport has none.  Slots are exposed after
+     * begin, before the other one-sided steps.  For `test`, a put has ended when its data may
+     * change, a get when its data are here, an await when the notification is; a notify need not
+     * wait.  The first notification to a peer may bring what it has to know to reach the slots. */
+    int (*expose)(void *flight, int slot, const cco_data *data);
+    int (*put)(void *flight, int peer, const cco_data *from, int slot, size_t place);
+    int (*get)(void *flight, int peer, int slot, size_t place, const cco_data *to);
+    int (*notify)(void *flight, int peer);
+    int (*await)(void *flight, int peer);
 } cco_transport;
 
 static inline size_t cco_data_bytes(const cco_data *data)

@@ -229,6 +229,11 @@ def what(step):
         "recv": f"{target} <- {step.get('peer')}",
         "copy": f"{source} to {target}",
         "reduce": f"{source} into {target}",
+        "expose": f"{source} as slot {step.get('slot')}",
+        "put": f"{source} -> {step.get('peer')} slot {step.get('slot')} at {step.get('at')}",
+        "get": f"{target} <- {step.get('peer')} slot {step.get('slot')} at {step.get('at')}",
+        "notify": f"-> {step.get('peer')}",
+        "await": f"<- {step.get('peer')}",
     }[step["kind"]]
 
 

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const base_names[CCO_BASES] = {"in", "out", "tmp"};
+#include "sched/check.h"
 
-__attribute__((format(printf, 2, 3))) static bool wrong(cco_sim *sim, const char *format, ...)
+#include "transport/sim/onesided.h"
+
+const char *const cco_sim_bases[CCO_BASES] = {"in", "out", "tmp"};
+
+bool cco_sim_wrong(cco_sim *sim, const char *format, ...)
 {
     va_list arguments;
     if (sim->why[0] != '\0')
@@ -26,8 +30,8 @@ static bool inside(cco_sim *sim, int rank, cco_span span)
     const size_t end = (size_t)span.at + cco_span_memory(sim->ranks[rank].sched, span);
     if (span.n == 0 || (span.at >= 0 && end <= size))
         return true;
-    return wrong(sim, "rank %d reaches outside of %s: bytes %td to %zu of %zu", rank,
-                 base_names[span.base], span.at, end, size);
+    return cco_sim_wrong(sim, "rank %d reaches outside of %s: bytes %td to %zu of %zu", rank,
+                         cco_sim_bases[span.base], span.at, end, size);
 }
 
 /* Copies the data of a span to or from `packed`, keeping account of what is written. */
@@ -40,15 +44,15 @@ static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packe
     ptrdiff_t at = span.at;
     for (size_t left = span.n; left > 0; left -= n, at += layout->extent) {
         if (at < 0 || (size_t)at + n > memory->size)
-            return wrong(sim, "rank %d reaches outside of %s: byte %td of %zu", rank,
-                         base_names[span.base], at, memory->size);
+            return cco_sim_wrong(sim, "rank %d reaches outside of %s: byte %td of %zu", rank,
+                                 cco_sim_bases[span.base], at, memory->size);
         if (out) {
             memcpy(memory->data + at, packed, n);
             memset(memory->written + at, 1, n);
         } else {
             if (memchr(memory->written + at, 0, n) != NULL)
-                return wrong(sim, "rank %d reads byte %td of %s, which nobody wrote", rank, at,
-                             base_names[span.base]);
+                return cco_sim_wrong(sim, "rank %d reads byte %td of %s, which nobody wrote", rank,
+                                     at, cco_sim_bases[span.base]);
             memcpy(packed, memory->data + at, n);
         }
         packed += n;
@@ -56,7 +60,7 @@ static bool transfer(cco_sim *sim, int rank, cco_span span, unsigned char *packe
     return true;
 }
 
-static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
+bool cco_sim_move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
 {
     if (sim->count_only)
         return inside(sim, from, a) && inside(sim, to, b);
@@ -67,8 +71,23 @@ static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
     return fine;
 }
 
+/* This rank's own reads and writes matter to others where they lie in its slots. */
+static bool touch(cco_sim *sim, int rank, cco_span span, bool writes)
+{
+    return sim->onesided == NULL || cco_onesided_touch(sim, rank, rank, span, writes);
+}
+
+/* Between ranks, or from place to place on one. */
+static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
+{
+    return touch(sim, from, a, false) && touch(sim, to, b, true) &&
+           cco_sim_move(sim, from, a, to, b);
+}
+
 static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
 {
+    if (!touch(sim, rank, a, false) || !touch(sim, rank, b, true))
+        return false;
     if (sim->count_only)
         return inside(sim, rank, a) && inside(sim, rank, b);
     const size_t element = sim->ranks[rank].sched->layouts[b.layout].size;
@@ -83,47 +102,42 @@ static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
     return fine;
 }
 
-static ptrdiff_t end_of(const cco_sched *s, cco_span span)
+/* True if its round has to wait for a step. */
+static bool waits(const cco_step *step)
 {
-    return span.at + (ptrdiff_t)cco_span_memory(s, span);
+    return step->kind <= CCO_STEP_RECV || step->kind == CCO_STEP_AWAIT;
 }
 
-/* Spans are never empty in a step.  `a_end` comes from outside: this is asked for every pair. */
-static bool overlap(const cco_sched *s, const cco_span *a, ptrdiff_t a_end, const cco_span *b)
+/* What needs no other rank, or only the memory of one, runs at once. */
+static bool run_step(cco_sim *sim, int rank, const cco_step *step)
 {
-    return a->base == b->base && b->at < a_end && (b->at >= a->at || a->at < end_of(s, *b));
+    switch (step->kind) {
+    case CCO_STEP_COPY:
+        return move(sim, rank, step->a, rank, step->b);
+    case CCO_STEP_REDUCE:
+        return reduce(sim, rank, step->a, step->b);
+    case CCO_STEP_PUT:
+        return touch(sim, rank, step->a, false) && cco_onesided_run(sim, rank, step);
+    case CCO_STEP_GET:
+        return touch(sim, rank, step->b, true) && cco_onesided_run(sim, rank, step);
+    case CCO_STEP_NOTIFY:
+        return cco_onesided_run(sim, rank, step);
+    default:
+        return true;
+    }
 }
 
-static bool writes(const cco_step *step)
-{
-    return step->kind != CCO_STEP_SEND;
-}
-
-static bool reads(const cco_step *step)
-{
-    return step->kind != CCO_STEP_RECV;
-}
-
-/* Steps of one round may run in any order, so none may touch what another one writes. */
 static bool check_round(cco_sim *sim, int rank)
 {
     const cco_sim_rank *r = &sim->ranks[rank];
-    const cco_sched *s = r->sched;
-    for (int i = r->at; i < r->end; i++) {
-        const cco_step *x = &s->steps[i];
-        const ptrdiff_t end = writes(x) ? end_of(s, x->b) : 0;
-        for (int j = r->at; writes(x) && j < r->end; j++) {
-            const cco_step *y = &s->steps[j];
-            if ((i != j && reads(y) && overlap(s, &x->b, end, &y->a)) ||
-                (i < j && writes(y) && overlap(s, &x->b, end, &y->b)))
-                return wrong(sim, "rank %d: steps %d and %d of one round touch the same memory",
-                             rank, i, j);
-        }
-    }
-    return true;
+    int one, other;
+    if (!cco_check_round(r->sched, r->at, r->end, &one, &other))
+        return true;
+    return cco_sim_wrong(sim, "rank %d: steps %d and %d of one round touch the same memory", rank,
+                         one, other);
 }
 
-/* Opens rounds of a rank until one has messages; its local steps run at once. */
+/* Opens rounds of a rank until one has to wait; the other steps run at once. */
 static bool open_round(cco_sim *sim, int rank)
 {
     cco_sim_rank *r = &sim->ranks[rank];
@@ -131,18 +145,17 @@ static bool open_round(cco_sim *sim, int rank)
     while (r->left == 0 && r->end < s->count) {
         r->at = r->end == 0 ? 0 : r->end + 1;
         for (r->end = r->at; r->end < s->count && s->steps[r->end].kind != CCO_STEP_ROUND; r->end++)
-            r->left += s->steps[r->end].kind <= CCO_STEP_RECV;
+            r->left += waits(&s->steps[r->end]);
         r->rounds += r->left > 0;
         r->begun = r->ended;
         memcpy(r->known, r->heard, sizeof r->known);
+        if (sim->onesided != NULL)
+            cco_onesided_open(sim, rank);
         if (!check_round(sim, rank))
             return false;
-        for (int i = r->at; i < r->end; i++) {
-            const cco_step *step = &s->steps[i];
-            if ((step->kind == CCO_STEP_COPY && !move(sim, rank, step->a, rank, step->b)) ||
-                (step->kind == CCO_STEP_REDUCE && !reduce(sim, rank, step->a, step->b)))
+        for (int i = r->at; i < r->end; i++)
+            if (!run_step(sim, rank, &s->steps[i]))
                 return false;
-        }
     }
     return true;
 }
@@ -182,8 +195,8 @@ static bool deliver(cco_sim *sim, int rank)
         const cco_step *recv = &other->sched->steps[k];
         any = true;
         if (send->a.n != recv->b.n)
-            wrong(sim, "rank %d sends %zu bytes to rank %d, which expects %zu", rank, send->a.n,
-                  send->peer, recv->b.n);
+            cco_sim_wrong(sim, "rank %d sends %zu bytes to rank %d, which expects %zu", rank,
+                          send->a.n, send->peer, recv->b.n);
         else
             move(sim, rank, send->a, send->peer, recv->b);
         r->done[i] = other->done[k] = 1;
@@ -198,7 +211,7 @@ static bool deliver(cco_sim *sim, int rank)
 
 static bool begin(cco_sim *sim)
 {
-    sim->messages = sim->bytes = 0;
+    sim->messages = sim->bytes = sim->notifications = 0;
     sim->rounds = sim->chain = 0;
     sim->why[0] = '\0';
     for (int i = 0; i < sim->size; i++) {
@@ -208,9 +221,9 @@ static bool begin(cco_sim *sim)
         r->heard[i / 64] |= (uint64_t)1 << i % 64;
         r->done = calloc((size_t)r->sched->count + 1, 1);
         if (r->done == NULL)
-            return wrong(sim, "no memory");
+            return cco_sim_wrong(sim, "no memory");
     }
-    return true;
+    return cco_onesided_begin(sim);
 }
 
 /* What a rank waits for when nothing moves any more. */
@@ -221,8 +234,12 @@ static void explain_deadlock(cco_sim *sim)
         for (int k = r->at; r->left > 0 && k < r->end; k++) {
             const cco_step *step = &r->sched->steps[k];
             if (!r->done[k] && step->kind <= CCO_STEP_RECV)
-                wrong(sim, "deadlock: rank %d waits in step %d to %s rank %d", i, k,
-                      step->kind == CCO_STEP_SEND ? "send to" : "receive from", step->peer);
+                cco_sim_wrong(sim, "deadlock: rank %d waits in step %d to %s rank %d", i, k,
+                              step->kind == CCO_STEP_SEND ? "send to" : "receive from", step->peer);
+            if (!r->done[k] && step->kind == CCO_STEP_AWAIT)
+                cco_sim_wrong(sim,
+                              "deadlock: rank %d waits in step %d for a notification by rank %d", i,
+                              k, step->peer);
         }
     }
 }
@@ -236,14 +253,19 @@ static void run(cco_sim *sim)
                 return;
         for (int i = 0; i < sim->size; i++)
             moved |= deliver(sim, i);
+        for (int i = 0; i < sim->size && sim->onesided != NULL; i++)
+            moved |= cco_onesided_await(sim, i);
     }
     explain_deadlock(sim);
+    if (sim->onesided != NULL)
+        cco_onesided_check_end(sim);
 }
 
 bool cco_sim_run(cco_sim *sim)
 {
     if (begin(sim))
         run(sim);
+    cco_onesided_end(sim);
     for (int i = 0; i < sim->size; i++) {
         cco_sim_rank *r = &sim->ranks[i];
         sim->rounds = r->rounds > sim->rounds ? r->rounds : sim->rounds;

@@ -3,7 +3,11 @@
  *
  * Sends are rendezvous: a round of a rank ends only when its messages have met their receives, as
  * with large messages of any MPI.  Found: deadlock, messages of unequal size, data read that nobody
- * wrote, memory outside of a buffer, steps of one round that touch the same memory. */
+ * wrote, memory outside of a buffer, steps of one round that touch the same memory.
+ *
+ * Of one-sided steps every two accesses that sched.h wants ordered and no notification orders are
+ * found, in whatever order they happen to run here; also places outside of a slot, slots touched
+ * before they are known to be open or after their owner may have left, and notifications left. */
 #ifndef CCO_SIM_H
 #define CCO_SIM_H
 
@@ -38,10 +42,12 @@ typedef struct cco_sim {
     bool count_only; /* no memory but its sizes: places are watched, data neither moved nor read */
     /* into = from op into, for one element of `n` bytes. */
     void (*reduce)(const void *from, void *into, size_t n);
-    uint64_t messages, bytes; /* counted */
-    int rounds;               /* of the rank with most of them */
-    int chain;                /* messages that had to wait for each other, at most */
-    char why[256];            /* the first thing that was wrong; "" if nothing */
+    uint64_t messages, bytes; /* counted; puts and gets are messages */
+    uint64_t notifications;
+    int rounds;                    /* of the rank with most of them */
+    int chain;                     /* messages that had to wait for each other, at most */
+    struct cco_onesided *onesided; /* while it runs, if there are such steps (onesided.h) */
+    char why[256];                 /* the first thing that was wrong; "" if nothing */
 } cco_sim;
 
 /* Runs the schedules to their end.  True if nothing was wrong. */
