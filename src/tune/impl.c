@@ -115,29 +115,42 @@ static const cco_param *find_param(const cco_algo *algo, const char *name, size_
     return NULL;
 }
 
-/* A parameter of this name must be there in every collective that the rule concerns.  NULL, and an
- * error, if it is not. */
-static const cco_param *find_everywhere(cco_parser *p, const cco_rule *rule, size_t length)
+/* A parameter of this name; of several collectives, the rule keeps those whose algorithm has it.
+ * NULL, and an error, if none has. */
+static const cco_param *keep_those_with(cco_parser *p, cco_rule *rule, size_t length)
 {
     const cco_param *found = NULL;
-    char possible[LIST];
+    char possible[LIST] = "";
+    uint32_t having = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (!concerns(rule, coll))
             continue;
         const cco_algo *algo = algorithm_of(rule, (cco_coll)coll);
-        found = find_param(algo, p->at, length);
-        if (found != NULL)
-            continue;
-        possible[0] = '\0';
+        const cco_param *param = find_param(algo, p->at, length);
+        having |= (uint32_t)(param != NULL) << coll;
+        found = param != NULL ? param : found;
         for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
             add(possible, algo->params[i].name);
-        cco_parse_fail(p, p->at, "%s:%s of %s has no parameter \"%.*s\"; possible: %s",
-                       rule->model->name, algo->name, cco_coll_infos[coll].name,
-                       (int)(length < 40 ? length : 40), p->at,
-                       possible[0] != '\0' ? possible : "none");
-        return NULL;
     }
+    if (found == NULL)
+        cco_parse_fail(p, p->at, "%s:%s has no parameter \"%.*s\"; possible: %s", rule->model->name,
+                       rule->algorithm, (int)(length < 40 ? length : 40), p->at,
+                       possible[0] != '\0' ? possible : "none");
+    rule->collectives = having;
     return found;
+}
+
+/* A value must be within the limits of every collective that the rule concerns. */
+static void check_limits(cco_parser *p, const cco_rule *rule, const char *name, const char *place,
+                         long value)
+{
+    for (int coll = 0; coll < CCO_COLLECTIVES && !cco_parse_failed(p); coll++) {
+        if (!concerns(rule, coll))
+            continue;
+        const cco_param *param = find_param(algorithm_of(rule, (cco_coll)coll), name, strlen(name));
+        if (value < param->min || value > param->max)
+            cco_parse_fail(p, place, "%s must be %ld to %ld", name, param->min, param->max);
+    }
 }
 
 /* One of the names that a parameter has for its values; -1 if it is none. */
@@ -166,10 +179,10 @@ static long parse_value(cco_parser *p, const cco_param *param)
         cco_parse_fail(p, start, "%s must be one of %s", param->name, param->names);
         return param->preset;
     }
-    const MPI_Count value = cco_parse_number(p, LONG_MAX, true);
-    if (value < param->min || value > param->max)
-        cco_parse_fail(p, start, "%s must be %ld to %ld", param->name, param->min, param->max);
-    return (long)value;
+    if (!isdigit((unsigned char)*start))
+        cco_parse_fail(p, start, "expected a number, with K, M or G if need be: %ld to %ld",
+                       param->min, param->max);
+    return (long)cco_parse_number(p, LONG_MAX, true);
 }
 
 static void parse_param(cco_parser *p, cco_rule *rule, int i)
@@ -179,7 +192,7 @@ static void parse_param(cco_parser *p, cco_rule *rule, int i)
         cco_parse_fail(p, p->at, "an algorithm has at most %d parameters", CCO_PARAMS);
         return;
     }
-    const cco_param *param = find_everywhere(p, rule, length);
+    const cco_param *param = keep_those_with(p, rule, length);
     if (param == NULL)
         return;
     for (int k = 0; k < i; k++)
@@ -188,7 +201,10 @@ static void parse_param(cco_parser *p, cco_rule *rule, int i)
     p->at += length;
     cco_parse_expect(p, '=', "a parameter");
     snprintf(rule->params[i].name, sizeof rule->params[i].name, "%s", param->name);
+    const char *place = p->at;
     rule->params[i].value = parse_value(p, param);
+    if (!cco_parse_failed(p))
+        check_limits(p, rule, param->name, place, rule->params[i].value);
 }
 
 void cco_parse_impl(cco_parser *p, cco_rule *rule)
