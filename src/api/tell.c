@@ -12,12 +12,18 @@ static void say_refused(const cco_comm *state, const cco_choice *choice, cco_col
             cco_coll_infos[coll].name, state->name, choice->impl, choice->why, choice->refused);
 }
 
-/* Once per collective, by world rank 0 alone: a program may have thousands of communicators. */
+/* Once per collective: a program may have thousands of communicators, and go on after errors. */
+static bool first_time(cco_coll coll)
+{
+    static uint32_t told;
+    const uint32_t bit = 1u << coll;
+    return !(__atomic_fetch_or(&told, bit, __ATOMIC_RELAXED) & bit);
+}
+
+/* By world rank 0 alone. */
 static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
-    static uint32_t warned;
-    const uint32_t bit = 1u << coll;
-    if (cco_process_speaks() && !(__atomic_fetch_or(&warned, bit, __ATOMIC_RELAXED) & bit))
+    if (cco_process_speaks() && first_time(coll))
         say_refused(state, choice, coll);
 }
 
@@ -33,7 +39,7 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
 {
     const bool refused = choice->refused != NULL;
     if (refused && cco_configured.fallback == CCO_FALLBACK_ERROR) {
-        if (state->rank == 0)
+        if (state->rank == 0 && first_time(coll))
             cco_say("%s on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for cannot"
                     " be had: %s",
                     cco_coll_infos[coll].name, state->name, choice->why, choice->refused);

@@ -99,6 +99,8 @@ static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool ba
     const size_t size = (size_t)cco_type_size(type);
     const size_t most = size > 0 && size < PIECE ? PIECE / size : 1;
     MPI_Aint low, extent = 0;
+    if (type == MPI_DATATYPE_NULL)
+        return MPI_ERR_TYPE;
     if (count == 0 || size == 0)
         return MPI_SUCCESS;
     if (size > INT_MAX)

@@ -29,19 +29,18 @@ static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
 static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
                     cco_coll coll)
 {
-    static uint32_t warned;
+    static uint32_t told; /* once per collective */
     const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    const uint32_t bit = 1u << coll;
-    if (cco_configured.fallback == CCO_FALLBACK_SILENT || state->rank != 0)
-        return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
-    if (!error && __atomic_fetch_or(&warned, bit, __ATOMIC_RELAXED) & bit)
-        return MPI_SUCCESS;
+    const int rc = error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+    if (cco_configured.fallback == CCO_FALLBACK_SILENT || state->rank != 0 ||
+        __atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1)
+        return rc;
     cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an operation "
             "that does not commute%s%s%s",
             cco_coll_infos[coll].name, state->name, asked->name,
             error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
             error ? "" : " runs instead");
-    return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+    return rc;
 }
 
 /* The algorithm for a problem, and its parameters. */

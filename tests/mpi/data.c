@@ -78,6 +78,7 @@ static void test_bottom(void)
     CHECK(cco_type_unpack(MPI_BOTTOM, 1, type, (char *)packed) == MPI_SUCCESS, "unpack");
     CHECK(from[3] == 40 && from[0] == 1 && from[1] == 2, "%d %d %d", from[0], from[1], from[3]);
     MPI_Type_free(&type);
+    CHECK(cco_type_pack((char *)packed, from, 1, MPI_DATATYPE_NULL) == MPI_ERR_TYPE, "no type");
 }
 
 /* `count` elements as one element of a wide type, for pieces of `limit`. */

@@ -103,6 +103,20 @@ static void algorithm_of_some(void)
     free(rules);
 }
 
+/* And so for a parameter: the linear algorithm of a bcast has no window. */
+static void parameter_of_some(void)
+{
+    cco_rules *rules = parse("*=p2p:linear?window=4");
+    if (!CHECK(rules != NULL && rules->count == 1, "%s", error))
+        return;
+    CHECK(cco_rule_matches(rules->list, CCO_ALLTOALL, "", 2), "alltoall");
+    CHECK(!cco_rule_matches(rules->list, CCO_BCAST, "", 2), "bcast");
+    cco_way way;
+    cco_rule_way(rules->list, CCO_ALLTOALL, &way);
+    CHECK(way.params[0] == 4, "window %ld", way.params[0]);
+    free(rules);
+}
+
 /* A value of a parameter: it must come through within the limits, and be refused beyond. */
 static void try_value(cco_coll coll, const cco_algo *algo, int k, long long value)
 {
@@ -183,7 +197,8 @@ static void mistakes(void)
         {"alltoall=p2p?chunk=4K", "parameters belong to an algorithm: p2p:NAME?", 13},
         {"alltoall=p2p:chunked?", "no parameter \"\"; possible: chunk, order, seed", 22},
         {"alltoall=p2p:chunked?chunk", "'=' after a parameter", 27},
-        {"alltoall=p2p:chunked?chunk=", "expected a number, with K, M or G if need be: 1 to 1073741824", 28},
+        {"alltoall=p2p:chunked?chunk=",
+         "expected a number, with K, M or G if need be: 1 to 1073741824", 28},
         {"alltoall=p2p:chunked?chunk=0", "chunk must be 1 to 1073741824", 28},
         {"alltoall=p2p:chunked?chunk=2G", "chunk must be 1 to 1073741824", 28},
         {"alltoall=p2p:chunked?chunk=inf", "expected a number, with K, M or G", 28},
@@ -193,7 +208,8 @@ static void mistakes(void)
         {"alltoall=p2p:chunked?order=rin", "order must be one of ring|random|xor", 28},
         {"alltoall=p2p:chunked?order=1", "order must be one of ring|random|xor", 28},
         {"alltoall=p2p:chunked?order", "'=' after a parameter", 27},
-        {"alltoall=p2p:chunked?size=4", "p2p:chunked has no parameter \"size\"; possible: chunk, order, seed", 22},
+        {"alltoall=p2p:chunked?size=4",
+         "p2p:chunked has no parameter \"size\"; possible: chunk, order, seed", 22},
         {"alltoall=p2p:pairwise?k=4", "no parameter \"k\"; possible: none", 23},
         {"alltoall=p2p:bruck?k=1", "k must be 2 to 64", 22},
         {"alltoall=p2p:bruck?k=99999999999999999999", "too large", 22},
@@ -248,6 +264,7 @@ int main(void)
     ways();
     as_written();
     algorithm_of_some();
+    parameter_of_some();
     every_algorithm();
     mistakes();
     word_salad();
