@@ -52,9 +52,10 @@ static void print_header(const struct run *r)
     bench_json_string(r->o.label);
     printf(", \"mpi_library\": ");
     bench_json_string(library);
-    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"oversubscribed\": %s, \"clock\": "
-           "\"CLOCK_MONOTONIC\"}\n",
-           r->w.size, r->w.hosts, r->w.cores, r->w.oversubscribed ? "true" : "false");
+    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"cores_each\": %d, "
+           "\"oversubscribed\": %s, \"clock\": \"CLOCK_MONOTONIC\"}\n",
+           r->w.size, r->w.hosts, r->w.cores, r->w.cores_each,
+           r->w.oversubscribed ? "true" : "false");
     fflush(stdout);
 }
 
@@ -101,8 +102,7 @@ static void print_record(const struct run *r, const struct bench_problem *q,
 
 /* Rank 0. Ratios of samples taken in the same round share what disturbed that round; they must
  * be formed before any series is sorted. */
-static void print_cell(const struct run *r, const struct bench_problem *q,
-                       struct bench_result res)
+static void print_cell(const struct run *r, const struct bench_problem *q, struct bench_result res)
 {
     const int n = res.kept;
     double *ratios = calloc((size_t)(n * r->n_now + 1), sizeof *ratios);

@@ -33,6 +33,7 @@ struct bench_options {
 struct bench_world {
     int rank, size, hosts;
     int cores;          /* fewest allowed cores of a host */
+    int cores_each;     /* most cores that one rank may use */
     int oversubscribed; /* some host has more ranks than cores */
     MPI_Comm control;   /* the benchmark's own messages */
     double offset;      /* this rank's clock minus rank 0's, seconds */
@@ -44,11 +45,11 @@ struct bench_calls {
     int (*barrier)(MPI_Comm);
     int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
     int (*gather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
-    int (*gatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *,
-                   MPI_Datatype, int, MPI_Comm);
+    int (*gatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype,
+                   int, MPI_Comm);
     int (*scatter)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
-    int (*scatterv)(const void *, const int *, const int *, MPI_Datatype, void *, int,
-                    MPI_Datatype, int, MPI_Comm);
+    int (*scatterv)(const void *, const int *, const int *, MPI_Datatype, void *, int, MPI_Datatype,
+                    int, MPI_Comm);
     int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
     int (*allgatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *,
@@ -88,8 +89,8 @@ struct bench_coll {
                 int slot);
 };
 const struct bench_coll *bench_coll_named(const char *name);
-int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
-               int root, int slot);
+int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm, int root,
+               int slot);
 
 /* One collective at one size on this rank: counts and buffers. */
 struct bench_problem {
@@ -105,8 +106,8 @@ struct bench_problem {
     size_t send_len, recv_len;
     int slots;
 };
-const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
-                               size_t bytes, const struct bench_world *w, int cold);
+const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll, size_t bytes,
+                               const struct bench_world *w, int cold);
 void bench_problem_close(struct bench_problem *q);
 /* How many roots are worth a check: one that is timed, four when they go round. */
 int bench_problem_roots(const struct bench_problem *q, int rotate);
@@ -127,16 +128,15 @@ struct bench_series {
     MPI_Comm comm;
     int batch, next; /* calls in a sample; calls so far (root and buffers follow it) */
     int verified;
-    double
-        *us; /* one for each sample: this rank's time, after bench_measure the slowest rank's */
+    double *us; /* one for each sample: this rank's time, after bench_measure the slowest rank's */
 };
 
 struct bench_result {
     int taken; /* samples taken */
     int kept;  /* of these usable (synchronised: all ranks started in time) */
 };
-struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series,
-                                  int n, struct bench_world *w, const struct bench_options *o,
+struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series, int n,
+                                  struct bench_world *w, const struct bench_options *o,
                                   double deadline);
 double bench_quantile(double *values, int n, double at); /* sorts */
 

@@ -51,10 +51,11 @@ void bench_world_open(struct bench_world *w)
     const int cores = host_cores(host);
     MPI_Comm_free(&host);
 
-    int most[2] = {-cores, host_size > cores}, leaders = host_rank == 0;
-    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_INT, MPI_MAX, w->control);
+    int most[3] = {-cores, host_size > cores, allowed_cores()}, leaders = host_rank == 0;
+    MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_INT, MPI_MAX, w->control);
     MPI_Allreduce(MPI_IN_PLACE, &leaders, 1, MPI_INT, MPI_SUM, w->control);
     w->cores = -most[0];
+    w->cores_each = most[2];
     w->oversubscribed = most[1];
     w->hosts = leaders;
     w->lead = w->oversubscribed ? 200e-6 : 30e-6;

@@ -2,6 +2,7 @@
 """Runs crestacoll-bench and reads its JSON lines."""
 
 import json
+import os
 import re
 import subprocess
 import tempfile
@@ -32,8 +33,16 @@ class Plan:
 
 
 def launch_words(build, ranks):
-    """mpiexec and its options. Open MPI must be told when there may be more ranks than cores."""
-    extra = ["--oversubscribe"] if build.family == "openmpi" else []
+    """mpiexec and its options: each rank on a core of its own while there are enough of them.
+
+    Open MPI binds by itself, refuses more ranks than cores unless told, and where it was told its
+    waiting ranks yield.
+    """
+    enough = ranks <= len(os.sched_getaffinity(0))
+    extra = {
+        ("openmpi", False): ["--oversubscribe"],
+        ("mpich", True): ["-bind-to", "core"],
+    }.get((build.family, enough), [])
     return [build.launcher, *extra, "-n", str(ranks)]
 
 

@@ -193,6 +193,14 @@ def as_json(results):
     }
 
 
+def binding(header):
+    """Whether the launcher kept ranks to cores of their own: it matters to every figure."""
+    if header["oversubscribed"] or header["cores"] == 1:
+        return ""
+    each = header["cores_each"]
+    return f", ranks bound to {each} each" if each < header["cores"] else ", ranks not bound"
+
+
 def print_result(result):
     """In the style of the OSU benchmarks: lines with # say what and where, then columns."""
     h, head = result.header, result.records[0] if result.records else None
@@ -203,6 +211,7 @@ def print_result(result):
         ),
         f"# {machine.sentence(machine.describe())}",
         f"# {h['ranks']} ranks on {h['hosts']} host{'s' * (h['hosts'] > 1)}, {h['cores']} cores"
+        f"{binding(h)}"
         + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
     ]
     if head:

@@ -21,14 +21,17 @@ static bool usable(const cco_problem *q)
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, 0);
-    const cco_span mine = cco_whole(&q->out), got = cco_scratch(s, mine.n);
+    const cco_span in = cco_whole(&q->in), mine = cco_whole(&q->out);
+    const cco_span got = cco_scratch(s, mine.n);
 
-    cco_copy(s, cco_whole(&q->in), mine);
+    cco_copy(s, in, mine);
     cco_cube_fold(s, &cube, mine, got);
     for (int bit = 1; bit < cube.places && !cube.rests; bit *= 2) {
         const int peer = cco_cube_rank(&cube, cube.place ^ bit);
-        cco_round(s);
-        cco_send(s, peer, mine);
+        const bool copied = bit > 1 || cube.partner >= 0; /* the first need not wait for that */
+        if (copied)
+            cco_round(s);
+        cco_send(s, peer, copied ? mine : in);
         cco_recv(s, peer, got);
         cco_combine(s, got, mine, cube.place & bit);
     }

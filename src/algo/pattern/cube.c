@@ -33,8 +33,8 @@ int cco_cube_rank(const cco_cube *cube, int place)
 
 void cco_cube_fold(cco_sched *s, const cco_cube *cube, cco_span mine, cco_span got)
 {
-    cco_round(s);
     if (cube->rests) {
+        cco_round(s);
         cco_send(s, cube->partner, mine);
     } else if (cube->partner >= 0) {
         cco_recv(s, cube->partner, got);
