@@ -151,7 +151,7 @@ static void measure(cco_comm *state)
     static const cco_layout bytes = {1, 1, 0, true, MPI_DATATYPE_NULL};
     cco_hook hook = {.inner = NULL};
     cco_plans plans = {.transport = &cco_transport_hook, .shared = &hook};
-    cco_binding binding = {.layouts = {bytes, bytes, bytes}, .op = MPI_OP_NULL};
+    cco_binding binding = {.layouts = {bytes, bytes, bytes}, .operation.op = MPI_OP_NULL};
     const cco_way way = {.model = &cco_model_p2p};
     for (int base = 0; base < CCO_BASES; base++)
         binding.base[base] = scratch;

@@ -24,6 +24,8 @@ list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c")
 # the MPI interface.
 set_source_files_properties(${CRESTA_COUNTED} PROPERTIES
   COMPILE_OPTIONS "-Wconversion;-Wno-sign-conversion")
+# Loops for vectors.
+set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_OPTIONS "-O3")
 
 # Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
 # interpose_mpich* are of one.

@@ -15,8 +15,9 @@
 #include "tune/agree.h"
 #include "tune/choose.h"
 
-/* The guard: what happens below here on this thread is ours or the MPI's, not the program's. */
-static _Thread_local int inside;
+/* The guard: what happens below here on this thread is ours or the MPI's, not the program's.  Four
+ * bytes of the room that every loader keeps for libraries, reached without a call. */
+static _Thread_local int inside __attribute__((tls_model("initial-exec")));
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it. */

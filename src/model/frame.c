@@ -170,6 +170,7 @@ static int make_reduction(cco_frame *f, const cco_comm *state, const cco_call *c
     if (rc != MPI_SUCCESS)
         return rc;
     q->unit = e.size > 0 ? e.size : 1;
+    f->binding.operation.kernel = cco_kernel_of(c->op, f->in.type);
     f->low = e.low;
     rc = make_side(f, &q->in, c, &f->in, CCO_IN, false, shop);
     if (rc == MPI_SUCCESS)
@@ -265,7 +266,7 @@ int cco_frame_make(cco_frame *f, const cco_comm *state, const cco_call *call, bo
         q->bytes = (size_t)cco_bytes(call, state->rank, state->size);
     f->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     f->binding.base[CCO_OUT] = call->recvbuf;
-    f->binding.op = call->op;
+    f->binding.operation.op = call->op;
     if (!(properties & CCO_REDUCTION))
         return make_movement(f, state, call, packed, shop);
     const int rc = commutes(call->op, &q->commutative);

@@ -72,7 +72,7 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
 {
     const cco_side *known = q->coll == CCO_GATHERV ? &q->out : &q->in;
     const size_t n = (size_t)q->size * sizeof *own->counts;
-    cco_binding binding = {.op = MPI_OP_NULL};
+    cco_binding binding = {.operation.op = MPI_OP_NULL};
     for (int base = 0; base < CCO_BASES; base++)
         binding.layouts[base] = cco_layout_of_bytes;
     const cco_problem sharing = {

@@ -226,8 +226,10 @@ static int run_locals(cco_engine *e, int first, int end)
         const local *step = &e->locals[i];
         const cco_data from = data_of(e->binding, &step->from);
         const cco_data to = data_of(e->binding, &step->to);
-        rc = step->reduces ? e->transport->reduce(e->flight, &from, &to, e->binding->op)
-                           : e->transport->copy(e->flight, &from, &to);
+        if (!step->reduces)
+            rc = e->transport->copy(e->flight, &from, &to);
+        else
+            rc = e->transport->reduce(e->flight, &from, &to, &e->binding->operation);
     }
     return rc;
 }

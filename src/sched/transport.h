@@ -6,8 +6,15 @@
 #ifndef CCO_TRANSPORT_H
 #define CCO_TRANSPORT_H
 
+#include "core/kernels.h"
 #include "core/mpi_compat.h"
 #include "sched/problem.h"
+
+/* An operation on a type. */
+typedef struct cco_operation {
+    MPI_Op op;
+    cco_kernel kernel; /* for elements without gaps; NULL: the MPI's */
+} cco_operation;
 
 /* Elements in memory. */
 typedef struct cco_data {
@@ -34,7 +41,8 @@ typedef struct cco_transport {
     void (*abandon)(void *flight);
     /* Local steps: as many bytes of data on both sides; into = from op into. */
     int (*copy)(void *flight, const cco_data *from, const cco_data *to);
-    int (*reduce)(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
+    int (*reduce)(void *flight, const cco_data *from, const cco_data *into,
+                  const cco_operation *op);
     /* One-sided steps, as sched.h says; NULL where a transport has none.  Slots are exposed after
      * begin, before the other one-sided steps.  For `test`, a put has ended when its data may
      * change, a get when its data are here, an await when the notification is; a notify need not

@@ -3,7 +3,8 @@
  * 1 or a crash: it has it.
  *
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
- *                           reduce_scatter_in_place | reduce_in_place | comm_free
+ *                           reduce_scatter_in_place | reduce_in_place | comm_free |
+ *                           unsigned_max | unsigned_short_sum
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -117,6 +118,36 @@ static int comm_free(void)
     return sum != ranks;
 }
 
+/* Comparing as signed numbers would answer 1. */
+static int unsigned_max(void)
+{
+    unsigned a[64], b[64];
+    unsigned long c[64], d[64];
+    int bad = 0;
+    for (int i = 0; i < 64; i++) {
+        a[i] = 1, b[i] = 0x80000000u;
+        c[i] = 1, d[i] = 1ul << 63;
+    }
+    MPI_Reduce_local(a, b, 64, MPI_UNSIGNED, MPI_MAX);
+    MPI_Reduce_local(c, d, 64, MPI_UNSIGNED_LONG, MPI_MAX);
+    for (int i = 0; i < 64; i++)
+        bad += b[i] != 0x80000000u || d[i] != 1ul << 63;
+    return bad;
+}
+
+/* 40000 + 40000 is 14464 in 16 bits; it was seen to stop at 65535. */
+static int unsigned_short_sum(void)
+{
+    unsigned short a[64], b[64];
+    int bad = 0;
+    for (int i = 0; i < 64; i++)
+        a[i] = b[i] = 40000;
+    MPI_Reduce_local(a, b, 64, MPI_UNSIGNED_SHORT, MPI_SUM);
+    for (int i = 0; i < 64; i++)
+        bad += b[i] != 14464;
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "";
@@ -132,6 +163,8 @@ int main(int argc, char **argv)
                     : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
                     : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
                     : strcmp(which, "comm_free") == 0               ? comm_free()
+                    : strcmp(which, "unsigned_max") == 0            ? unsigned_max()
+                    : strcmp(which, "unsigned_short_sum") == 0      ? unsigned_short_sum()
                                                                     : persistent(which);
     printf("%s, rank %d: %s\n", which, me, bad ? "WRONG" : "right");
     MPI_Finalize();

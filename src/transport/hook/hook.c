@@ -155,7 +155,7 @@ static int copy(void *data, const cco_data *from, const cco_data *to)
                             : cco_mpi_copy(NULL, from, to);
 }
 
-static int reduce(void *data, const cco_data *from, const cco_data *into, MPI_Op op)
+static int reduce(void *data, const cco_data *from, const cco_data *into, const cco_operation *op)
 {
     flight *f = data;
     const int rc = note(f, "reduce", -1, from);

@@ -39,14 +39,19 @@ int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to)
     return convert(from, to);
 }
 
-int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into, MPI_Op op)
+int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
+                   const cco_operation *op)
 {
     int rc = MPI_SUCCESS;
     (void)flight;
+    if (op->kernel != NULL && into->layout->dense) {
+        op->kernel(from->at, into->at, into->count);
+        return MPI_SUCCESS;
+    }
     for (size_t i = 0; i < into->count && rc == MPI_SUCCESS; i += INT_MAX) {
         const size_t n = into->count - i < INT_MAX ? into->count - i : INT_MAX;
         const ptrdiff_t at = (ptrdiff_t)i * into->layout->extent;
-        rc = PMPI_Reduce_local(from->at + at, into->at + at, (int)n, into->layout->type, op);
+        rc = PMPI_Reduce_local(from->at + at, into->at + at, (int)n, into->layout->type, op->op);
     }
     return rc;
 }

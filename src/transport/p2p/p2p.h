@@ -15,6 +15,7 @@ extern const cco_transport cco_transport_p2p;
 
 /* The local steps of every transport that leaves datatypes and operations to the MPI. */
 int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to);
-int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into, MPI_Op op);
+int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
+                   const cco_operation *op);
 
 #endif

@@ -127,7 +127,7 @@ static int copy(void *flight, const cco_data *from, const cco_data *to)
     return MPI_SUCCESS;
 }
 
-static int reduce(void *data, const cco_data *from, const cco_data *into, MPI_Op op)
+static int reduce(void *data, const cco_data *from, const cco_data *into, const cco_operation *op)
 {
     const flight *f = data;
     (void)op;
