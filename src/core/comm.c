@@ -14,6 +14,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
 static cco_comm *states;
 
+_Thread_local cco_comm_last cco_comm_looked_up;
+unsigned cco_comms_ended;
+
 static void link_state(cco_comm *state)
 {
     pthread_mutex_lock(&lock);
@@ -53,6 +56,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     cco_comm *state = attribute;
     (void)comm, (void)key, (void)extra;
+    __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELAXED);
     unlink_state(state);
     cco_comm_drop_choices(state);
     free(state->native);
@@ -100,7 +104,7 @@ void cco_comm_end(void)
         PMPI_Comm_free_keyval(&keyval);
 }
 
-cco_comm *cco_comm_find(MPI_Comm comm)
+cco_comm *cco_comm_look_up(MPI_Comm comm)
 {
     const int key = __atomic_load_n(&keyval, __ATOMIC_ACQUIRE);
     void *state = NULL;
@@ -109,6 +113,8 @@ cco_comm *cco_comm_find(MPI_Comm comm)
         return NULL;
     if (PMPI_Comm_get_attr(comm, key, &state, &found) != MPI_SUCCESS || !found)
         return NULL;
+    cco_comm_looked_up =
+        (cco_comm_last){comm, state, __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED)};
     return state;
 }
 

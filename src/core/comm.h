@@ -54,8 +54,27 @@ typedef struct cco_comm {
     struct cco_comm *previous, *next; /* all states, for the profile */
 } cco_comm;
 
+/* What this thread looked up last.  A state that ends makes all of these void, so that a handle
+ * that comes to mean another communicator is not mistaken for the old one. */
+typedef struct cco_comm_last {
+    MPI_Comm comm;
+    cco_comm *state;
+    unsigned ended;
+} cco_comm_last;
+
+extern _Thread_local cco_comm_last cco_comm_looked_up __attribute__((tls_model("initial-exec")));
+extern unsigned cco_comms_ended; /* how many states have */
+
+/* The same, by its attribute. */
+cco_comm *cco_comm_look_up(MPI_Comm comm);
+
 /* The state of `comm`, NULL if it has none. */
-cco_comm *cco_comm_find(MPI_Comm comm);
+static inline cco_comm *cco_comm_find(MPI_Comm comm)
+{
+    const cco_comm_last *last = &cco_comm_looked_up;
+    const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED);
+    return last->comm == comm && last->ended == ended ? last->state : cco_comm_look_up(comm);
+}
 
 /* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run
  * out.  Not ready. */

@@ -181,6 +181,34 @@ static void nonblocking_first(void)
     MPI_Comm_free(&comm);
 }
 
+/* A handle that is freed comes back, for a communicator of other ranks: nothing of the old one may
+ * be left. */
+static void handles_come_back(void)
+{
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int k = 0; k < 20; k++) {
+        MPI_Comm comm;
+        const int colour = k % 2 ? 0 : rank % 2;
+        int one = 1, sum = 0, members;
+        snprintf(testing_label, sizeof testing_label, "communicator %d, made and freed", k);
+        MPI_Comm_split(MPI_COMM_WORLD, colour, -rank, &comm);
+        MPI_Comm_size(comm, &members);
+        choose(comm);
+        run(BLOCKING, &(struct call){.coll = COLL_Allreduce,
+                                     .sendbuf = &one,
+                                     .sendtype = MPI_DATATYPE_NULL,
+                                     .recvbuf = &sum,
+                                     .recvcount = 1,
+                                     .recvtype = MPI_INT,
+                                     .op = MPI_SUM,
+                                     .comm = comm});
+        CHECK(sum == members, "%d of %d members", sum, members);
+        MPI_Comm_free(&comm);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm comm;
@@ -192,6 +220,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     nonblocking_first();
+    handles_come_back();
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     choose(comm);
     for (enum mode mode = BLOCKING; mode < MODES; mode++) {
