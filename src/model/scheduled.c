@@ -128,8 +128,8 @@ static int run_again(cco_scheduled *own, cco_memo *memo, const cco_call *call)
 
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    cco_memo *memo = cco_memo_place(own->memos, call);
-    if (cco_memo_holds(memo, &own->plans, way, call))
+    cco_memo *memo = &own->memos[cco_memo_place(call)];
+    if (cco_memo_holds(memo, own->plans.drops, way, call))
         return run_again(own, memo, call);
     cco_frame frame;
     cco_plan *plan = NULL;
@@ -144,7 +144,7 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
     if (rc == MPI_SUCCESS)
         rc = cco_frame_drain(&frame);
     if (rc == MPI_SUCCESS)
-        cco_memo_write(memo, &own->plans, way, &frame, plan);
+        cco_memo_write(memo, own->plans.drops, way, &frame, plan);
     cco_workshop_trim(&own->shop);
     return rc;
 }

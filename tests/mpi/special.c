@@ -181,6 +181,27 @@ static void nonblocking_first(void)
     MPI_Comm_free(&comm);
 }
 
+/* Many calls in one direction: the root runs ahead of the others, data of two sizes in turn. */
+static void one_way(MPI_Comm comm)
+{
+    static int words[700];
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    snprintf(testing_label, sizeof testing_label, "many broadcasts from one root");
+    for (int k = 0; k < 500; k++) {
+        const int n = k % 5 == 0 ? LEN(words) : 1 + k % 7;
+        for (int i = 0; i < n; i++)
+            words[i] = rank == 0 ? k + i : -1;
+        run(BLOCKING, &(struct call){.coll = COLL_Bcast,
+                                     .recvbuf = words,
+                                     .recvcount = n,
+                                     .recvtype = MPI_INT,
+                                     .sendtype = MPI_DATATYPE_NULL,
+                                     .comm = comm});
+        CHECK(words[0] == k && words[n - 1] == k + n - 1, "%d: %d %d", k, words[0], words[n - 1]);
+    }
+}
+
 /* A handle that is freed comes back, for a communicator of other ranks: nothing of the old one may
  * be left. */
 static void handles_come_back(void)
@@ -231,6 +252,7 @@ int main(int argc, char **argv)
         if (size > 1 && !mode_persistent(mode))
             inter(mode);
     }
+    one_way(comm);
     in_flight(comm);
     MPI_Comm_free(&comm);
     MPI_Finalize();
