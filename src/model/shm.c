@@ -106,18 +106,32 @@ static cco_board *board_for(own *o, const cco_call *call, const cco_problem *q)
     return NULL;
 }
 
+/* True for what no board takes, seen before anything is prepared: large data, and the calls whose
+ * sizes only some know. */
+static bool is_hopeless(const cco_comm *state, const cco_call *call)
+{
+    const MPI_Count most = (MPI_Count)cco_board_room(slots[BOARDS - 1]);
+    if (cco_coll_infos[call->coll].properties & CCO_SIZED)
+        return cco_bytes(call, state->rank, state->size) > most;
+    return call->coll != CCO_BARRIER && call->coll != CCO_ALLGATHERV;
+}
+
 /* A call that is not remembered. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_frame frame;
+    if (is_hopeless(state, call))
+        return run_as_p2p(state, call);
     int rc = cco_frame_make(&frame, state, call, true, &o->shop);
     if (rc != MPI_SUCCESS) {
         PMPI_Comm_call_errhandler(call->comm, rc);
         return rc;
     }
     cco_board *board = board_for(o, call, &frame.problem);
-    if (board == NULL)
+    if (board == NULL) {
+        cco_workshop_trim(&o->shop);
         return run_as_p2p(state, call);
+    }
     rc = cco_frame_fill(&frame);
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(board, &frame.problem, &frame.binding);
