@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "core/mpi_compat.h"
 
 /* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up
@@ -113,8 +114,8 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
         return NULL;
     if (PMPI_Comm_get_attr(comm, key, &state, &found) != MPI_SUCCESS || !found)
         return NULL;
-    cco_comm_looked_up =
-        (cco_comm_last){comm, state, __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED)};
+    cco_comm_looked_up = (cco_comm_last){comm, state,
+                                         __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED)};
     return state;
 }
 
@@ -162,14 +163,15 @@ void cco_comm_read_name(cco_comm *state)
         memset(state->name, 0, sizeof state->name);
 }
 
-bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*release)(void *))
+void *cco_comm_attach(cco_comm *state, const void *key, size_t size, void (*release)(void *))
 {
     cco_attached *entry = malloc(sizeof *entry);
-    if (entry == NULL)
-        return false;
+    void *data = calloc(1, size);
+    if (entry == NULL || data == NULL)
+        cco_fatal("no memory for %zu bytes of communicator '%s'", size, state->name);
     *entry = (cco_attached){key, data, release, state->attached};
     state->attached = entry;
-    return true;
+    return data;
 }
 
 void cco_comm_for_each(void (*visit)(cco_comm *state))

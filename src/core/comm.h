@@ -110,9 +110,10 @@ static inline void *cco_comm_attached(const cco_comm *state, const void *key)
     return NULL;
 }
 
-/* Keeps `data` with the state; `release(data)` runs when the communicator is freed.  False when
- * memory runs out. */
-bool cco_comm_attach(cco_comm *state, const void *key, void *data, void (*release)(void *));
+/* `size` bytes, zero, that are kept with the state; `release(data)` runs when the communicator is
+ * freed, and frees them too.  Stops the job when memory runs out: to go on without them on one rank
+ * only would hang the others. */
+void *cco_comm_attach(cco_comm *state, const void *key, size_t size, void (*release)(void *));
 
 /* Calls `visit` for every state there is. */
 void cco_comm_for_each(void (*visit)(cco_comm *state));

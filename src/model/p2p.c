@@ -50,18 +50,16 @@ static void put_hook(own *o, cco_comm *state)
     o->scheduled.plans.shared = &o->hook;
 }
 
-/* Collective when it is made, in the first call; NULL when memory or communicators run out. */
+/* Collective when it is made, in the first call; NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o != NULL)
         return o;
     const MPI_Comm comm = cco_comm_private(state);
-    o = calloc(1, sizeof *o);
-    if (o == NULL || comm == MPI_COMM_NULL || !cco_comm_attach(state, &own_key, o, release)) {
-        free(o);
+    if (comm == MPI_COMM_NULL)
         return NULL;
-    }
+    o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->p2p.comm = comm;
     o->scheduled.plans.transport = &cco_transport_p2p;
     o->scheduled.plans.shared = &o->p2p;
@@ -75,7 +73,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_arguments_fine(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
-    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_NO_MEM;
+    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

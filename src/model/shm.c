@@ -43,18 +43,16 @@ static void release(void *data)
     free(o);
 }
 
-/* Collective when it is made, in the first call; NULL when memory or communicators run out. */
+/* Collective when it is made, in the first call; NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     if (o != NULL)
         return o;
     const MPI_Comm comm = cco_comm_private(state);
-    o = calloc(1, sizeof *o);
-    if (o == NULL || comm == MPI_COMM_NULL || !cco_comm_attach(state, &own_key, o, release)) {
-        free(o);
+    if (comm == MPI_COMM_NULL)
         return NULL;
-    }
+    o = cco_comm_attach(state, &own_key, sizeof *o, release);
     size_t before = 0, shares = 0;
     for (int i = 0; i < BOARDS; i++)
         shares += cco_board_share(slots[i]);
@@ -154,8 +152,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_native_blocking(call);
     own *o = own_of(state);
     if (o == NULL) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_NO_MEM);
-        return MPI_ERR_NO_MEM;
+        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
+        return MPI_ERR_COMM;
     }
     if (o->segment.memory == NULL)
         return run_without_memory(state, call);

@@ -73,12 +73,7 @@ static void release_shelf(void *data)
 static shelf *shelf_of(cco_comm *state)
 {
     shelf *s = cco_comm_attached(state, &shelf_key);
-    if (s != NULL)
-        return s;
-    s = calloc(1, sizeof *s);
-    if (s == NULL || !cco_comm_attach(state, &shelf_key, s, release_shelf))
-        cco_fatal("no memory to keep persistent collectives");
-    return s;
+    return s != NULL ? s : cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
 }
 
 /* How many blocks of key.bytes the staging buffers hold. */

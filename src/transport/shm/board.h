@@ -13,7 +13,11 @@
 
 #include "core/pause.h"
 
-enum { CCO_BOARD_LINE = 64, CCO_BOARD_RING = 32 };
+enum {
+    CCO_BOARD_LINE = 64,
+    CCO_BOARD_RING = 32,
+    CCO_BOARD_HEAD = 16, /* bytes before the data: the number, and alignment for any type */
+};
 
 typedef struct cco_board {
     char *memory; /* cco_board_memory bytes, zero to begin with */
@@ -26,7 +30,7 @@ typedef struct cco_board {
 /* Bytes of data for which a slot has room. */
 static inline size_t cco_board_room(size_t slot)
 {
-    return slot - sizeof(uint64_t);
+    return slot - CCO_BOARD_HEAD;
 }
 
 /* Bytes that a rank has: a line that says what it left behind, and its ring. */
@@ -60,7 +64,7 @@ static inline char *cco_board_mine(cco_board *b)
 {
     if (b->passed + CCO_BOARD_RING < b->now)
         cco_board_wait_for_room(b);
-    return (char *)(cco_board_slot(b, b->rank) + 1);
+    return (char *)cco_board_slot(b, b->rank) + CCO_BOARD_HEAD;
 }
 
 /* Shows it. */
@@ -75,7 +79,7 @@ static inline const char *cco_board_of(const cco_board *b, int rank)
     const uint64_t *slot = cco_board_slot(b, rank);
     for (int tries = 0; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->now;)
         cco_pause(&tries);
-    return (const char *)(slot + 1);
+    return (const char *)slot + CCO_BOARD_HEAD;
 }
 
 /* This rank needs nothing more of the operation. */
