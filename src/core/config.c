@@ -90,6 +90,19 @@ static void read_wait(cco_config *c)
                  "CRESTA_PROFILE_WAIT=%.40s: expected a number from 0 (never) to 1000000000", text);
 }
 
+static void read_memory(cco_config *c)
+{
+    const char *text = value("CRESTA_SHM_MEMORY");
+    char *end;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    c->shm_memory = (size_t)number << shift;
+    if (*text < '0' || *text > '9' || end[shift > 0] != '\0' || c->shm_memory >> shift != number)
+        snprintf(c->error, sizeof c->error,
+                 "CRESTA_SHM_MEMORY=%.40s: expected a number of bytes, or one with K, M or G",
+                 text);
+}
+
 /* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
 static bool read_debug_word(cco_debug *d, const char *word, size_t length)
 {
@@ -128,6 +141,7 @@ void cco_config_read(void)
     c->fallback = (cco_fallback)one_of(
         c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
     read_wait(c);
+    read_memory(c);
     read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
@@ -145,7 +159,8 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[128];
-    snprintf(numbers, sizeof numbers, "%d %u %d %d %d %lu %lu", c->profile != NULL, c->profile_wait,
-             (int)c->fallback, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
+    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %d %lu %lu", c->profile != NULL,
+             c->profile_wait, (int)c->fallback, c->shm_memory, c->debug.check, c->debug.trace,
+             c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

@@ -4,6 +4,7 @@
 #define CCO_CONFIG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/log.h"
@@ -31,6 +32,7 @@ typedef struct cco_config {
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
+    size_t shm_memory; /* bytes for each process */
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;

@@ -20,6 +20,11 @@ void cco_pause_crowded(bool crowded)
     spins = crowded ? 0 : SPINS;
 }
 
+bool cco_pause_crowds(void)
+{
+    return spins == 0;
+}
+
 void cco_pause(int *tries)
 {
     const int now = *tries;

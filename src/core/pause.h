@@ -12,5 +12,6 @@ void cco_pause(int *tries);
 /* Says whether this node has more ranks than cores they may use.  Until somebody does, waits spin
  * for a few looks only. */
 void cco_pause_crowded(bool crowded);
+bool cco_pause_crowds(void); /* whether somebody said so */
 
 #endif

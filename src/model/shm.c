@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "shm": small data on a board that the ranks of a node share, everything else as p2p. */
+/* model "shm": data on boards that the ranks of a node share. */
 #include <stdlib.h>
 
 #include "core/config.h"
@@ -12,22 +12,30 @@
 #include "transport/shm/flat.h"
 #include "transport/shm/segment.h"
 
-enum { MOST_RANKS = 64 }; /* every rank reads what every other shows */
+/* Boards, in order of size: data in the cache line of their number and little more; what a
+ * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
+ * a core. */
+enum { SMALL, MIDDLE, LARGE, BOARDS };
+static const size_t slots[BOARDS] = {256, (8 << 10) + CCO_BOARD_LINE, (64 << 10) + CCO_BOARD_LINE};
+static const unsigned rings[BOARDS] = {CCO_BOARD_RING, CCO_BOARD_RING, 8};
+static const size_t rooms[BOARDS] = {256 - CCO_BOARD_HEAD,
+                                     (8 << 10) + CCO_BOARD_LINE - CCO_BOARD_HEAD,
+                                     (64 << 10) + CCO_BOARD_LINE - CCO_BOARD_HEAD};
+
+/* Memory is made in the first call that needs it: a communicator for barriers takes little. */
+typedef enum part { NEAR, FAR, PARTS } part;
+static const int first_board[PARTS + 1] = {SMALL, MIDDLE, BOARDS};
 
 /* What repeated calls came to: their problem besides what a memo holds. */
 typedef struct kept {
     cco_memo memo;
     cco_problem problem;
-    cco_board *board;
+    cco_flat plan;
 } kept;
 
-/* Boards of small and of larger slots: few calls of a program need the larger, and only what is
- * used takes memory. */
-enum { BOARDS = 2 };
-static const size_t slots[BOARDS] = {256, 8192 + 64};
-
 typedef struct own {
-    cco_segment segment; /* no memory: the ranks share none */
+    cco_segment segments[PARTS];
+    bool asked[PARTS]; /* for a segment: it is there, or never will be */
     cco_board boards[BOARDS];
     cco_workshop shop;
     kept kept[CCO_MEMOS];
@@ -38,33 +46,53 @@ static const char own_key; /* its address is the key */
 static void release(void *data)
 {
     own *o = data;
-    cco_segment_free(&o->segment);
+    for (int i = 0; i < PARTS; i++)
+        cco_segment_free(&o->segments[i]);
     cco_workshop_empty(&o->shop);
     free(o);
 }
 
-/* Collective when it is made, in the first call; NULL when communicators run out. */
+/* Makes the boards of a part.  Each rank's share of the memory has its rings one after the other.
+ */
+static void make_boards(own *o, cco_comm *state, part part)
+{
+    cco_segment *segment = &o->segments[part];
+    size_t share = 0;
+    for (int i = first_board[part]; i < first_board[part + 1]; i++)
+        share += cco_board_share(slots[i], rings[i]);
+    if (!cco_segment_make(segment, share, cco_configured.shm_memory, cco_comm_private(state)))
+        return;
+    size_t before = 0;
+    for (int i = first_board[part]; i < first_board[part + 1]; i++) {
+        o->boards[i] = (cco_board){.memory = segment->memory + before,
+                                   .share = segment->share,
+                                   .slot = slots[i],
+                                   .ring = rings[i],
+                                   .rank = state->rank,
+                                   .size = state->size,
+                                   .passed_by = CCO_BOARD_ALL};
+        before += cco_board_share(slots[i], rings[i]);
+    }
+}
+
+/* The board with a number, the same on all ranks; NULL if there is no memory for it.  Collective
+ * when the first one of its part is asked for. */
+static cco_board *board(own *o, cco_comm *state, int number)
+{
+    const part part = number >= first_board[FAR] ? FAR : NEAR;
+    if (!o->asked[part]) {
+        o->asked[part] = true;
+        make_boards(o, state, part);
+    }
+    return o->segments[part].memory != NULL ? &o->boards[number] : NULL;
+}
+
+/* NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    if (o != NULL)
-        return o;
-    const MPI_Comm comm = cco_comm_private(state);
-    if (comm == MPI_COMM_NULL)
-        return NULL;
-    o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    size_t before = 0, shares = 0;
-    for (int i = 0; i < BOARDS; i++)
-        shares += cco_board_share(slots[i]);
-    if (!cco_segment_make(&o->segment, (size_t)state->size * shares, comm, state->rank))
-        return o;
-    for (int i = 0; i < BOARDS; i++) {
-        o->boards[i] = (cco_board){.memory = o->segment.memory + before,
-                                   .slot = slots[i],
-                                   .rank = state->rank,
-                                   .size = state->size};
-        before += (size_t)state->size * cco_board_share(slots[i]);
-    }
+    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
+        o = cco_comm_attach(state, &own_key, sizeof *o, release);
     return o;
 }
 
@@ -90,59 +118,45 @@ static int run_without_memory(cco_comm *state, const cco_call *call)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-/* The board for a call, the same on all ranks; NULL if there is none.  Reductions need a type that
- * is the same for ever on all ranks. */
-static cco_board *board_for(own *o, const cco_call *call, const cco_problem *q)
+/* Reductions need a type that is the same for ever on all ranks, and no gaps. */
+static bool takes(const cco_call *call)
 {
-    const size_t shown = cco_flat_shown(q);
-    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
-        !(cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype)))
-        return NULL;
-    for (int i = 0; i < BOARDS; i++)
-        if (shown <= cco_board_room(slots[i]))
-            return &o->boards[i];
-    return NULL;
+    return !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) ||
+           (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
 }
 
-/* True for what no board takes, seen before anything is prepared: large data, and the calls whose
- * sizes only some know. */
-static bool is_hopeless(const cco_comm *state, const cco_call *call)
+static int run_frame(cco_board *b, const cco_flat *plan, const cco_frame *frame)
 {
-    const MPI_Count most = (MPI_Count)cco_board_room(slots[BOARDS - 1]);
-    if (cco_coll_infos[call->coll].properties & CCO_SIZED)
-        return cco_bytes(call, state->rank, state->size) > most;
-    return call->coll != CCO_BARRIER && call->coll != CCO_ALLGATHERV;
+    int rc = cco_frame_fill(frame);
+    if (rc == MPI_SUCCESS)
+        rc = cco_flat_run(b, plan, &frame->problem, &frame->binding);
+    return rc == MPI_SUCCESS ? cco_frame_drain(frame) : rc;
 }
 
 /* A call that is not remembered. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_frame frame;
-    if (is_hopeless(state, call))
+    if (!takes(call))
         return run_as_p2p(state, call);
     int rc = cco_frame_make(&frame, state, call, true, &o->shop);
-    if (rc != MPI_SUCCESS) {
-        PMPI_Comm_call_errhandler(call->comm, rc);
-        return rc;
-    }
-    cco_board *board = board_for(o, call, &frame.problem);
-    if (board == NULL) {
+    if (rc == MPI_SUCCESS) {
+        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS);
+        cco_board *b = board(o, state, plan.board);
+        if (b == NULL) {
+            cco_workshop_trim(&o->shop);
+            return run_without_memory(state, call);
+        }
+        rc = run_frame(b, &plan, &frame);
+        if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL)) {
+            k->problem = frame.problem;
+            k->plan = plan;
+            k->problem.layouts = k->memo.binding.layouts;
+        }
         cco_workshop_trim(&o->shop);
-        return run_as_p2p(state, call);
     }
-    rc = cco_frame_fill(&frame);
-    if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(board, &frame.problem, &frame.binding);
-    if (rc == MPI_SUCCESS)
-        rc = cco_frame_drain(&frame);
-    if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL)) {
-        k->problem = frame.problem;
-        k->board = board;
-        k->problem.layouts = k->memo.binding.layouts;
-    } else if (rc != MPI_SUCCESS) {
+    if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
-    }
-    cco_workshop_trim(&o->shop);
     return rc;
 }
 
@@ -155,25 +169,26 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
         return MPI_ERR_COMM;
     }
-    if (o->segment.memory == NULL)
-        return run_without_memory(state, call);
     kept *k = &o->kept[cco_memo_place(call)];
     if (!cco_memo_holds(&k->memo, 0, way, call))
         return run_new(o, k, state, way, call);
     k->memo.binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     k->memo.binding.base[CCO_OUT] = call->recvbuf;
-    return cco_flat_run(k->board, &k->problem, &k->memo.binding);
+    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &k->problem, &k->memo.binding);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
     (void)way, (void)coll;
-    return size > MOST_RANKS ? "there are more than 64 processes" : NULL;
+    return size > CCO_FLAT_RANKS ? "there are more than 64 processes" : NULL;
 }
 
 const cco_model cco_model_shm = {
     .name = "shm",
-    .doc = "shared memory of a node for small data (8 KiB a rank), p2p for the rest",
+    .doc = "shared memory of a node",
     .run = run,
     .below = &cco_model_p2p,
     .refuses = refuses,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* board.h - where the ranks of a node show each other small data: a ring of slots for each.
+/* board.h - where the ranks of a node show each other data: a ring of slots for each.
  *
- * Every operation on a communicator has a number, the same on all ranks.  A rank may write in its
- * slot for it, once; who needs that waits for the number, which stands in front of the data, in
- * their cache line if they are few.  Nobody writes in the slot of another.  A rank is ahead of the
- * slowest by at most the ring, so that calls with one direction do not wait for an answer. */
+ * A call goes in pieces, numbered the same on all ranks: its own number above that of the piece.  A
+ * rank may write in its slot for a piece, once; who needs that waits for the number, which stands
+ * in front of the data, in their cache line if they are few.  Nobody writes in the slot of another.
+ * A rank is ahead of its readers by at most the ring, so that calls with one direction do not wait
+ * for an answer. */
 #ifndef CCO_BOARD_H
 #define CCO_BOARD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,16 +17,28 @@
 
 enum {
     CCO_BOARD_LINE = 64,
-    CCO_BOARD_RING = 32,
+    CCO_BOARD_RING = 32, /* slots of a ring at most */
     CCO_BOARD_HEAD = 16, /* bytes before the data: the number, and alignment for any type */
+    CCO_BOARD_BITS = 24, /* of a piece's number within a call */
+    CCO_BOARD_ALL = -1,  /* all other ranks are readers */
 };
 
+/* What a rank knows of one of its own slots. */
+typedef struct cco_board_use {
+    uint64_t number; /* of the piece it holds, 0: none yet */
+    int reader;      /* who reads it: a rank or CCO_BOARD_ALL */
+} cco_board_use;
+
 typedef struct cco_board {
-    char *memory; /* cco_board_memory bytes, zero to begin with */
-    size_t slot;  /* bytes of a slot, in lines, its number included */
+    char *memory;  /* of rank 0, zero to begin with */
+    size_t share;  /* bytes of memory from one rank to the next, at least cco_board_share */
+    size_t slot;   /* bytes of a slot, in lines, its number included */
+    unsigned ring; /* slots: a power of two */
     int rank, size;
-    uint64_t now;    /* the operation under way; 0: none yet */
-    uint64_t passed; /* operations that all have left behind, as far as is known */
+    uint64_t call;   /* the call under way, its number above CCO_BOARD_BITS; 0: none yet */
+    uint64_t passed; /* up to here `passed_by` is known to need nothing */
+    int passed_by;   /* a rank, or CCO_BOARD_ALL */
+    cco_board_use uses[CCO_BOARD_RING];
 } cco_board;
 
 /* Bytes of data for which a slot has room. */
@@ -33,59 +47,79 @@ static inline size_t cco_board_room(size_t slot)
     return slot - CCO_BOARD_HEAD;
 }
 
-/* Bytes that a rank has: a line that says what it left behind, and its ring. */
-static inline size_t cco_board_share(size_t slot)
+/* Bytes that a rank has: a line that says what it needs no more, and its ring. */
+static inline size_t cco_board_share(size_t slot, unsigned ring)
 {
-    return CCO_BOARD_LINE + CCO_BOARD_RING * slot;
+    return CCO_BOARD_LINE + ring * slot;
 }
 
 static inline uint64_t *cco_board_left(const cco_board *b, int rank)
 {
-    return (uint64_t *)(b->memory + (size_t)rank * cco_board_share(b->slot));
+    return (uint64_t *)(b->memory + (size_t)rank * b->share);
 }
 
-static inline uint64_t *cco_board_slot(const cco_board *b, int rank)
+static inline unsigned cco_board_place(const cco_board *b, uint64_t piece)
 {
-    const size_t place = CCO_BOARD_LINE + b->now % CCO_BOARD_RING * b->slot;
-    return (uint64_t *)(b->memory + (size_t)rank * cco_board_share(b->slot) + place);
+    return (unsigned)((b->call >> CCO_BOARD_BITS) + piece) & (b->ring - 1);
 }
 
-/* Waits until nobody reads what this rank wrote a ring ago. */
-void cco_board_wait_for_room(cco_board *b);
+static inline uint64_t *cco_board_slot(const cco_board *b, int rank, uint64_t piece)
+{
+    return (uint64_t *)((char *)cco_board_left(b, rank) + CCO_BOARD_LINE +
+                        cco_board_place(b, piece) * b->slot);
+}
 
-/* Begins the next operation, on every rank. */
+/* True when nobody needs what this rank's slot for a piece holds; looks once. */
+bool cco_board_look_for_room(cco_board *b, uint64_t piece);
+
+static inline bool cco_board_has_room(cco_board *b, uint64_t piece)
+{
+    const cco_board_use *use = &b->uses[cco_board_place(b, piece)];
+    if (use->number <= b->passed && (b->passed_by == CCO_BOARD_ALL || b->passed_by == use->reader))
+        return true;
+    return cco_board_look_for_room(b, piece);
+}
+
+/* Begins the next call, on every rank. */
 static inline void cco_board_begin(cco_board *b)
 {
-    b->now++;
+    b->call += (uint64_t)1 << CCO_BOARD_BITS;
 }
 
-/* Room for this rank's data. */
-static inline char *cco_board_mine(cco_board *b)
+/* Room for this rank's data in a piece, which `reader` will read. */
+static inline char *cco_board_mine(cco_board *b, uint64_t piece, int reader)
 {
-    if (b->passed + CCO_BOARD_RING < b->now)
-        cco_board_wait_for_room(b);
-    return (char *)cco_board_slot(b, b->rank) + CCO_BOARD_HEAD;
+    for (int tries = 0; !cco_board_has_room(b, piece);)
+        cco_pause(&tries);
+    b->uses[cco_board_place(b, piece)] = (cco_board_use){b->call + piece, reader};
+    return (char *)cco_board_slot(b, b->rank, piece) + CCO_BOARD_HEAD;
 }
 
 /* Shows it. */
-static inline void cco_board_show(cco_board *b)
+static inline void cco_board_show(cco_board *b, uint64_t piece)
 {
-    __atomic_store_n(cco_board_slot(b, b->rank), b->now, __ATOMIC_RELEASE);
+    __atomic_store_n(cco_board_slot(b, b->rank, piece), b->call + piece, __ATOMIC_RELEASE);
 }
 
 /* The data of a rank, once it shows them. */
-static inline const char *cco_board_of(const cco_board *b, int rank)
+static inline const char *cco_board_of(const cco_board *b, int rank, uint64_t piece)
 {
-    const uint64_t *slot = cco_board_slot(b, rank);
-    for (int tries = 0; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->now;)
+    const uint64_t *slot = cco_board_slot(b, rank, piece);
+    for (int tries = 0; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
         cco_pause(&tries);
     return (const char *)slot + CCO_BOARD_HEAD;
 }
 
-/* This rank needs nothing more of the operation. */
+/* This rank needs nothing more of a piece, and of those before. */
+static inline void cco_board_leave(cco_board *b, uint64_t piece)
+{
+    __atomic_store_n(cco_board_left(b, b->rank), b->call + piece, __ATOMIC_RELEASE);
+}
+
+/* Nor of any piece of the call. */
 static inline void cco_board_end(cco_board *b)
 {
-    __atomic_store_n(cco_board_left(b, b->rank), b->now, __ATOMIC_RELEASE);
+    cco_board_leave(b, ((uint64_t)1 << CCO_BOARD_BITS) - 1);
 }
 
 #endif

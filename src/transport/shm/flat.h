@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flat.h - collectives of small data on a board: every rank shows what it gives, and reads what it
+/* flat.h - collectives on boards: every rank shows what it gives, piece by piece, and reads what it
  * needs from all others itself.
  *
  * After the flat algorithms of shared memory in R. L. Graham, G. Shipman: MPI support for
@@ -10,12 +10,23 @@
 #include "sched/engine.h"
 #include "transport/shm/board.h"
 
-/* Bytes that the rank with most of them shows: all ranks know the same.  SIZE_MAX for the
- * collectives whose sizes only some know. */
-size_t cco_flat_shown(const cco_problem *q);
+enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
 
-/* Runs it on a board whose slots have room; data without gaps.  MPI_SUCCESS or what an operation of
- * the MPI returned. */
-int cco_flat_run(cco_board *b, const cco_problem *q, const cco_binding *binding);
+/* How a call goes over a board. */
+typedef struct cco_flat {
+    int board;       /* of those it may use */
+    size_t window;   /* bytes of every block, or of the vector, that go in one piece */
+    uint64_t gives;  /* pieces that this rank shows */
+    uint64_t rounds; /* pieces that it shows or reads */
+} cco_flat;
+
+/* Plans a call over the first of `n` boards, in order of size, whose slots have room for all at
+ * once; in pieces over the last if none has.  `rooms`: bytes for which their slots have room.  The
+ * board and the window are the same on all ranks. */
+cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n);
+
+/* Runs it; data without gaps.  MPI_SUCCESS or what an operation of the MPI returned. */
+int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
+                 const cco_binding *binding);
 
 #endif

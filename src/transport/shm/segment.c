@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "transport/shm/segment.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,11 +72,27 @@ static int open_file(const address *theirs)
     return file;
 }
 
-static char *map(int file, size_t size)
+/* Bytes of the shares of this process, of all segments. */
+static size_t in_use;
+
+static bool may_use(size_t share, size_t most)
 {
-    void *memory = MAP_FAILED;
-    if (file >= 0)
-        memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (__atomic_add_fetch(&in_use, share, __ATOMIC_RELAXED) <= most)
+        return true;
+    __atomic_sub_fetch(&in_use, share, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Maps the memory and takes the pages of this rank's share. */
+static char *map(int file, const cco_segment *segment, int rank)
+{
+    const size_t size = segment->share * (size_t)segment->ranks;
+    if (file < 0)
+        return NULL;
+    if (fallocate(file, 0, (off_t)(segment->share * (size_t)rank), (off_t)segment->share) != 0 &&
+        errno != EOPNOTSUPP)
+        return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
@@ -87,22 +104,29 @@ static bool all_have(bool mine, MPI_Comm comm)
            cco_wait(&request) == MPI_SUCCESS && all;
 }
 
-bool cco_segment_make(cco_segment *segment, size_t size, MPI_Comm comm, int rank)
+bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)
 {
     address a = {.file = -1};
     MPI_Request request;
-    int file = -1;
-    *segment = (cco_segment){.size = size};
+    int file = -1, rank;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    *segment = (cco_segment){.share = (share + page - 1) / page * page};
+    PMPI_Comm_size(comm, &segment->ranks);
+    PMPI_Comm_rank(comm, &rank);
     if (rank == 0) {
         whereabouts(&a);
-        file = make_file(size, &a);
+        file = make_file(segment->share * (size_t)segment->ranks, &a);
     }
     if (PMPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
         cco_wait(&request) != MPI_SUCCESS)
         a.file = -1;
     if (rank != 0)
         file = open_file(&a);
-    segment->memory = map(file, size);
+    if (may_use(segment->share, most)) {
+        segment->memory = map(file, segment, rank);
+        if (segment->memory == NULL)
+            __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
+    }
     const bool all = all_have(segment->memory != NULL, comm);
     if (file >= 0)
         close(file);
@@ -113,7 +137,9 @@ bool cco_segment_make(cco_segment *segment, size_t size, MPI_Comm comm, int rank
 
 void cco_segment_free(cco_segment *segment)
 {
-    if (segment->memory != NULL)
-        munmap(segment->memory, segment->size);
+    if (segment->memory == NULL)
+        return;
+    munmap(segment->memory, segment->share * (size_t)segment->ranks);
+    __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
     segment->memory = NULL;
 }

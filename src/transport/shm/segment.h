@@ -2,7 +2,8 @@
 /* segment.h - memory that the ranks of a communicator on one node share.
  *
  * It has no name: rank 0 makes it (memfd_create), the others map it by way of /proc, and the kernel
- * frees it with the last process, however that ends. */
+ * frees it with the last process, however that ends.  Each rank has a share of it, whose pages it
+ * takes itself before anybody writes there: near its core, and no write finds memory run out. */
 #ifndef CCO_SEGMENT_H
 #define CCO_SEGMENT_H
 
@@ -12,12 +13,14 @@
 
 typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
-    size_t size;
+    size_t share; /* bytes of a rank */
+    int ranks;
 } cco_segment;
 
-/* Makes a segment of `size` bytes; collective over `comm`, on which errors are returned.  True on
- * all ranks, or false on all: ranks on other nodes, in other containers, no memory. */
-bool cco_segment_make(cco_segment *segment, size_t size, MPI_Comm comm, int rank);
+/* Makes a segment with `share` bytes for each rank; collective over `comm`, on which errors are
+ * returned.  True on all ranks, or false on all: ranks on other nodes, in other containers, no
+ * memory, or more for one of them than `most` bytes in all its segments. */
+bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm);
 
 void cco_segment_free(cco_segment *segment); /* local */
 

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_flat.c - the collectives on boards (transport/shm/flat.h), all ranks in one process: each a
+ * coroutine that gives way to another, by chance, where it would wait.  Boards have few and small
+ * slots, so that calls take pieces and rings come round; every rank goes on to the next call when
+ * it is through, however far behind the others are.
+ *
+ *     conformance-flat [SEQUENCES [SEED]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "transport/p2p/p2p.h"
+#include "transport/shm/flat.h"
+#include "world.h"
+
+enum {
+    CALLS = 6, /* of a sequence */
+    RANKS = 9,
+    STACK = 256 << 10,
+    BOARDS = 2,
+    LOOKS = 1000000, /* more than any sequence takes */
+};
+
+typedef struct rank {
+    ucontext_t context;
+    char *stack;
+    cco_board boards[BOARDS];
+    int calls; /* begun */
+    bool done;
+} rank;
+
+static rank ranks[RANKS];
+static ucontext_t scheduler;
+static int running, size; /* rank, ranks */
+static world *worlds[CALLS];
+static int entered[CALLS];
+static size_t rooms[BOARDS];
+static long runs, failures, many_pieces;
+
+/* What core/pause.c does elsewhere: others run. */
+void __wrap_cco_pause(int *tries);
+void __wrap_cco_pause(int *tries)
+{
+    (void)tries;
+    swapcontext(&ranks[running].context, &scheduler);
+}
+
+bool __wrap_cco_pause_crowds(void);
+bool __wrap_cco_pause_crowds(void)
+{
+    if (rand() % 4 == 0)
+        __wrap_cco_pause(NULL);
+    return rand() % 2;
+}
+
+/* What transport/p2p/local.c does elsewhere, with the operation of the world. */
+int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
+                   const cco_operation *op)
+{
+    const world *w = worlds[ranks[running].calls - 1];
+    (void)flight, (void)op;
+    for (size_t i = 0; i < into->count; i++)
+        w->sim.reduce(from->at + i * w->element, into->at + i * w->element, w->element);
+    return MPI_SUCCESS;
+}
+
+static void fail(const world *w, const char *what)
+{
+    failures++;
+    printf("FAIL %s p=%d n=%d root=%d shape=%u%s%s: %s %s\n", cco_coll_infos[w->c.coll].name,
+           w->c.p, w->c.n, w->c.root, w->c.shape, w->c.in_place ? " in place" : "",
+           w->c.commutative ? "" : " not commutative", what, w->sim.why);
+}
+
+static void call(int me, world *w)
+{
+    cco_binding binding = {.base = {NULL}};
+    cco_problem *q = &w->problems[me];
+    for (int base = 0; base < CCO_BASES; base++) {
+        binding.base[base] = (char *)w->sim.ranks[me].memory[base].data;
+        binding.layouts[base] = w->layouts[base];
+    }
+    const cco_flat plan = cco_flat_plan(q, rooms, BOARDS);
+    many_pieces += plan.rounds > 2;
+    entered[ranks[me].calls++]++;
+    if (cco_flat_run(&ranks[me].boards[plan.board], &plan, q, &binding) != MPI_SUCCESS)
+        fail(w, "error");
+    if (w->c.coll == CCO_BARRIER && entered[ranks[me].calls - 1] < size)
+        fail(w, "a rank left before all had come");
+}
+
+static void live(int me)
+{
+    for (int i = 0; i < CALLS; i++)
+        call(me, worlds[i]);
+    ranks[me].done = true;
+}
+
+static void make_boards(void)
+{
+    static char *memory;
+    unsigned rings[BOARDS];
+    size_t slots[BOARDS], share = 0, before = 0;
+    for (int i = 0; i < BOARDS; i++) {
+        slots[i] = (size_t)(i + 1) * CCO_BOARD_LINE * (size_t)(2 + rand() % 3);
+        rings[i] = 1u << rand() % 4;
+        rooms[i] = cco_board_room(slots[i]);
+        share += cco_board_share(slots[i], rings[i]);
+    }
+    free(memory);
+    memory = calloc((size_t)size, share);
+    for (int i = 0; i < BOARDS; i++) {
+        for (int k = 0; k < size; k++)
+            ranks[k].boards[i] = (cco_board){.memory = memory + before,
+                                             .share = share,
+                                             .slot = slots[i],
+                                             .ring = rings[i],
+                                             .rank = k,
+                                             .size = size,
+                                             .passed_by = CCO_BOARD_ALL};
+        before += cco_board_share(slots[i], rings[i]);
+    }
+}
+
+/* Lets a rank run until it waits; true when it is through. */
+__attribute__((noinline)) static bool resume(int rank)
+{
+    running = rank;
+    swapcontext(&scheduler, &ranks[rank].context);
+    return ranks[rank].done;
+}
+
+static void begin_ranks(void)
+{
+    for (int i = 0; i < size; i++) {
+        getcontext(&ranks[i].context);
+        ranks[i].context.uc_stack.ss_sp = ranks[i].stack;
+        ranks[i].context.uc_stack.ss_size = STACK;
+        ranks[i].context.uc_link = &scheduler;
+        ranks[i].calls = 0;
+        ranks[i].done = false;
+        makecontext(&ranks[i].context, (void (*)(void))live, 1, i);
+    }
+}
+
+/* Lets ranks run by chance until all are through; false if that never comes. */
+static bool run_ranks(void)
+{
+    int left = size;
+    begin_ranks();
+    for (int look = 0; left > 0 && look < LOOKS; look++) {
+        const int rank = rand() % size;
+        if (!ranks[rank].done)
+            left -= resume(rank);
+    }
+    return left == 0;
+}
+
+/* Runs in the simulator what some algorithm makes of the case, for world_check wants to know what
+ * is written. */
+static void mark(world *w)
+{
+    const cco_algo *algo = NULL;
+    for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++)
+        if (!algo->shares_counts && algo->usable(&w->problems[0]))
+            break;
+    for (int i = 0; i < w->c.p; i++) {
+        cco_problem *q = &w->problems[i];
+        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
+            q->params[k] = algo->params[k].preset;
+        cco_sched *s = cco_sched_new(q);
+        algo->build(s, q);
+        w->sim.ranks[i].sched = s;
+    }
+    world_fill(w, w->c.seed);
+    if (!cco_sim_run(&w->sim))
+        fail(w, "in the simulator:");
+}
+
+/* Gives the ranks their data again, and keeps the marks. */
+static void refill(world *w)
+{
+    unsigned char *marks[RANKS];
+    for (int i = 0; i < size; i++) {
+        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
+        marks[i] = malloc(out->size + 1);
+        memcpy(marks[i], out->written, out->size);
+    }
+    world_fill(w, w->c.seed);
+    for (int i = 0; i < size; i++) {
+        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
+        memcpy(out->written, marks[i], out->size);
+        free(marks[i]);
+    }
+}
+
+/* Model shm packs what alltoall has in place. */
+static bool possible_in_place(cco_coll coll)
+{
+    return world_in_place(coll) && coll != CCO_ALLTOALL && coll != CCO_ALLTOALLV &&
+           coll != CCO_ALLTOALLW;
+}
+
+static world_case some_case(void)
+{
+    static const int elements[] = {0, 1, 2, 7, 30, 31, 32, 33, 100, 400};
+    const cco_coll coll = (cco_coll)(rand() % CCO_COLLECTIVES);
+    const int properties = cco_coll_infos[coll].properties;
+    return (world_case){.coll = coll,
+                        .p = size,
+                        .n = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])],
+                        .root = properties & CCO_ROOTED ? rand() % size : 0,
+                        .shape = (unsigned)rand() % 4,
+                        .in_place = possible_in_place(coll) && rand() % 2,
+                        .commutative = !(properties & CCO_REDUCTION) || rand() % 2,
+                        .seed = 1 + (unsigned)rand() % 1000};
+}
+
+static void run_sequence(void)
+{
+    size = 1 + rand() % RANKS;
+    make_boards();
+    for (int i = 0; i < CALLS; i++) {
+        const world_case c = some_case();
+        worlds[i] = world_new(&c);
+        entered[i] = 0;
+        mark(worlds[i]);
+        refill(worlds[i]);
+    }
+    if (!run_ranks())
+        fail(worlds[0], "this call or one after it has no end");
+    for (int i = 0; i < CALLS; i++) {
+        if (!world_check(worlds[i]))
+            fail(worlds[i], "");
+        for (int k = 0; k < size; k++)
+            cco_sched_free((cco_sched *)(uintptr_t)worlds[i]->sim.ranks[k].sched);
+        world_free(worlds[i]);
+        runs++;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const int sequences = argc > 1 ? atoi(argv[1]) : 4000;
+    const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    for (int i = 0; i < RANKS; i++)
+        ranks[i].stack = malloc(STACK);
+    for (int i = 0; i < sequences && failures == 0; i++) {
+        srand(seed + (unsigned)i);
+        run_sequence();
+        if (failures > 0)
+            printf("again: conformance-flat 1 %u\n", seed + (unsigned)i);
+    }
+    for (int i = 0; i < RANKS; i++)
+        free(ranks[i].stack);
+    printf("%ld calls, %ld times a rank in more than two pieces, %ld failures\n", runs, many_pieces,
+           failures);
+    return failures > 0 || many_pieces == 0;
+}
