@@ -104,7 +104,7 @@ static void make_boards(void)
     size_t slots[BOARDS], share = 0, before = 0;
     for (int i = 0; i < BOARDS; i++) {
         slots[i] = (size_t)(i + 1) * CCO_BOARD_LINE * (size_t)(2 + rand() % 3);
-        rings[i] = 1u << rand() % 4;
+        rings[i] = 2u << rand() % 3;
         rooms[i] = cco_board_room(slots[i]);
         share += cco_board_share(slots[i], rings[i]);
     }
@@ -204,7 +204,7 @@ static bool possible_in_place(cco_coll coll)
 
 static world_case some_case(void)
 {
-    static const int elements[] = {0, 1, 2, 7, 30, 31, 32, 33, 100, 400};
+    static const int elements[] = {0, 1, 2, 7, 30, 31, 32, 33, 100, 400, 3000};
     const cco_coll coll = (cco_coll)(rand() % CCO_COLLECTIVES);
     const int properties = cco_coll_infos[coll].properties;
     return (world_case){.coll = coll,

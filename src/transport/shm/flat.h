@@ -18,11 +18,12 @@ typedef struct cco_flat {
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
     uint64_t gives;  /* pieces that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
+    bool shares;     /* a reduction in two steps (shares.c) */
 } cco_flat;
 
 /* Plans a call over the first of `n` boards, in order of size, whose slots have room for all at
  * once; in pieces over the last if none has.  `rooms`: bytes for which their slots have room.  The
- * board and the window are the same on all ranks. */
+ * board, the window and the steps are the same on all ranks. */
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n);
 
 /* Runs it; data without gaps.  MPI_SUCCESS or what an operation of the MPI returned. */

@@ -103,6 +103,15 @@ static uint64_t gives(const cco_flat *f, const cco_problem *q)
     }
 }
 
+/* Whether shares are worth a second exchange: without them every rank, or the root, reads what all
+ * show. */
+static bool shares(const cco_problem *q)
+{
+    enum { WORTH = 16 << 10 }; /* bytes not read */
+    return (q->coll == CCO_ALLREDUCE || q->coll == CCO_REDUCE) && q->size > 2 &&
+           q->bytes >= WORTH / (size_t)(q->size - 2);
+}
+
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
 {
     const size_t lanes = has_lanes(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
@@ -120,5 +129,6 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
     }
     f.rounds = pieces(&f, most);
     f.gives = gives(&f, q);
+    f.shares = shares(q);
     return f;
 }

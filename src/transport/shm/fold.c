@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fold.c - cco_run_fold: reductions of data that lie in slots. */
+#include "transport/p2p/p2p.h"
+#include "transport/shm/run.h"
+
+enum { BLOCK = 8192 }; /* bytes of a result that stay in the nearest cache while operands pass */
+
+/* to[i] = a[i] op b[i]; `to` may be b. */
+static int combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
+{
+    const cco_layout *layout = &r->binding->layouts[CCO_OUT];
+    const cco_data from = {(char *)(uintptr_t)a, n / layout->size, layout};
+    const cco_data into = {to, from.count, layout};
+    if (to != b)
+        memcpy(to, b, n);
+    return cco_mpi_reduce(NULL, &from, &into, &r->binding->operation);
+}
+
+static int fold_block(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
+{
+    _Alignas(64) char own[BLOCK];
+    const int rank = r->q->rank;
+    if (rank >= first && rank <= last && r->q->in.base == CCO_OUT)
+        from[rank] = memcpy(own, from[rank], n);
+    if (first == last)
+        memcpy(to, from[last], n);
+    const char *so_far = from[last];
+    int rc = MPI_SUCCESS;
+    for (int i = last - 1; i >= first && rc == MPI_SUCCESS; i--) {
+        rc = combine(r, from[i], so_far, to, n);
+        so_far = to;
+    }
+    return rc;
+}
+
+int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
+{
+    const char *now[CCO_FLAT_RANKS];
+    const size_t step = BLOCK / r->q->unit * r->q->unit;
+    int rc = MPI_SUCCESS;
+    for (size_t at = 0; at < n && rc == MPI_SUCCESS; at += step) {
+        for (int i = first; i <= last; i++)
+            now[i] = from[i] + at;
+        rc = fold_block(r, now, first, last, to + at, n - at < step ? n - at : step);
+    }
+    return rc;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shares.c - allreduce and reduce of larger data: every rank folds its share of each piece and
+ * shows the result, so that no rank reads all that all others show.
+ *
+ * Piece k of the vector takes two of the board: 2 k for the operands, 2 k + 1 for the results.  The
+ * results of a piece are collected when the operands of the next are shown: they had time to come.
+ * After R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
+#include "transport/shm/run.h"
+
+/* The share of a rank in a part of the vector: lines, of whole elements. */
+static cco_span share(const cco_run *r, cco_span part, int rank)
+{
+    const size_t line = r->q->unit * CCO_BOARD_LINE;
+    const size_t each = (part.n / (size_t)r->q->size + line) / line * line;
+    const size_t at = (size_t)rank * each;
+    part.n = part.n > at ? part.n - at : 0;
+    part.n = part.n < each ? part.n : each;
+    part.at += (ptrdiff_t)at;
+    return part;
+}
+
+static bool collects(const cco_problem *q)
+{
+    return q->coll == CCO_ALLREDUCE || q->rank == q->root;
+}
+
+static cco_span part_of(const cco_run *r, const cco_side *side, uint64_t k)
+{
+    return cco_run_part(r, cco_whole(side), k);
+}
+
+static void show_operand(const cco_run *r, uint64_t k)
+{
+    const cco_span from = part_of(r, &r->q->in, k);
+    char *slot = cco_board_mine(r->board, 2 * k, CCO_BOARD_ALL);
+    memcpy(slot, cco_run_place(r, from), from.n);
+    cco_board_show(r->board, 2 * k);
+}
+
+static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
+{
+    while (shown < r->plan->rounds && (shown <= k || (shown <= k + cco_run_ahead(r) &&
+                                                      cco_board_has_room(r->board, 2 * shown))))
+        show_operand(r, shown++);
+    return shown;
+}
+
+/* Folds this rank's share into its slot, and where it goes on this rank. */
+static int fold_share(const cco_run *r, uint64_t k)
+{
+    const cco_problem *q = r->q;
+    const char *from[CCO_FLAT_RANKS];
+    const cco_span whole = part_of(r, &q->in, k), mine = share(r, whole, q->rank);
+    if (mine.n == 0)
+        return MPI_SUCCESS;
+    for (int i = 0; i < q->size; i++)
+        from[i] = i == q->rank ? cco_run_place(r, mine)
+                               : cco_board_of(r->board, i, 2 * k) + (mine.at - whole.at);
+    const int reader = q->coll == CCO_ALLREDUCE ? CCO_BOARD_ALL : q->root;
+    char *slot = cco_board_mine(r->board, 2 * k + 1, reader);
+    const int rc = cco_run_fold(r, from, 0, q->size - 1, slot, mine.n);
+    cco_board_show(r->board, 2 * k + 1);
+    if (collects(q))
+        memcpy(cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)), slot, mine.n);
+    return rc;
+}
+
+static void collect(const cco_run *r, uint64_t k)
+{
+    const cco_problem *q = r->q;
+    for (int i = 1; i < q->size && collects(q); i++) {
+        const int rank = (q->rank + i) % q->size;
+        const cco_span to = share(r, part_of(r, &q->out, k), rank);
+        if (to.n > 0)
+            memcpy(cco_run_place(r, to), cco_board_of(r->board, rank, 2 * k + 1), to.n);
+    }
+    cco_board_leave(r->board, 2 * k + 1);
+}
+
+int cco_run_shares(const cco_run *r)
+{
+    uint64_t shown = 0;
+    int rc = MPI_SUCCESS;
+    for (uint64_t k = 0; k < r->plan->rounds; k++) {
+        shown = show_some(r, shown, k);
+        if (k > 0)
+            collect(r, k - 1);
+        const int one = fold_share(r, k);
+        rc = rc == MPI_SUCCESS ? one : rc;
+        cco_board_leave(r->board, 2 * k);
+    }
+    if (r->plan->rounds > 0)
+        collect(r, r->plan->rounds - 1);
+    return rc;
+}
