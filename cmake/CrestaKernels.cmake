@@ -7,6 +7,9 @@ set(flags -O3)               # whatever the build type: without it loops are not
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
   # The same roundings everywhere: src/core/kernels/loops.inc says why.
   list(APPEND flags -fopenmp-simd -ffp-contract=off)
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    list(APPEND flags -Wno-pass-failed)      # no processor has vectors of long double
+  endif()
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     set(CRESTA_AVX ON)
   endif()
