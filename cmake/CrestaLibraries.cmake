@@ -25,8 +25,9 @@ list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c")
 # the MPI interface.
 set_source_files_properties(${CRESTA_COUNTED} PROPERTIES
   COMPILE_OPTIONS "-Wconversion;-Wno-sign-conversion")
-# Loops for vectors.
-set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_OPTIONS "-O3")
+if(CRESTA_AVX)
+  set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_DEFINITIONS CRESTA_AVX)
+endif()
 
 # Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
 # interpose_mpich* are of one.
@@ -61,7 +62,8 @@ cresta_compile(cresta_objects)
 
 foreach(kind IN ITEMS static shared)
   string(TOUPPER ${kind} KIND)
-  add_library(crestacoll_${kind} ${KIND} $<TARGET_OBJECTS:cresta_objects>)
+  add_library(crestacoll_${kind} ${KIND} $<TARGET_OBJECTS:cresta_objects>
+              $<TARGET_OBJECTS:cresta_kernels>)
   target_link_libraries(crestacoll_${kind}
     PUBLIC MPI::MPI_C PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
   target_include_directories(crestacoll_${kind} PUBLIC
@@ -87,7 +89,8 @@ add_library(crestacoll::shared ALIAS crestacoll_shared)
 # Own objects, because CRESTA_PRELOAD may change them. Not linked to libmpi: it takes the one of
 # the process, and must
 # do no harm in a process that has none (mpiexec, a shell), hence lazy binding.
-add_library(crestacoll_preload SHARED ${CRESTA_COUNTED} ${CRESTA_ENTRIES} ${CRESTA_WRAPPERS})
+add_library(crestacoll_preload SHARED ${CRESTA_COUNTED} ${CRESTA_ENTRIES} ${CRESTA_WRAPPERS}
+            $<TARGET_OBJECTS:cresta_kernels>)
 cresta_compile(crestacoll_preload)
 target_compile_definitions(crestacoll_preload PRIVATE CRESTA_PRELOAD)
 target_link_options(crestacoll_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kernels.h - the operations of the standard on the types of C and Fortran, as loops of our own:
- * faster than a call of MPI_Reduce_local for small counts, and vectorised for large ones. */
+/* kernels.h - the operations of the standard on its types, as loops of our own: faster than a call
+ * of MPI_Reduce_local for small counts, vectorised for large ones, and the same bits on every rank,
+ * whatever its processor and wherever its data lie. */
 #ifndef CCO_KERNELS_H
 #define CCO_KERNELS_H
 
+#include "core/kernels/loops.h"
 #include "core/mpi_compat.h"
-#include <stddef.h>
 
-/* into[i] = from[i] op into[i], for `n` elements; the arrays do not overlap. */
-typedef void (*cco_kernel)(const void *from, void *into, size_t n);
-
-/* NULL for what only the MPI knows: operations of the program, pairs, types of other sizes. */
+/* The loop for elements of a type, as the MPI lays them out; of the best instruction set that this
+ * processor has.  NULL for what only the MPI knows: operations of the program and its types,
+ * Fortran's LOGICAL, types that are not what they are to C. */
 cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type);
+
+typedef enum cco_isa { CCO_BASELINE, CCO_AVX2, CCO_AVX512, CCO_ISAS } cco_isa;
+
+/* The same for one instruction set; NULL also where this processor has not got it. */
+cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type);
 
 #endif

@@ -10,10 +10,10 @@
 #include "core/mpi_compat.h"
 #include "sched/problem.h"
 
-/* An operation on a type. */
+/* An operation on the type of the elements that are reduced. */
 typedef struct cco_operation {
     MPI_Op op;
-    cco_kernel kernel; /* for elements without gaps; NULL: the MPI's */
+    cco_kernel kernel; /* NULL: the MPI's */
 } cco_operation;
 
 /* Elements in memory. */

@@ -44,8 +44,8 @@ int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
 {
     int rc = MPI_SUCCESS;
     (void)flight;
-    if (op->kernel != NULL && into->layout->dense) {
-        op->kernel(from->at, into->at, into->count);
+    if (op->kernel != NULL) {
+        op->kernel(from->at, into->at, into->at, into->count);
         return MPI_SUCCESS;
     }
     for (size_t i = 0; i < into->count && rc == MPI_SUCCESS; i += INT_MAX) {

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* baseline.c - the loops for every processor of the architecture. */
+#define LOOPS cco_loops_baseline
+#include "core/kernels/loops.inc"
