@@ -316,6 +316,8 @@ def module(table: list[Collective]) -> str:
     names = [f"cresta_{_stem(c, f)}" for f in forms for c in table] + [
         "cresta_set_impl",
         "cresta_comm_prepare",
+        "cresta_alloc_mem",
+        "cresta_free_mem",
     ]
     text = (
         "!> Module crestacoll: CRESTA_x for programs "
@@ -324,6 +326,7 @@ def module(table: list[Collective]) -> str:
         "ierror is optional; buffers may be array sections\n"
         "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
         "module crestacoll\n"
+        "    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr\n"
         "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
         "    implicit none\n    private\n"
     )
@@ -342,21 +345,28 @@ def module(table: list[Collective]) -> str:
 
 
 def _module_tail() -> str:
-    """CRESTA_Set_impl(comm, spec, ierror) and CRESTA_Comm_prepare(comm, ierror)."""
-    text = ""
-    for name, has_spec in (("cresta_set_impl", True), ("cresta_comm_prepare", False)):
-        text += f"    interface {name}\n"
-        for suffix, comm in (("int", "integer"), ("f08", "type(MPI_Comm)")):
-            args = "comm, spec, ierror" if has_spec else "comm, ierror"
-            text += f"        subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')\n"
-            text += (
-                "            import :: MPI_Comm\n"
-                if suffix == "f08"
-                else "            implicit none\n"
-            )
-            text += f"            {comm}, intent(in) :: comm\n"
-            text += "            type(*), dimension(..), intent(in) :: spec\n" if has_spec else ""
-            text += "            integer, optional, intent(out) :: ierror\n"
-            text += f"        end subroutine {name}_{suffix}\n"
-        text += f"    end interface {name}\n\n"
+    """What is no collective, in the order of its arguments; `comm` stands for either handle."""
+    spec = "type(*), dimension(..), intent(in) :: spec"
+    size = "integer(c_intptr_t), intent(in) :: size"
+    pointer = "type(c_ptr), intent(out) :: baseptr"
+    base = "type(*), dimension(..), intent(in) :: base"
+    text = _control("cresta_set_impl", ["comm", spec], ("int", "f08"))
+    text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
+    text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
+    text += _control("cresta_free_mem", [base], ("any",))
     return text.rstrip("\n") + "\nend module crestacoll\n"
+
+
+def _control(name: str, declared: list[str], suffixes: tuple[str, ...]) -> str:
+    text = f"    interface {name}\n"
+    for suffix in suffixes:
+        comm = "type(MPI_Comm)" if suffix == "f08" else "integer"
+        lines = [f"{comm}, intent(in) :: comm" if d == "comm" else d for d in declared]
+        lines.append("integer, optional, intent(out) :: ierror")
+        args = ", ".join(line.split(":: ")[1] for line in lines)
+        imports = [n for n in ("MPI_Comm", "c_intptr_t", "c_ptr") if n in " ".join(lines)]
+        text += _fold(f"subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')", 8)
+        text += "            " + (f"import :: {', '.join(imports)}" if imports else "implicit none")
+        text += "\n" + "".join(f"            {line}\n" for line in lines)
+        text += f"        end subroutine {name}_{suffix}\n"
+    return text + f"    end interface {name}\n\n"

@@ -4,6 +4,7 @@
 !> Every argument means what it means in MPI_x; ierror is optional; buffers may be array sections
 !> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).
 module crestacoll
+    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr
     use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request
     implicit none
     private
@@ -14,7 +15,8 @@ module crestacoll
         cresta_igather, cresta_igatherv, cresta_iscatter, cresta_iscatterv, cresta_ireduce, &
         cresta_iallgather, cresta_iallgatherv, cresta_iallreduce, cresta_ireduce_scatter, &
         cresta_ireduce_scatter_block, cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, &
-        cresta_iscan, cresta_iexscan, cresta_set_impl, cresta_comm_prepare
+        cresta_iscan, cresta_iexscan, cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, &
+        cresta_free_mem
 
     interface cresta_barrier
         subroutine cresta_barrier_int(comm, ierror) bind(c, name='cresta_barrier_int')
@@ -980,15 +982,44 @@ module crestacoll
     end interface cresta_set_impl
 
     interface cresta_comm_prepare
-        subroutine cresta_comm_prepare_int(comm, ierror) bind(c, name='cresta_comm_prepare_int')
+        subroutine cresta_comm_prepare_int(comm, ierror) bind(c, &
+            name='cresta_comm_prepare_int')
             implicit none
             integer, intent(in) :: comm
             integer, optional, intent(out) :: ierror
         end subroutine cresta_comm_prepare_int
-        subroutine cresta_comm_prepare_f08(comm, ierror) bind(c, name='cresta_comm_prepare_f08')
+        subroutine cresta_comm_prepare_f08(comm, ierror) bind(c, &
+            name='cresta_comm_prepare_f08')
             import :: MPI_Comm
             type(MPI_Comm), intent(in) :: comm
             integer, optional, intent(out) :: ierror
         end subroutine cresta_comm_prepare_f08
     end interface cresta_comm_prepare
+
+    interface cresta_alloc_mem
+        subroutine cresta_alloc_mem_int(size, comm, baseptr, ierror) bind(c, &
+            name='cresta_alloc_mem_int')
+            import :: c_intptr_t, c_ptr
+            integer(c_intptr_t), intent(in) :: size
+            integer, intent(in) :: comm
+            type(c_ptr), intent(out) :: baseptr
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_alloc_mem_int
+        subroutine cresta_alloc_mem_f08(size, comm, baseptr, ierror) bind(c, &
+            name='cresta_alloc_mem_f08')
+            import :: MPI_Comm, c_intptr_t, c_ptr
+            integer(c_intptr_t), intent(in) :: size
+            type(MPI_Comm), intent(in) :: comm
+            type(c_ptr), intent(out) :: baseptr
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_alloc_mem_f08
+    end interface cresta_alloc_mem
+
+    interface cresta_free_mem
+        subroutine cresta_free_mem_any(base, ierror) bind(c, name='cresta_free_mem_any')
+            implicit none
+            type(*), dimension(..), intent(in) :: base
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_free_mem_any
+    end interface cresta_free_mem
 end module crestacoll

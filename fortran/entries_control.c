@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries_control.c - CRESTA_Set_impl and CRESTA_Comm_prepare for module crestacoll, in both kinds
- * of handles. */
+/* entries_control.c - what is no collective for module crestacoll, in both kinds of handles. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,9 +25,21 @@ void cresta_comm_prepare_int(MPI_Fint *comm, MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Comm_prepare(PMPI_Comm_f2c(*comm)));
 }
 
+void cresta_alloc_mem_int(MPI_Aint *size, MPI_Fint *comm, void **baseptr, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Alloc_mem(*size, PMPI_Comm_f2c(*comm), baseptr));
+}
+
+void cresta_free_mem_any(CFI_cdesc_t *base, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Free_mem(base->base_addr));
+}
+
 void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)
     __attribute__((alias("cresta_set_impl_int")));
 void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror)
     __attribute__((alias("cresta_comm_prepare_int")));
+void cresta_alloc_mem_f08(MPI_Aint *size, MPI_Fint *comm, void **baseptr, MPI_Fint *ierror)
+    __attribute__((alias("cresta_alloc_mem_int")));
 
 #pragma GCC visibility pop

@@ -61,6 +61,24 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec);
  * collectives.  Does nothing for an intercommunicator. */
 int CRESTA_Comm_prepare(MPI_Comm comm);
 
+/* Memory for buffers that the ranks of `comm` share where they are on one node.  In collectives on
+ * `comm` that model shm runs, large data that lie there are read by other ranks without a copy in
+ * between; a rank that gives such data returns when they have been read.
+ *
+ * bytes    wanted on this rank; every rank gets room for the largest wish of all
+ * comm     an intracommunicator; the call is collective over it
+ * baseptr  address of a pointer, which gets the memory: zero, aligned to a page
+ *
+ * Memory as of MPI_Alloc_mem where the ranks share none.  It outlives the communicator.
+ * Errors: MPI_ERR_COMM for an intercommunicator, MPI_ERR_ARG for less than 0 bytes or no pointer,
+ * MPI_ERR_NO_MEM. */
+int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr);
+
+/* Gives such memory back, by the address that CRESTA_Alloc_mem gave.  All ranks of the communicator
+ * free their part before any of them asks for new memory on it, or uses another rank's part.
+ * Errors: MPI_ERR_BASE, on MPI_COMM_WORLD, for any other address. */
+int CRESTA_Free_mem(void *base);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

@@ -8,6 +8,7 @@
 #include "model/memo.h"
 #include "model/registry.h"
 #include "model/scheduled.h"
+#include "model/shm_memory.h"
 #include "native/calls.h"
 #include "transport/shm/flat.h"
 #include "transport/shm/segment.h"
@@ -125,11 +126,18 @@ static bool takes(const cco_call *call)
            (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
 }
 
-static int run_frame(cco_board *b, const cco_flat *plan, const cco_frame *frame)
+/* Memory of the program that need not be copied: small data are not worth looking for it. */
+static const cco_regions *regions_for(const cco_comm *state, const cco_flat *plan)
+{
+    return plan->board == LARGE ? cco_shm_memory_of(state) : NULL;
+}
+
+static int run_frame(cco_board *b, const cco_flat *plan, const cco_frame *frame,
+                     const cco_regions *regions)
 {
     int rc = cco_frame_fill(frame);
     if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(b, plan, &frame->problem, &frame->binding);
+        rc = cco_flat_run(b, plan, &frame->problem, &frame->binding, regions);
     return rc == MPI_SUCCESS ? cco_frame_drain(frame) : rc;
 }
 
@@ -147,7 +155,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
             cco_workshop_trim(&o->shop);
             return run_without_memory(state, call);
         }
-        rc = run_frame(b, &plan, &frame);
+        rc = run_frame(b, &plan, &frame, regions_for(state, &plan));
         if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL)) {
             k->problem = frame.problem;
             k->plan = plan;
@@ -174,7 +182,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_new(o, k, state, way, call);
     k->memo.binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     k->memo.binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &k->problem, &k->memo.binding);
+    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &k->problem, &k->memo.binding,
+                                regions_for(state, &k->plan));
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

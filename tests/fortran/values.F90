@@ -3,6 +3,7 @@
 !> sections, assumed size.
 #include "binding.inc"
 program values
+    use, intrinsic :: iso_c_binding, only: c_f_pointer, c_intptr_t, c_ptr
     USE_MPI
     implicit none
     INCLUDE_MPI
@@ -18,6 +19,9 @@ program values
     failures = 0
     call in_place()
     call in_place_nonblocking()
+#if defined(LINKED)
+    call shared_memory()
+#endif
     call bottom()
     call logicals()
     call scalars_and_kinds()
@@ -74,6 +78,21 @@ contains
         call MPI_Scan(MPI_IN_PLACE, x, 1, MPI_INTEGER, MPI_SUM, comm IERR)
         call check(x(0) == me * (me + 1) / 2, 'scan in place')
     end subroutine in_place
+
+#if defined(LINKED)
+    !> Memory that the ranks share, as the memory of an array.
+    subroutine shared_memory()
+        integer, parameter :: n = 20000
+        type(c_ptr) :: base
+        integer, pointer :: y(:)
+        call CRESTA_Alloc_mem(int(n * storage_size(0) / 8, c_intptr_t), comm, base IERR)
+        call c_f_pointer(base, y, [n])
+        y = me
+        call CRESTA_Bcast(y, n, MPI_INTEGER, ranks - 1, comm IERR)
+        call check(all(y == ranks - 1), 'bcast in shared memory')
+        call CRESTA_Free_mem(y IERR)
+    end subroutine shared_memory
+#endif
 
     subroutine in_place_nonblocking()
         integer, asynchronous :: x(0:63)

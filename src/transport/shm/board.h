@@ -18,9 +18,10 @@
 enum {
     CCO_BOARD_LINE = 64,
     CCO_BOARD_RING = 32, /* slots of a ring at most */
-    CCO_BOARD_HEAD = 16, /* bytes before the data: the number, and alignment for any type */
+    CCO_BOARD_HEAD = 16, /* bytes before the data: the number, and a word about them */
     CCO_BOARD_BITS = 24, /* of a piece's number within a call */
-    CCO_BOARD_ALL = -1,  /* all other ranks are readers */
+    CCO_BOARD_LAST = (1 << CCO_BOARD_BITS) - 1,
+    CCO_BOARD_ALL = -1, /* all other ranks are readers */
 };
 
 /* What a rank knows of one of its own slots. */
@@ -95,10 +96,12 @@ static inline char *cco_board_mine(cco_board *b, uint64_t piece, int reader)
     return (char *)cco_board_slot(b, b->rank, piece) + CCO_BOARD_HEAD;
 }
 
-/* Shows it. */
-static inline void cco_board_show(cco_board *b, uint64_t piece)
+/* Shows it, with a word about it. */
+static inline void cco_board_show(cco_board *b, uint64_t piece, uint64_t word)
 {
-    __atomic_store_n(cco_board_slot(b, b->rank, piece), b->call + piece, __ATOMIC_RELEASE);
+    uint64_t *slot = cco_board_slot(b, b->rank, piece);
+    slot[1] = word;
+    __atomic_store_n(slot, b->call + piece, __ATOMIC_RELEASE);
 }
 
 /* The data of a rank, once it shows them. */
@@ -110,6 +113,11 @@ static inline const char *cco_board_of(const cco_board *b, int rank, uint64_t pi
     return (const char *)slot + CCO_BOARD_HEAD;
 }
 
+static inline uint64_t cco_board_word(const char *data)
+{
+    return ((const uint64_t *)(data - CCO_BOARD_HEAD))[1];
+}
+
 /* This rank needs nothing more of a piece, and of those before. */
 static inline void cco_board_leave(cco_board *b, uint64_t piece)
 {
@@ -119,7 +127,10 @@ static inline void cco_board_leave(cco_board *b, uint64_t piece)
 /* Nor of any piece of the call. */
 static inline void cco_board_end(cco_board *b)
 {
-    cco_board_leave(b, ((uint64_t)1 << CCO_BOARD_BITS) - 1);
+    cco_board_leave(b, CCO_BOARD_LAST);
 }
+
+/* Waits until `reader` has ended the call too. */
+void cco_board_wait_for_end(cco_board *b, int reader);
 
 #endif

@@ -12,7 +12,7 @@ static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t 
 {
     const cco_span to = cco_run_part(r, block, k);
     if (to.n > 0)
-        get(r, to, cco_board_of(r->board, rank, k) + at);
+        get(r, to, cco_run_data(r, rank, k, at, k * r->plan->window));
 }
 
 /* What this rank gives to itself, without a slot. */
@@ -28,24 +28,21 @@ static size_t lane(const cco_run *r, int writer, int reader)
     return (size_t)(reader - (reader > writer)) * r->plan->window;
 }
 
-static void show(const cco_run *r, cco_span block, uint64_t k, int reader)
+static void show(const cco_run *r, cco_span block, uint64_t k)
 {
-    char *slot = cco_board_mine(r->board, k, reader);
-    const cco_span from = cco_run_part(r, block, k);
-    memcpy(slot, cco_run_place(r, from), from.n);
-    cco_board_show(r->board, k);
+    char *slot = cco_board_mine(r->board, k, cco_run_reader(r));
+    cco_run_give(r, block, k, slot);
+    cco_run_show(r, k);
 }
 
 static void show_lanes(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     char *slot = cco_board_mine(r->board, k, CCO_BOARD_ALL);
-    for (int i = 0; i < q->size; i++) {
-        const cco_span from = cco_run_part(r, cco_block(q, &q->in, i), k);
+    for (int i = 0; i < q->size; i++)
         if (i != q->rank)
-            memcpy(slot + lane(r, q->rank, i), cco_run_place(r, from), from.n);
-    }
-    cco_board_show(r->board, k);
+            cco_run_give(r, cco_block(q, &q->in, i), k, slot + lane(r, q->rank, i));
+    cco_run_show(r, k);
 }
 
 static void show_piece(const cco_run *r, uint64_t k)
@@ -53,12 +50,7 @@ static void show_piece(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     switch (q->coll) {
     case CCO_BCAST:
-        show(r, cco_whole(&q->out), k, CCO_BOARD_ALL);
-        break;
-    case CCO_GATHER:
-    case CCO_GATHERV:
-    case CCO_REDUCE:
-        show(r, cco_whole(&q->in), k, q->root);
+        show(r, cco_whole(&q->out), k);
         break;
     case CCO_SCATTER:
     case CCO_SCATTERV:
@@ -70,7 +62,7 @@ static void show_piece(const cco_run *r, uint64_t k)
         show_lanes(r, k);
         break;
     default:
-        show(r, cco_whole(&q->in), k, CCO_BOARD_ALL);
+        show(r, cco_whole(&q->in), k);
     }
 }
 
@@ -82,9 +74,9 @@ static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own,
     const cco_span to = cco_run_part(r, result, k);
     const bool scatters = q->coll == CCO_REDUCE_SCATTER || q->coll == CCO_REDUCE_SCATTER_BLOCK;
     for (int i = first; to.n > 0 && i <= last; i++)
-        from[i] = i == q->rank
-                      ? cco_run_place(r, cco_run_part(r, own, k))
-                      : cco_board_of(r->board, i, k) + (scatters ? lane(r, i, q->rank) : 0);
+        from[i] = i == q->rank ? cco_run_place(r, cco_run_part(r, own, k))
+                               : cco_run_data(r, i, k, scatters ? lane(r, i, q->rank) : 0,
+                                              k * r->plan->window);
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
 }
 
@@ -174,7 +166,7 @@ static void keep_own(const cco_run *r)
 /* Shows piece `k`, and as many after it as should be and have room. */
 static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
-    while (shown < r->plan->gives &&
+    while (shown < cco_run_gives(r) &&
            (shown <= k || (shown <= k + cco_run_ahead(r) && cco_board_has_room(r->board, shown))))
         show_piece(r, shown++);
     return shown;
@@ -205,11 +197,52 @@ static int reduce(const cco_run *r)
     return rc;
 }
 
-int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding)
+/* True if all that this rank gives lies in a region. */
+static bool gives_from(const cco_run *r, int region)
 {
-    const cco_run r = {b, plan, q, binding};
+    const cco_problem *q = r->q;
+    const cco_side *side = q->coll == CCO_BCAST ? &q->out : &q->in;
+    if (side->blocks <= 1 && side->n == NULL)
+        return cco_region_holds(r->regions, region, q->rank, cco_run_place(r, cco_whole(side)),
+                                side->each);
+    for (int i = 0; i < q->size; i++) {
+        const cco_span block = cco_block(q, side, i);
+        if (i != q->rank &&
+            !cco_region_holds(r->regions, region, q->rank, cco_run_place(r, block), block.n))
+            return false;
+    }
+    return true;
+}
+
+/* Whether what this rank gives pays for waiting at the end. */
+static bool is_large(const cco_flat *plan)
+{
+    enum { LARGE = 8 << 10 }; /* bytes of a piece */
+    return (plan->gives > 0 && plan->window >= LARGE) ||
+           (plan->gives > 1 && plan->window >= sizeof(uint64_t));
+}
+
+/* The region that this rank gives from, -1 if its data go through slots: small ones, and operands
+ * that the result overwrites while others may still read them. */
+static int region_of(const cco_run *r)
+{
+    const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
+    if (r->regions == NULL || !is_large(r->plan) || (reduces && r->q->in.base == CCO_OUT))
+        return -1;
+    for (int i = 0; i < r->regions->count; i++)
+        if (gives_from(r, i))
+            return i;
+    return -1;
+}
+
+int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
+                 const cco_binding *binding, const cco_regions *regions)
+{
+    cco_found found;
+    cco_run r = {b, plan, q, binding, regions, &found, -1};
     int rc = MPI_SUCCESS;
+    found.ranks = 0;
+    r.region = region_of(&r);
     cco_board_begin(b);
     if (plan->shares)
         rc = cco_run_shares(&r);
@@ -218,5 +251,7 @@ int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
     else
         move(&r);
     cco_board_end(b);
+    if (r.region >= 0)
+        cco_board_wait_for_end(b, cco_run_reader(&r));
     return rc;
 }

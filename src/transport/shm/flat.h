@@ -9,6 +9,7 @@
 
 #include "sched/engine.h"
 #include "transport/shm/board.h"
+#include "transport/shm/region.h"
 
 enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
 
@@ -16,7 +17,7 @@ enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other show
 typedef struct cco_flat {
     int board;       /* of those it may use */
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
-    uint64_t gives;  /* pieces that this rank shows */
+    uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
     bool shares;     /* a reduction in two steps (shares.c) */
 } cco_flat;
@@ -26,8 +27,10 @@ typedef struct cco_flat {
  * board, the window and the steps are the same on all ranks. */
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n);
 
-/* Runs it; data without gaps.  MPI_SUCCESS or what an operation of the MPI returned. */
+/* Runs it; data without gaps.  What this rank gives is read where it is if that is in one of the
+ * regions (which may be NULL), and then it waits for its readers.  MPI_SUCCESS or what an operation
+ * of the MPI returned. */
 int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding);
+                 const cco_binding *binding, const cco_regions *regions);
 
 #endif

@@ -9,11 +9,16 @@ enum { BLOCK = 8192 }; /* bytes of a result that stay in the nearest cache while
 static int combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
 {
     const cco_layout *layout = &r->binding->layouts[CCO_OUT];
-    const cco_data from = {(char *)(uintptr_t)a, n / layout->size, layout};
-    const cco_data into = {to, from.count, layout};
+    const cco_operation *op = &r->binding->operation;
+    const size_t count = n / layout->size;
+    if (op->kernel != NULL) {
+        op->kernel(a, b, to, count);
+        return MPI_SUCCESS;
+    }
+    const cco_data from = {(char *)(uintptr_t)a, count, layout}, into = {to, count, layout};
     if (to != b)
         memcpy(to, b, n);
-    return cco_mpi_reduce(NULL, &from, &into, &r->binding->operation);
+    return cco_mpi_reduce(NULL, &from, &into, op);
 }
 
 static int fold_block(const cco_run *r, const char **from, int first, int last, char *to, size_t n)

@@ -128,7 +128,7 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
         return f;
     }
     f.rounds = pieces(&f, most);
-    f.gives = gives(&f, q);
     f.shares = shares(q);
+    f.gives = f.shares ? f.rounds : gives(&f, q);
     return f;
 }

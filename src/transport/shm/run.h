@@ -8,11 +8,20 @@
 #include "core/collectives.h"
 #include "transport/shm/flat.h"
 
+/* Where ranks give data that need no slot. */
+typedef struct cco_found {
+    uint64_t ranks; /* bit per rank: found */
+    const char *data[CCO_FLAT_RANKS];
+} cco_found;
+
 typedef struct cco_run {
     cco_board *board;
     const cco_flat *plan;
     const cco_problem *q;
     const cco_binding *binding;
+    const cco_regions *regions; /* NULL: there are none */
+    cco_found *found;
+    int region; /* where this rank's data lie, -1 if they go through slots */
 } cco_run;
 
 static inline char *cco_run_place(const cco_run *r, cco_span span)
@@ -28,6 +37,57 @@ static inline cco_span cco_run_part(const cco_run *r, cco_span block, uint64_t k
     block.n = block.n < window ? block.n : window;
     block.at += (ptrdiff_t)at;
     return block;
+}
+
+/* Who reads what this rank gives. */
+static inline int cco_run_reader(const cco_run *r)
+{
+    const cco_coll coll = r->q->coll;
+    const bool root_only = coll == CCO_GATHER || coll == CCO_GATHERV ||
+                           (coll == CCO_REDUCE && !r->plan->shares);
+    return root_only ? r->q->root : CCO_BOARD_ALL;
+}
+
+/* Pieces that this rank shows: the first says where all are, if they need no slot. */
+static inline uint64_t cco_run_gives(const cco_run *r)
+{
+    return r->region >= 0 ? 1 : r->plan->gives;
+}
+
+/* Writes the `k`th part of a block to its place in a slot, or where the block is. */
+static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, char *to)
+{
+    const cco_span from = cco_run_part(r, block, k);
+    if (r->region < 0) {
+        memcpy(to, cco_run_place(r, from), from.n);
+    } else {
+        const cco_regions *regions = r->regions;
+        const uint64_t at = (uint64_t)(cco_run_place(r, block) - regions->list[r->region].memory);
+        memcpy(to, &at, sizeof at);
+    }
+}
+
+static inline void cco_run_show(const cco_run *r, uint64_t piece)
+{
+    cco_board_show(r->board, piece, (uint64_t)(r->region + 1));
+}
+
+/* Data that `rank` shows: `lane` bytes into its slot for a piece of the board, or `at` bytes into
+ * the block that its first piece told of. */
+static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, size_t lane,
+                                       size_t at)
+{
+    if (r->found->ranks >> rank & 1)
+        return r->found->data[rank] + at;
+    const char *slot = cco_board_of(r->board, rank, piece);
+    const uint64_t word = cco_board_word(slot);
+    if (word == 0)
+        return slot + lane;
+    uint64_t place;
+    memcpy(&place, slot + lane, sizeof place);
+    r->found->data[rank] = r->regions->list[word - 1].memory + place;
+    r->found->ranks |= (uint64_t)1 << rank;
+    return r->found->data[rank] + at;
 }
 
 /* Pieces that a rank shows before the one that it needs itself. */

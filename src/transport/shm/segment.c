@@ -72,14 +72,22 @@ static int open_file(const address *theirs)
     return file;
 }
 
-/* Bytes of the shares of this process, of all segments. */
+/* Bytes of the shares of this process, of all segments that count. */
 static size_t in_use;
 
-static bool may_use(size_t share, size_t most)
+static void give_back(cco_segment *segment)
 {
-    if (__atomic_add_fetch(&in_use, share, __ATOMIC_RELAXED) <= most)
+    if (segment->counted)
+        __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
+    segment->counted = false;
+}
+
+static bool may_use(cco_segment *segment, size_t most)
+{
+    segment->counted = most != SIZE_MAX;
+    if (!segment->counted || __atomic_add_fetch(&in_use, segment->share, __ATOMIC_RELAXED) <= most)
         return true;
-    __atomic_sub_fetch(&in_use, share, __ATOMIC_RELAXED);
+    give_back(segment);
     return false;
 }
 
@@ -122,11 +130,8 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
         a.file = -1;
     if (rank != 0)
         file = open_file(&a);
-    if (may_use(segment->share, most)) {
+    if (may_use(segment, most))
         segment->memory = map(file, segment, rank);
-        if (segment->memory == NULL)
-            __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
-    }
     const bool all = all_have(segment->memory != NULL, comm);
     if (file >= 0)
         close(file);
@@ -137,9 +142,8 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
 
 void cco_segment_free(cco_segment *segment)
 {
-    if (segment->memory == NULL)
-        return;
-    munmap(segment->memory, segment->share * (size_t)segment->ranks);
-    __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
+    give_back(segment);
+    if (segment->memory != NULL)
+        munmap(segment->memory, segment->share * (size_t)segment->ranks);
     segment->memory = NULL;
 }

@@ -15,11 +15,13 @@ typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
     size_t share; /* bytes of a rank */
     int ranks;
+    bool counted; /* its share is among what `most` bounds */
 } cco_segment;
 
 /* Makes a segment with `share` bytes for each rank; collective over `comm`, on which errors are
  * returned.  True on all ranks, or false on all: ranks on other nodes, in other containers, no
- * memory, or more for one of them than `most` bytes in all its segments. */
+ * memory, or more for one of them than `most` bytes in all segments with such a bound; SIZE_MAX for
+ * none. */
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm);
 
 void cco_segment_free(cco_segment *segment); /* local */

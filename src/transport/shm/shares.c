@@ -31,16 +31,15 @@ static cco_span part_of(const cco_run *r, const cco_side *side, uint64_t k)
 
 static void show_operand(const cco_run *r, uint64_t k)
 {
-    const cco_span from = part_of(r, &r->q->in, k);
     char *slot = cco_board_mine(r->board, 2 * k, CCO_BOARD_ALL);
-    memcpy(slot, cco_run_place(r, from), from.n);
-    cco_board_show(r->board, 2 * k);
+    cco_run_give(r, cco_whole(&r->q->in), k, slot);
+    cco_run_show(r, 2 * k);
 }
 
 static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
-    while (shown < r->plan->rounds && (shown <= k || (shown <= k + cco_run_ahead(r) &&
-                                                      cco_board_has_room(r->board, 2 * shown))))
+    while (shown < cco_run_gives(r) && (shown <= k || (shown <= k + cco_run_ahead(r) &&
+                                                       cco_board_has_room(r->board, 2 * shown))))
         show_operand(r, shown++);
     return shown;
 }
@@ -54,12 +53,13 @@ static int fold_share(const cco_run *r, uint64_t k)
     if (mine.n == 0)
         return MPI_SUCCESS;
     for (int i = 0; i < q->size; i++)
-        from[i] = i == q->rank ? cco_run_place(r, mine)
-                               : cco_board_of(r->board, i, 2 * k) + (mine.at - whole.at);
+        from[i] = i == q->rank
+                      ? cco_run_place(r, mine)
+                      : cco_run_data(r, i, 2 * k, 0, k * r->plan->window) + (mine.at - whole.at);
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_BOARD_ALL : q->root;
     char *slot = cco_board_mine(r->board, 2 * k + 1, reader);
     const int rc = cco_run_fold(r, from, 0, q->size - 1, slot, mine.n);
-    cco_board_show(r->board, 2 * k + 1);
+    cco_board_show(r->board, 2 * k + 1, 0);
     if (collects(q))
         memcpy(cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)), slot, mine.n);
     return rc;
