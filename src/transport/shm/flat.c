@@ -112,10 +112,6 @@ static void take_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     switch (q->coll) {
-    case CCO_BARRIER:
-        for (int i = 0; i < q->size; i++)
-            cco_board_of(r->board, i, k);
-        break;
     case CCO_BCAST:
         if (q->rank != q->root)
             take(r, cco_whole(&q->out), q->root, k, 0);
@@ -141,7 +137,6 @@ static void keep_own(const cco_run *r)
     const cco_problem *q = r->q;
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     switch (q->coll) {
-    case CCO_BARRIER:
     case CCO_BCAST:
         break;
     case CCO_SCATTER:
@@ -235,21 +230,28 @@ static int region_of(const cco_run *r)
     return -1;
 }
 
+static int run_pieces(cco_run *r)
+{
+    cco_found found;
+    int rc = MPI_SUCCESS;
+    found.ranks = 0;
+    r->found = &found;
+    r->region = region_of(r);
+    if (r->plan->shares)
+        rc = cco_run_shares(r);
+    else if (cco_coll_infos[r->q->coll].properties & CCO_REDUCTION)
+        rc = reduce(r);
+    else
+        move(r);
+    return rc;
+}
+
 int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions)
 {
-    cco_found found;
-    cco_run r = {b, plan, q, binding, regions, &found, -1};
-    int rc = MPI_SUCCESS;
-    found.ranks = 0;
-    r.region = region_of(&r);
+    cco_run r = {b, plan, q, binding, regions, NULL, -1};
     cco_board_begin(b);
-    if (plan->shares)
-        rc = cco_run_shares(&r);
-    else if (cco_coll_infos[q->coll].properties & CCO_REDUCTION)
-        rc = reduce(&r);
-    else
-        move(&r);
+    const int rc = plan->once ? cco_run_once(&r) : run_pieces(&r);
     cco_board_end(b);
     if (r.region >= 0)
         cco_board_wait_for_end(b, cco_run_reader(&r));

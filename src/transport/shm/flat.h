@@ -20,6 +20,8 @@ typedef struct cco_flat {
     uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
     bool shares;     /* a reduction in two steps (shares.c) */
+    bool once;       /* small data, in one piece (once.c) */
+    size_t count;    /* elements of a reduction's result, if in one piece */
 } cco_flat;
 
 /* Plans a call over the first of `n` boards, in order of size, whose slots have room for all at

@@ -118,7 +118,7 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
     const size_t most = common(q);
     cco_flat f = {.board = n - 1, .window = whole_lines(rooms[n - 1] / lanes, q->unit)};
     if (q->coll == CCO_BARRIER)
-        return (cco_flat){.window = 1, .gives = 1, .rounds = 1};
+        return (cco_flat){.window = 1, .gives = 1, .rounds = 1, .once = true};
     for (int i = n - 1; i >= 0 && most <= rooms[i] / lanes; i--) {
         f.board = i;
         f.window = most > 0 ? most : 1;
@@ -130,5 +130,7 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
     f.rounds = pieces(&f, most);
     f.shares = shares(q);
     f.gives = f.shares ? f.rounds : gives(&f, q);
+    f.once = f.rounds == 1 && !f.shares && f.board < n - 1;
+    f.count = q->out.each / q->unit;
     return f;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run.h - what flat.c and shares.c have in common: a call on its way over a board. */
+/* run.h - what flat.c, once.c and shares.c have in common: a call on its way over a board. */
 #ifndef CCO_SHM_RUN_H
 #define CCO_SHM_RUN_H
 
@@ -99,6 +99,9 @@ static inline uint64_t cco_run_ahead(const cco_run *r)
 /* to = from[first] op ... op from[last], in this order, so that every rank gets the same bits; `n`
  * bytes.  This rank's own operand may be where the result goes. */
 int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n);
+
+/* Runs a call in one piece. MPI_SUCCESS or what an operation of the MPI returned. */
+int cco_run_once(const cco_run *r);
 
 /* Runs a reduction in shares.  MPI_SUCCESS or what an operation of the MPI returned. */
 int cco_run_shares(const cco_run *r);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* once.c - the collectives of flat.c for data that go in one piece: the same in fewer instructions,
+ * since small calls last no longer than a few hundred of them. */
+#include "transport/p2p/p2p.h"
+#include "transport/shm/run.h"
+
+static inline char *block(const cco_run *r, const cco_side *side, int i)
+{
+    return r->binding->base[side->base] +
+           (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
+}
+
+static inline size_t bytes(const cco_side *side, int i)
+{
+    return side->n != NULL ? side->n[i] : side->each;
+}
+
+static inline const char *of(const cco_run *r, int rank)
+{
+    return cco_board_of(r->board, rank, 0);
+}
+
+/* What `writer` shows for this rank, where it shows something else for each. */
+static inline const char *lane_of(const cco_run *r, int writer)
+{
+    const int rank = r->q->rank;
+    return of(r, writer) + (size_t)(rank - (rank > writer)) * r->plan->window;
+}
+
+/* Shows a block for `reader`; returns where it is. */
+static inline char *show(const cco_run *r, const cco_side *side, int reader)
+{
+    char *slot = cco_board_mine(r->board, 0, reader);
+    memcpy(slot, block(r, side, 0), side->each);
+    cco_board_show(r->board, 0, 0);
+    return slot;
+}
+
+static void show_lanes(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    char *slot = cco_board_mine(r->board, 0, CCO_BOARD_ALL);
+    for (int i = 0; i < q->size; i++)
+        if (i != q->rank) {
+            memcpy(slot, block(r, &q->in, i), bytes(&q->in, i));
+            slot += r->plan->window;
+        }
+    cco_board_show(r->board, 0, 0);
+}
+
+/* What a rank gives to itself. */
+static void keep(char *to, const char *from, size_t n)
+{
+    if (to != from)
+        memcpy(to, from, n);
+}
+
+static void bcast(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank == q->root)
+        show(r, &q->out, CCO_BOARD_ALL);
+    else
+        memcpy(block(r, &q->out, 0), of(r, q->root), q->out.each);
+}
+
+static void take_all(const cco_run *r, bool lanes)
+{
+    const cco_problem *q = r->q;
+    for (int i = 1; i < q->size; i++) {
+        const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
+        memcpy(block(r, &q->out, rank), lanes ? lane_of(r, rank) : of(r, rank),
+               bytes(&q->out, rank));
+    }
+}
+
+static void gather(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank != q->root) {
+        show(r, &q->in, q->root);
+        return;
+    }
+    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    take_all(r, false);
+}
+
+static void allgather(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show(r, &q->in, CCO_BOARD_ALL);
+    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    take_all(r, false);
+}
+
+static void scatter(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank != q->root) {
+        memcpy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
+        return;
+    }
+    show_lanes(r);
+    keep(block(r, &q->out, 0), block(r, &q->in, q->rank), q->out.each);
+}
+
+static void alltoall(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show_lanes(r);
+    keep(block(r, &q->out, q->rank), block(r, &q->in, q->rank), bytes(&q->in, q->rank));
+    take_all(r, true);
+}
+
+static void barrier(const cco_run *r)
+{
+    cco_board_mine(r->board, 0, CCO_BOARD_ALL);
+    cco_board_show(r->board, 0, 0);
+    for (int i = 0; i < r->q->size; i++)
+        of(r, i);
+}
+
+/* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
+ * that would overwrite the operand before it is read. */
+static int fold(const cco_run *r, int first, int last, const char *own, bool lanes, size_t n)
+{
+    const char *from[CCO_FLAT_RANKS];
+    const cco_kernel kernel = r->binding->operation.kernel;
+    const bool overwrites = lanes && r->q->in.base == CCO_OUT;
+    char *to = block(r, &r->q->out, 0);
+    for (int i = first; i <= last; i++)
+        from[i] = i == r->q->rank ? own : lanes ? lane_of(r, i) : of(r, i);
+    if (kernel == NULL || last == first || overwrites)
+        return cco_run_fold(r, from, first, last, to, n);
+    const char *so_far = from[last];
+    for (int i = last - 1; i >= first; i--) {
+        kernel(from[i], so_far, to, r->plan->count);
+        so_far = to;
+    }
+    return MPI_SUCCESS;
+}
+
+/* In place, a result overwrites this rank's operand: it is folded from the slot. */
+static int reduce(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    const bool in_place = q->in.base == CCO_OUT;
+    const char *own = block(r, &q->in, 0);
+    if (q->rank != q->root) {
+        show(r, &q->in, q->root);
+        return MPI_SUCCESS;
+    }
+    if (in_place)
+        own = memcpy(cco_board_mine(r->board, 0, q->root), own, q->in.each);
+    return fold(r, 0, q->size - 1, own, false, q->in.each);
+}
+
+static int reduction(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    const char *own = show(r, &q->in, CCO_BOARD_ALL);
+    const int last = q->coll == CCO_ALLREDUCE ? q->size - 1
+                     : q->coll == CCO_SCAN    ? q->rank
+                                              : q->rank - 1;
+    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
+}
+
+static int reduce_scatter(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show_lanes(r);
+    return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
+}
+
+int cco_run_once(const cco_run *r)
+{
+    switch (r->q->coll) {
+    case CCO_BARRIER:
+        barrier(r);
+        return MPI_SUCCESS;
+    case CCO_BCAST:
+        bcast(r);
+        return MPI_SUCCESS;
+    case CCO_GATHER:
+        gather(r);
+        return MPI_SUCCESS;
+    case CCO_SCATTER:
+        scatter(r);
+        return MPI_SUCCESS;
+    case CCO_ALLGATHER:
+    case CCO_ALLGATHERV:
+        allgather(r);
+        return MPI_SUCCESS;
+    case CCO_ALLTOALL:
+        alltoall(r);
+        return MPI_SUCCESS;
+    case CCO_REDUCE:
+        return reduce(r);
+    case CCO_REDUCE_SCATTER:
+    case CCO_REDUCE_SCATTER_BLOCK:
+        return reduce_scatter(r);
+    default:
+        return reduction(r);
+    }
+}
