@@ -2,14 +2,20 @@
 /* memo.h - calls seen before, and what they came to: the short path for repeated calls.
  *
  * A memo holds for the same arguments but buffers, where these mean the same for ever: predefined
- * types and operations, no arrays.  Ranks need not agree on what they remember. */
+ * types and operations.  Arrays of counts, places and types are compared with copies.  Ranks need
+ * not agree on what they remember. */
 #ifndef CCO_MEMO_H
 #define CCO_MEMO_H
+
+#include <stdint.h>
 
 #include "model/frame.h"
 #include "model/plan.h"
 
-enum { CCO_MEMOS = 16 };
+enum {
+    CCO_MEMOS = 16,
+    CCO_MEMO_RANKS = 256, /* arrays of larger communicators are not remembered */
+};
 
 typedef struct cco_memo {
     cco_call call; /* NULL for buffers; its communicator is the state's */
@@ -19,13 +25,20 @@ typedef struct cco_memo {
     unsigned drops; /* plan.h */
     cco_plan *plan; /* NULL if the model makes none */
     cco_binding binding;
+    cco_problem problem; /* its arrays are the memo's */
+    unsigned kept;       /* bit per array of the call of which there is a copy */
+    char *arrays;        /* those of the problem, then the copies; NULL until there are any */
 } cco_memo;
+
+/* True if the arrays of a call are those that a memo holds copies of. */
+bool cco_memo_has_arrays(const cco_memo *m, const cco_call *c);
 
 /* The place for a call in an array of CCO_MEMOS. */
 static inline int cco_memo_place(const cco_call *c)
 {
     const MPI_Count n = 5 * c->recvcount + 3 * c->sendcount + c->root;
-    return (int)((unsigned)(n + (MPI_Count)c->coll) % CCO_MEMOS);
+    const uintptr_t arrays = ((uintptr_t)c->sendcounts + (uintptr_t)c->recvcounts) / sizeof(int);
+    return (int)(((unsigned)(n + (MPI_Count)c->coll) + (unsigned)arrays) % CCO_MEMOS);
 }
 
 /* True if a memo holds for a call; `drops` is that of the plans. */
@@ -38,11 +51,15 @@ static inline bool cco_memo_holds(const cco_memo *m, unsigned drops, const cco_w
            old->sendtype == c->sendtype && old->recvtype == c->recvtype && old->op == c->op &&
            m->way.algo == way->algo && m->send_in_place == (c->sendbuf == MPI_IN_PLACE) &&
            m->recv_in_place == (c->recvbuf == MPI_IN_PLACE) && m->way.params[0] == way->params[0] &&
-           m->way.params[1] == way->params[1] && m->way.params[2] == way->params[2];
+           m->way.params[1] == way->params[1] && m->way.params[2] == way->params[2] &&
+           old->large == c->large && (m->kept == 0 || cco_memo_has_arrays(m, c));
 }
 
 /* Remembers what a call came to, if that will hold; true if so. */
 bool cco_memo_write(cco_memo *m, unsigned drops, const cco_way *way, const cco_frame *frame,
                     cco_plan *plan);
+
+/* Frees what a memo holds. */
+void cco_memo_empty(cco_memo *m);
 
 #endif

@@ -151,6 +151,8 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
 
 void cco_scheduled_empty(cco_scheduled *own)
 {
+    for (int i = 0; i < CCO_MEMOS; i++)
+        cco_memo_empty(&own->memos[i]);
     cco_plans_empty(&own->plans);
     cco_workshop_empty(&own->shop);
     free(own->counts);

@@ -27,10 +27,9 @@ static const size_t rooms[BOARDS] = {256 - CCO_BOARD_HEAD,
 typedef enum part { NEAR, FAR, PARTS } part;
 static const int first_board[PARTS + 1] = {SMALL, MIDDLE, BOARDS};
 
-/* What repeated calls came to: their problem besides what a memo holds. */
+/* What repeated calls came to. */
 typedef struct kept {
     cco_memo memo;
-    cco_problem problem;
     cco_flat plan;
 } kept;
 
@@ -49,6 +48,8 @@ static void release(void *data)
     own *o = data;
     for (int i = 0; i < PARTS; i++)
         cco_segment_free(&o->segments[i]);
+    for (int i = 0; i < CCO_MEMOS; i++)
+        cco_memo_empty(&o->kept[i].memo);
     cco_workshop_empty(&o->shop);
     free(o);
 }
@@ -156,11 +157,8 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
             return run_without_memory(state, call);
         }
         rc = run_frame(b, &plan, &frame, regions_for(state, &plan));
-        if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL)) {
-            k->problem = frame.problem;
+        if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL))
             k->plan = plan;
-            k->problem.layouts = k->memo.binding.layouts;
-        }
         cco_workshop_trim(&o->shop);
     }
     if (rc != MPI_SUCCESS)
@@ -168,25 +166,31 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     return rc;
 }
 
+static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
+{
+    cco_memo *memo = &k->memo;
+    memo->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    memo->binding.base[CCO_OUT] = call->recvbuf;
+    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &memo->problem, &memo->binding,
+                                regions_for(state, &k->plan));
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    if (!cco_arguments_fine(state, call))
-        return cco_native_blocking(call);
     own *o = own_of(state);
     if (o == NULL) {
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
         return MPI_ERR_COMM;
     }
     kept *k = &o->kept[cco_memo_place(call)];
-    if (!cco_memo_holds(&k->memo, 0, way, call))
-        return run_new(o, k, state, way, call);
-    k->memo.binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
-    k->memo.binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &k->problem, &k->memo.binding,
-                                regions_for(state, &k->plan));
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    if (cco_memo_holds(&k->memo, 0, way, call))
+        return run_again(state, o, k, call);
+    if (!cco_arguments_fine(state, call))
+        return cco_native_blocking(call);
+    return run_new(o, k, state, way, call);
 }
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)

@@ -69,8 +69,9 @@ static void take_all(const cco_run *r, bool lanes)
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
-        memcpy(block(r, &q->out, rank), lanes ? lane_of(r, rank) : of(r, rank),
-               bytes(&q->out, rank));
+        const size_t n = bytes(&q->out, rank);
+        if (n > 0)
+            memcpy(block(r, &q->out, rank), lanes ? lane_of(r, rank) : of(r, rank), n);
     }
 }
 
@@ -130,7 +131,11 @@ static int fold(const cco_run *r, int first, int last, const char *own, bool lan
     char *to = block(r, &r->q->out, 0);
     for (int i = first; i <= last; i++)
         from[i] = i == r->q->rank ? own : lanes ? lane_of(r, i) : of(r, i);
-    if (kernel == NULL || last == first || overwrites)
+    if (last == first) {
+        keep(to, from[first], n);
+        return MPI_SUCCESS;
+    }
+    if (kernel == NULL || overwrites)
         return cco_run_fold(r, from, first, last, to, n);
     const char *so_far = from[last];
     for (int i = last - 1; i >= first; i--) {
@@ -158,7 +163,7 @@ static int reduce(const cco_run *r)
 static int reduction(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = show(r, &q->in, CCO_BOARD_ALL);
+    const char *own = r->plan->gives > 0 ? show(r, &q->in, CCO_BOARD_ALL) : block(r, &q->in, 0);
     const int last = q->coll == CCO_ALLREDUCE ? q->size - 1
                      : q->coll == CCO_SCAN    ? q->rank
                                               : q->rank - 1;
@@ -169,6 +174,8 @@ static int reduce_scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
     show_lanes(r);
+    if (q->out.each == 0)
+        return MPI_SUCCESS;
     return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
 }
 
