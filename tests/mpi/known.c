@@ -11,9 +11,9 @@ enum { MPICH_40 = 1 };
 enum { MPICH_40 = 0 };
 #endif
 #ifdef MPICH_NUMVERSION
-enum { MPICH = 1 };
+enum { ANY_MPICH = 1 };
 #else
-enum { MPICH = 0 };
+enum { ANY_MPICH = 0 };
 #endif
 
 static const char persistent_stale[] =
@@ -46,7 +46,7 @@ static bool moves_onto_itself(const struct call *call)
 
 const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
-    if (MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+    if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
         return reduce_scatter_overlap;
     if (!MPICH_40)
         return NULL;
