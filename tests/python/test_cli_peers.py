@@ -289,6 +289,8 @@ def test_what_ctest_and_pip_say():
         mpis.read_tests("no such folder")
     offline = "WARNING: Retrying: NewConnectionError: Temporary failure in name resolution"
     assert mpis.why_pip_failed(offline) == "the server cannot be reached"
+    nothing = "ERROR: Could not find a version that satisfies x==1 (from versions: none)"
+    assert "cannot be reached, or" in mpis.why_pip_failed(nothing)
     assert mpis.why_pip_failed("noise\nERROR: No such version\n") == "ERROR: No such version"
 
 

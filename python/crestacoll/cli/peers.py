@@ -119,7 +119,7 @@ def each(step, peers, folder, missing):
             worked.append(peer)
         except mpis.Failed as e:
             missing[peer.title] = str(e)
-            err.print(f"  left out: {e}", style="yellow", markup=False)
+            err.print(f"  left out: {e}", style="yellow", markup=False, soft_wrap=True)
     if not worked:
         raise Problem("no MPI is left to measure")
     return worked

@@ -72,9 +72,11 @@ def install(peer, folder):
 
 
 def why_pip_failed(text):
-    """The lines of pip that say it; it tries an unreachable server often, and tells each time."""
+    """In one line. To pip a server that it cannot reach has no versions."""
     if re.search(r"connection|name resolution|Network is unreachable|timed out", text, re.I):
         return "the server cannot be reached"
+    if "(from versions: none)" in text:
+        return "the server cannot be reached, or does not have it"
     errors = [line for line in text.splitlines() if line.startswith("ERROR")]
     return " ".join(errors or text.splitlines()[-1:])
 
