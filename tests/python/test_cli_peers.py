@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from crestacoll import benchjob, machine
+from crestacoll import benchjob, machine, schemas
 from crestacoll.peers import draw, launches, mpis, page, series, table, verdicts
 
 FLOOR = {"exchange": 0.06, "copy": {"4096": 0.1, "2097152": 40.0}}
@@ -304,8 +304,12 @@ def test_usage(crestacoll, tmp_path):
 def test_drawn_anew_from_its_files(crestacoll, tmp_path):
     (tmp_path / "performance.json").write_text(json.dumps(HEAD))
     table.write_csv(sample_rows(), FLOOR, tmp_path / "performance.csv")
-    ran = crestacoll("peers", "--steps", "draw", "--to", tmp_path)
+    ran = crestacoll("peers", "--steps", "draw", "--to", tmp_path, "--json")
     assert ran.returncode == 0, ran.stderr
+    data = json.loads(ran.stdout)
+    assert schemas.problems("peers", data) == [] and len(data["rows"]) == len(sample_rows())
+    assert data["rows"][1]["ratio"] == 0.95 and data["rows"][1]["point"]["bytes"] == 8
+    assert [t["met"] for t in data["targets"][:2]] == [False, False]
     assert (tmp_path / "performance.md").read_text() == page.page(HEAD, sample_rows())
     assert (tmp_path / "images" / "performance.svg").exists()
 

@@ -9,7 +9,7 @@ import click
 from crestacoll import __version__, machine
 from crestacoll.builds import ROOT
 from crestacoll.peers import draw, launches, mpis, page, series, table
-from crestacoll.ui import WRONG, Problem, err, out
+from crestacoll.ui import WRONG, Problem, err, json_option, write_json
 
 STEPS = ["install", "build", "test", "run", "draw"]
 USUAL = ["install", "build", "run", "draw"]
@@ -73,7 +73,8 @@ class Steps(click.ParamType):
     type=click.Path(path_type=Path),
     help="Folder for page, table and plot; default: docs, with --quick build/peers/quick.",
 )
-def command(steps, names, quick, count, minutes, folder, to):
+@json_option
+def command(steps, names, quick, count, minutes, folder, to, json_to):
     """Compare crestacoll with five MPIs: two of the machine, and Open MPI 5, MPICH 5 and Intel MPI
     from PyPI.
 
@@ -93,7 +94,7 @@ def command(steps, names, quick, count, minutes, folder, to):
         plan.run(60 * (minutes or (4 if quick else 22)))
         plan.write(to, missing)
     if "draw" in steps:
-        draw_all(to)
+        draw_all(to, json_to)
     if failed or ("run" in steps and plan.wrong):
         raise SystemExit(WRONG)
 
@@ -130,9 +131,9 @@ def test(peers, folder):
     any_failed = False
     for peer in peers:
         total, failing = mpis.failing_tests(peer, folder)
-        out.print(f"{peer.name}: {total - len(failing)} of {total} C tests pass")
+        err.print(f"{peer.name}: {total - len(failing)} of {total} C tests pass")
         for name in failing:
-            out.print(f"  failed: {name}")
+            err.print(f"  failed: {name}")
         any_failed = any_failed or bool(failing)
     return any_failed
 
@@ -204,7 +205,7 @@ def tell(job, what, done, of):
     )
 
 
-def draw_all(to):
+def draw_all(to, json_to):
     try:
         head = json.loads((to / "performance.json").read_text())
         rows = table.read_csv(to / "performance.csv")
@@ -212,4 +213,6 @@ def draw_all(to):
         raise Problem(f"nothing to draw in {to}: {e}") from e
     draw.save(rows, to / "images" / "performance.svg")
     (to / "performance.md").write_text(page.page(head, rows))
-    out.print(f"wrote {to / 'performance.md'}", soft_wrap=True)
+    err.print(f"wrote {to / 'performance.md'}", soft_wrap=True)
+    if json_to:
+        write_json(page.as_json(head, rows), json_to)

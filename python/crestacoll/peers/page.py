@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """docs/performance.md from the table; its words are in templates/performance.md.j2."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import jinja2
 
 from crestacoll import machine
-from crestacoll.peers import verdicts
+from crestacoll.peers import table, verdicts
 from crestacoll.peers.mpis import OURS, PEERS
 from crestacoll.sizes import format_size
 
@@ -48,6 +49,20 @@ def page(head, rows):
         each=on_each(rows, mpis),
         notes=head["notes"],
     )
+
+
+def as_json(head, rows):
+    """The same for programs."""
+    floor = head["floor"]
+    return {
+        "schema": "crestacoll-peers-1",
+        **head,
+        "targets": [asdict(v) for v in verdicts.verdicts(rows, floor)],
+        "rows": [
+            asdict(row) | {"floor_us": table.floor_at(row.point, floor), "ratio": row.ratio}
+            for row in rows
+        ],
+    }
 
 
 def text_table(columns, lines):
