@@ -80,7 +80,8 @@ def command(steps, names, quick, count, minutes, folder, to, json_to):
 
     Installs and builds what is needed, runs each MPI's own collectives and crestacoll on top of it
     in turn, and writes performance.md, performance.csv and a plot. Broken off, it goes on where it
-    stopped when it is started again; a job whose build has changed is measured anew.
+    stopped when it is started again. A job whose build has changed is measured anew, all of them
+    are once FOLDER/results is removed.
     """
     folder = folder.resolve()
     to = to.resolve() if to else folder / "quick" if quick else ROOT / "docs"
