@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test mutants golden ovl check demo install clean help setup
+.PHONY: all static shared test mutants golden ovl check demo peers install clean help setup
 .NOTPARALLEL:
 
 all: static
@@ -42,6 +42,9 @@ check: setup
 demo: setup
 	@tools/build.sh all
 	@bin/crestacoll demo
+
+peers: setup
+	@bench/peers
 
 # ALGO: only these, as collective/name.
 ALGO :=

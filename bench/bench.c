@@ -3,9 +3,12 @@
  * sample, and verified.
  *
  *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024
- * [--samples N] [--budget S]
- *          [--timing back_to_back|synchronised] [--root rotate|fixed] [--buffers hot|cold]
- * [--batch-us US] [--label L]
+ *          [--samples N] [--budget S]
+ *          [--timing back_to_back|synchronised] [--skew US] [--root rotate|fixed]
+ *          [--buffers hot|cold] [--batch-us US] [--label L]
+ *
+ * --skew: every rank starts a call 0 to US microseconds after the agreed time, by chance, but the
+ * same for all implementations; the time counts from the last rank's start to the slowest's end.
  *
  * COLLECTIVE=IMPL in the list is for that collective only. Rank 0 prints JSON lines: one
  * header, records, notes, and an end. Exit code 1: some result was wrong; 2: usage. `mpi` must
@@ -87,6 +90,7 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            : r->o.rotate    ? "rotate"
                             : "fixed",
            r->o.cold ? "cold" : "hot");
+    printf(", \"skew_us\": %g", r->o.skew_us);
     printf(", \"oversubscribed\": %s, \"verified\": %s, \"batch\": %d",
            r->w.oversubscribed ? "true" : "false", s->verified ? "true" : "false", s->batch);
     printf(", \"samples\": %d, \"samples_asked\": %d, \"samples_dropped\": %d", n, r->o.samples,

@@ -10,6 +10,8 @@
 #include <mpi.h>
 #include <stddef.h>
 
+#include "quantile.h"
+
 enum bench_timing { BENCH_BACK_TO_BACK, BENCH_SYNCHRONISED };
 
 struct bench_options {
@@ -23,6 +25,7 @@ struct bench_options {
     int samples;       /* wanted for each implementation */
     double budget;     /* seconds for everything */
     double end;        /* when they are over */
+    double skew_us;    /* synchronised: ranks start up to so much later, by chance */
     double batch_us;   /* a back-to-back sample lasts at least this long */
     int rotate;        /* the root of rooted calls goes round */
     int cold;          /* use other buffers in every call */
@@ -138,7 +141,6 @@ struct bench_result {
 struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series, int n,
                                   struct bench_world *w, const struct bench_options *o,
                                   double deadline);
-double bench_quantile(double *values, int n, double at); /* sorts */
 
 double bench_now(void);
 void bench_world_open(struct bench_world *w);

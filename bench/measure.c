@@ -2,25 +2,9 @@
 /* measure.c - interleaved samples of all implementations on one problem. */
 #include "bench.h"
 
-#include <stdlib.h>
+#include <stdint.h>
 
 enum { MAX_BATCH = 2000, FEWEST = 5 };
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_quantile(double *values, int n, double at)
-{
-    if (n == 0)
-        return 0;
-    qsort(values, (size_t)n, sizeof *values, compare);
-    const double pos = at * (n - 1);
-    const int low = (int)pos, high = low + 1 < n ? low + 1 : low;
-    return values[low] + (pos - low) * (values[high] - values[low]);
-}
 
 static void one_call(const struct bench_problem *q, struct bench_series *s,
                      const struct bench_options *o)
@@ -40,15 +24,36 @@ static double back_to_back(const struct bench_problem *q, struct bench_series *s
     return 1e6 * (bench_now() - start) / s->batch;
 }
 
-/* One call that all ranks start at an agreed time: microseconds from then until this rank is
- * through. */
-static double synchronised(const struct bench_problem *q, struct bench_series *s,
-                           const struct bench_world *w, const struct bench_options *o, int *late)
+/* How late a rank is in this round: 0 to 1 of the skew, by chance (splitmix64) but the same for
+ * every implementation and in every job. */
+static double lateness(int rank, int round)
 {
-    const double start = bench_agree_start(w);
-    *late = bench_wait_until(w, start);
+    uint64_t x = ((uint64_t)(unsigned)rank << 32 | (unsigned)round) + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return (double)((x ^ x >> 31) >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static double last_lateness(const struct bench_world *w, int round)
+{
+    double last = 0;
+    for (int rank = 0; rank < w->size; rank++)
+        last = lateness(rank, round) > last ? lateness(rank, round) : last;
+    return last;
+}
+
+/* One call that all ranks start at an agreed time, or up to the skew later: microseconds from the
+ * last rank's start until this rank is through. */
+static double synchronised(const struct bench_problem *q, struct bench_series *s,
+                           const struct bench_world *w, const struct bench_options *o, int round,
+                           int *late)
+{
+    const double start = bench_agree_start(w), skew = 1e-6 * o->skew_us;
+    const double mine = skew > 0 ? skew * lateness(w->rank, round) : 0;
+    const double last = skew > 0 ? skew * last_lateness(w, round) : 0;
+    *late = bench_wait_until(w, start + mine);
     one_call(q, s, o);
-    return 1e6 * (bench_now() - w->offset - start);
+    return 1e6 * (bench_now() - w->offset - start - last);
 }
 
 /* So many calls that a sample lasts long enough for the clock and for the start of the ranks not
@@ -86,7 +91,7 @@ static int one_round(const struct bench_problem *q, struct bench_series *series,
     for (int k = 0; k < n; k++) {
         struct bench_series *s = &series[(round + k) % n];
         int late = 0;
-        s->us[round] = o->timing == BENCH_SYNCHRONISED ? synchronised(q, s, w, o, &late)
+        s->us[round] = o->timing == BENCH_SYNCHRONISED ? synchronised(q, s, w, o, round, &late)
                                                        : back_to_back(q, s, w, o);
         any |= late;
     }

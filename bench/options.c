@@ -53,6 +53,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->budget = atof(value);
     else if (!strcmp(name, "--batch-us"))
         o->batch_us = atof(value);
+    else if (!strcmp(name, "--skew"))
+        o->skew_us = atof(value);
     else if (!strcmp(name, "--root"))
         o->rotate = strcmp(value, "fixed") != 0;
     else if (!strcmp(name, "--buffers"))
@@ -77,6 +79,8 @@ const char *bench_options_read(struct bench_options *o, int argc, char **argv)
         return "an option without a value";
     if (!o->n_collectives || !o->n_impls || !o->n_sizes || o->samples < 1)
         return "--collectives, --impl, --sizes and --samples need something in them";
+    if (o->skew_us < 0 || (o->skew_us > 0 && o->timing != BENCH_SYNCHRONISED))
+        return "--skew goes with --timing synchronised, and is not below 0";
     return NULL;
 }
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs crestacoll-bench and reads its JSON lines."""
 
+import contextlib
 import json
 import os
 import re
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass, field
 
 from crestacoll.builds import clean_environment
@@ -25,6 +27,7 @@ class Plan:
     budget: float = 60.0
     root: str = "rotate"
     buffers: str = "hot"
+    skew: float = 0.0
     options: list = field(default_factory=list)
 
     @property
@@ -42,6 +45,7 @@ def launch_words(build, ranks):
     extra = {
         ("openmpi", False): ["--oversubscribe"],
         ("mpich", True): ["-bind-to", "core"],
+        ("intelmpi", True): ["-bind-to", "core"],
     }.get((build.family, enough), [])
     return [build.launcher, *extra, "-n", str(ranks)]
 
@@ -68,6 +72,8 @@ def words(build, plan):
         plan.root,
         "--buffers",
         plan.buffers,
+        "--skew",
+        f"{plan.skew:g}",
         *plan.options,
     ]
 
@@ -102,21 +108,22 @@ def take(result, line, label):
     return kind
 
 
-def run(build, plan, on_progress=lambda: None):
-    """One job. Raises Problem if it does not come to its end; a wrong result is in the records."""
+def run(build, plan, on_progress=lambda: None, limit=None):
+    """One job, ended after `limit` seconds. Raises Problem if it does not come to its end; a wrong
+    result is in the records.
+    """
     command = words(build, plan)
     result = Result()
     with tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=errors, text=True, env=clean_environment()
-        ) as job:
-            try:
-                for line in job.stdout:
-                    if take(result, line, build.name) == "progress":
-                        on_progress()
-            except BaseException:
-                job.terminate()
-                raise
+        with (
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, env=clean_environment()
+            ) as job,
+            ended_after(job, limit),
+        ):
+            for line in job.stdout:
+                if take(result, line, build.name) == "progress":
+                    on_progress()
         errors.seek(0)
         said = errors.read().strip()
     if result.end is None:
@@ -125,6 +132,21 @@ def run(build, plan, on_progress=lambda: None):
     result.header["seconds"] = result.end["seconds"]
     hear(result, said.splitlines(), build.name)
     return result
+
+
+@contextlib.contextmanager
+def ended_after(job, limit):
+    """The launcher ends its ranks when it is told to end."""
+    watch = threading.Timer(limit or threading.TIMEOUT_MAX, job.terminate)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    except BaseException:
+        job.terminate()
+        raise
+    finally:
+        watch.cancel()
 
 
 def broken_off(build, code, said):

@@ -8,9 +8,10 @@
 
 #include "core/mpi_compat.h"
 
-enum { NOT_MPICH = 1 << 30 };
+enum { INTEL = 400, NOT_MPICH = 1 << 30 };
 
-/* 402 for MPICH 4.2; beyond all limits for other MPIs. */
+/* 402 for MPICH 4.2; beyond all limits for other MPIs.  Intel MPI, up to 2021.18 at least, has what
+ * is wrong in the MPICH 4.0 that it descends from. */
 static int mpich_version(void)
 {
     static int known; /* every thread that comes here first finds the same */
@@ -20,8 +21,10 @@ static int mpich_version(void)
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length, major = 0, minor = 0;
     PMPI_Get_library_version(text, &length);
-    version = sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2 ? 100 * major + minor
-                                                                        : NOT_MPICH;
+    if (sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2)
+        version = 100 * major + minor;
+    else
+        version = strncmp(text, "Intel(R) MPI", 12) == 0 ? INTEL : NOT_MPICH;
     __atomic_store_n(&known, version, __ATOMIC_RELAXED);
     return version;
 }

@@ -18,7 +18,8 @@ static int run_once(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int rc = cco_native_persistent(call, MPI_INFO_NULL, &request);
-    if (rc != MPI_SUCCESS)
+    /* MPICH 5 answers success, and makes no request, when a user's handler was told an error. */
+    if (rc != MPI_SUCCESS || request == MPI_REQUEST_NULL)
         return rc;
     rc = PMPI_Start(&request);
     if (rc == MPI_SUCCESS)

@@ -55,8 +55,8 @@ static int wrong_calls(MPI_Comm comm, struct wrong *list)
     list[4].what = "null type", list[4].call.recvtype = MPI_DATATYPE_NULL;
     list[5].what = "negative count", list[5].call.sendcount = list[5].call.recvcount = -2;
     list[6].what = "negative count", list[6].call.recvcount = -5;
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-    return LEN(colls) - 1; /* MPICH 4.0's own MPI_Allreduce crashes on the last */
+#ifdef MPICH_NUMVERSION
+    return LEN(colls) - 1; /* MPICH's own MPI_Allreduce, 4.0 to 5.0, crashes on the last */
 #else
     return LEN(colls);
 #endif
@@ -92,6 +92,9 @@ static void handled(MPI_Comm comm)
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(comm, errhandler);
     const int n = wrong_calls(comm, list);
+    /* Once the handler came back, MPICH 5 returns success; where it is ours to return, we do not.
+     */
+    const bool forgets = PMPI_Bcast(&handled_calls, 1, MPI_INT, 99, comm) == MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         snprintf(testing_label, sizeof testing_label, "%s, %s, user handler",
                  coll_names[list[i].call.coll], list[i].what);
@@ -99,8 +102,9 @@ static void handled(MPI_Comm comm)
         const int rc = class_of(call_make(BLOCKING, &list[i].call, &request));
         CHECK(handled_calls == 1, "handler called %d times", handled_calls);
         CHECK(handled_comm == comm, "handler got another communicator");
-        CHECK(handled_class != MPI_SUCCESS && handled_class == rc, "class %d, returned %d",
-              handled_class, rc);
+        CHECK(handled_class != MPI_SUCCESS &&
+                  (rc == handled_class || (forgets && rc == MPI_SUCCESS)),
+              "class %d, returned %d", handled_class, rc);
     }
     snprintf(testing_label, sizeof testing_label, "CRESTA_Set_impl, wrong spec, user handler");
     handled_calls = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* known.c - faults of the MPI itself: of MPICH 4.0 and of Open MPI 4. Seen in 4.0.2 and 4.1.4
- * (Debian 12). */
+/* known.c - faults of the MPI itself: of MPICH and of Open MPI. Seen in 4.0.2 and 4.1.4
+ * (Debian 12), some of them in 5.0.2 and 5.0.11, too. */
 #include "known.h"
 
 #include "testing/testing.h"
@@ -10,6 +10,11 @@ enum { MPICH_40 = 1 };
 #else
 enum { MPICH_40 = 0 };
 #endif
+#ifdef MPICH_NUMVERSION
+enum { ANY_MPICH = 1 };
+#else
+enum { ANY_MPICH = 0 };
+#endif
 
 static const char persistent_stale[] =
     "MPICH 4.0: persistent gather, scatter, allgather move data at init or break in the second "
@@ -17,12 +22,13 @@ static const char persistent_stale[] =
 static const char alltoallw_in_place[] = "MPICH 4.0: MPI_Ialltoallw in place mixes up types that "
                                          "differ by rank (mpi_bugs ialltoallw_in_place)";
 static const char reduce_scatter_overlap[] =
-    "MPICH 4.0: large MPI_Reduce_scatter in place copies between overlapping ranges (mpi_bugs "
-    "reduce_scatter_in_place)";
+    "MPICH 4.0 to 5.0: large MPI_Reduce_scatter in place copies between overlapping ranges "
+    "(mpi_bugs reduce_scatter_in_place)";
 static const char reduce_in_place[] = "MPICH 4.0: large MPI_Reduce in place at a root that is not "
                                       "0 crashes (mpi_bugs reduce_in_place)";
 static const char comm_freed[] =
-    "Open MPI 4: freeing a communicator with a pending MPI_Iallreduce crashes (mpi_bugs comm_free)";
+    "Open MPI 4, 5: freeing a communicator with a pending MPI_Iallreduce crashes (mpi_bugs "
+    "comm_free)";
 
 bool known_native_blocking = true;
 
@@ -40,6 +46,8 @@ static bool moves_onto_itself(const struct call *call)
 
 const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
+    if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+        return reduce_scatter_overlap;
     if (!MPICH_40)
         return NULL;
     if (mode_persistent(mode) &&
@@ -50,14 +58,12 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
         return reduce_in_place;
     if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE)
         return alltoallw_in_place;
-    if (call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
-        return reduce_scatter_overlap;
     return NULL;
 }
 
 const char *known_bug_free_in_flight(void)
 {
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION == 4
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION <= 5
     return comm_freed;
 #else
     (void)comm_freed;

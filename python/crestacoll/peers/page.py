@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/performance.md from the table; its words are in templates/performance.md.j2."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import jinja2
+
+from crestacoll import machine
+from crestacoll.peers import table, verdicts
+from crestacoll.peers.mpis import OURS, PEERS
+from crestacoll.sizes import format_size
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+
+# Title, ranks, and which calls.
+GROUPS = [
+    ("2 ranks, symmetric calls", 2, verdicts.symmetric),
+    ("2 ranks, one-directional calls (rooted: root 0)", 2, verdicts.one_way),
+    ("4 ranks, symmetric calls", 4, verdicts.symmetric),
+    ("8 ranks, symmetric calls", 8, verdicts.symmetric),
+]
+
+
+def page(head, rows):
+    """`head`: what performance.json holds."""
+    floor, mpis = head["floor"], head["mpis"]
+    judged = verdicts.verdicts(rows, floor)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template("performance.md.j2").render(
+        machine=machine.sentence(head["machine"]),
+        date=head["date"][:10],
+        crestacoll=head["crestacoll"],
+        launches=head["launches"],
+        mpis=[f"{mpis[p.name]} (`{p.name}`)" for p in PEERS if p.name in mpis],
+        missing=head["missing"],
+        exchange=floor["exchange"] and f"{floor['exchange']:.3g}",
+        copies=", ".join(f"{format_size(int(n))} {us:.3g} us" for n, us in floor["copy"].items()),
+        verdicts=judged,
+        misses=[(v.target, points(v.missed)) for v in judged if v.missed],
+        ratios=ratios(rows, floor),
+        ways=ways(rows),
+        each=on_each(rows, mpis),
+        notes=head["notes"],
+    )
+
+
+def as_json(head, rows):
+    """The same for programs."""
+    floor = head["floor"]
+    return {
+        "schema": "crestacoll-peers-1",
+        **head,
+        "targets": [asdict(v) for v in verdicts.verdicts(rows, floor)],
+        "rows": [
+            asdict(row) | {"floor_us": table.floor_at(row.point, floor), "ratio": row.ratio}
+            for row in rows
+        ],
+    }
+
+
+def text_table(columns, lines):
+    rule = ["---", *["--:"] * (len(columns) - 1)]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (columns, rule, *lines))
+
+
+def points(missed):
+    """By collective, in the order of the worst point of each."""
+    found = {}
+    for miss in missed:
+        p = miss.point
+        name = p.collective + (", root 0" if p.root == "fixed" else "")
+        name += f", {p.ranks} ranks" if p.ranks != 2 else ""
+        name += f", {miss.mpi}" if miss.mpi != OURS else ""
+        found.setdefault(name, []).append(f"{format_size(p.bytes)} ({miss.factor:.2f})")
+    return "; ".join(f"{name}: {', '.join(at)}" for name, at in found.items())
+
+
+def ratios(rows, floor):
+    """(title, table) of every group that was measured."""
+    found = []
+    for title, ranks, keep in GROUPS:
+        mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)]
+        if mine:
+            found.append((title, ratio_table(mine, floor)))
+    return found
+
+
+def ratio_table(rows, floor):
+    """A barrier has no size: it stands in the first column."""
+    sizes = sorted({r.point.bytes for r in rows} - {0})
+    at = {(r.point.collective, r.point.bytes or min(sizes, default=0)): r for r in rows}
+    lines = [
+        [collective, *(cell(at.get((collective, n)), floor) for n in sizes)]
+        for collective in dict.fromkeys(r.point.collective for r in rows)
+    ]
+    return text_table(["", *map(format_size, sizes)], lines)
+
+
+def cell(row, floor):
+    if row is None or row.ratio is None:
+        return ""
+    limit = verdicts.bound(row, floor)
+    shown = f"{row.ratio:.2f}"
+    return f"**{shown}**" if limit and row.ours > limit else shown
+
+
+def way_of(point):
+    """How a point was measured, in words."""
+    skew = f", ranks up to {point.skew_us:g} us late" if point.skew_us else ""
+    timing = "one after the other" if point.timing == "back_to_back" else "agreed start"
+    root = ", root 0" if point.root == "fixed" else ""
+    buffers = "warm" if point.buffers == "hot" else "cold"
+    return f"{point.ranks} ranks{root}, {timing}{skew}, {buffers} buffers"
+
+
+def ways(rows):
+    """How much the ratio depends on how it is measured."""
+    found = {}
+    for row in verdicts.measured(rows):
+        found.setdefault(way_of(row.point), []).append(row)
+    sizes = sorted({r.point.bytes for r in rows} - {0})
+    lines = [
+        [way, *(mean_cell([r.ratio for r in mine if r.point.bytes == n], ".2f") for n in sizes)]
+        for way, mine in found.items()
+    ]
+    return text_table(["", *map(format_size, sizes)], lines)
+
+
+def on_each(rows, mpis):
+    """crestacoll against the MPI below it."""
+    counts = sorted({r.point.ranks for r in rows})
+    lines = []
+    for peer in PEERS:
+        if peer.name not in mpis:
+            continue
+        line = [mpis[peer.name]]
+        for ranks in counts:
+            mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks]
+            found = [r.on(peer.name) for r in mine]
+            line.append(mean_cell([ratio for ratio in found if ratio], ".2g"))
+        lines.append(line)
+    return text_table(["", *(f"{n} ranks" for n in counts)], lines)
+
+
+def mean_cell(found, kind):
+    return format(verdicts.mean(found), kind) if found else ""

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is measured: a series is one job for each MPI and launch."""
+
+from dataclasses import dataclass
+
+from crestacoll.benchjob import Plan
+from crestacoll.sizes import parse_sizes
+
+ROOTED = ["bcast", "reduce", "gather", "gatherv", "scatter", "scatterv"]
+PREFIX = ["scan", "exscan"]
+EXCHANGING = [
+    *("barrier", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
+    *("reduce_scatter", "reduce_scatter_block"),
+]
+# With a root that goes round, nobody only gives or only takes.
+SYMMETRIC = EXCHANGING + ROOTED
+IMPLEMENTATIONS = ["mpi", "shm"]
+
+
+@dataclass(frozen=True)
+class Series:
+    """`batch_us`: how long a sample of calls lasts. `seconds`: how long a job takes about; the time
+    that there is is shared out by it.
+    """
+
+    name: str
+    title: str
+    ranks: int
+    collectives: tuple
+    sizes: str
+    seconds: float
+    samples: int = 100
+    timing: str = "back_to_back"
+    root: str = "rotate"
+    buffers: str = "hot"
+    skew: float = 0.0
+    batch_us: float = 50.0
+
+    def plan(self, budget):
+        return Plan(
+            list(self.collectives),
+            IMPLEMENTATIONS,
+            parse_sizes(self.sizes),
+            self.ranks,
+            self.timing,
+            self.samples,
+            budget,
+            self.root,
+            self.buffers,
+            self.skew,
+            ["--batch-us", f"{self.batch_us:g}"],
+        )
+
+
+EVERY = (*SYMMETRIC, *PREFIX)
+SIZES = "8,64,512,4K,32K,256K,2M"
+FEW = "8,512,4K,32K"
+# Ranks take turns: a short sample is all chance.
+CROWDED = {"samples": 40, "batch_us": 500.0}
+
+FULL = [
+    Series("pairs", "one after the other", 2, EVERY, SIZES, 12),
+    Series("fixed", "root 0", 2, tuple(ROOTED), SIZES, 5, root="fixed"),
+    Series("four", "4 ranks", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED),
+    Series("eight", "8 ranks", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED),
+    Series("cold", "cold buffers", 2, EVERY, SIZES, 14, samples=50, buffers="cold"),
+    Series("synchronised", "agreed start", 2, EVERY, SIZES, 7, timing="synchronised"),
+    Series(
+        *("skew", "start up to 20 us late", 2, EVERY, SIZES, 7),
+        timing="synchronised",
+        skew=20.0,
+    ),
+]
+
+QUICK = [
+    Series("pairs", "one after the other", 2, EVERY, "8,4K,256K", 3, samples=30),
+    Series("fixed", "root 0", 2, tuple(ROOTED), "8,4K,256K", 1, samples=30, root="fixed"),
+    Series("four", "4 ranks", 4, tuple(SYMMETRIC), "8,4K", 2, samples=10, batch_us=500.0),
+    Series("eight", "8 ranks", 8, tuple(SYMMETRIC), "8,4K", 3, samples=10, batch_us=500.0),
+]
+
+# MPICH's waiting ranks keep the cores that others need.
+SLOW = 8
+
+
+def seconds(series, mpi):
+    return series.seconds * (SLOW if series.ranks > 2 and mpi.startswith("mpich") else 1)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One table of all that was measured: a row for each collective, size and way of measuring."""
+
+import csv
+import statistics
+from dataclasses import astuple, dataclass, field, fields
+
+from crestacoll.peers.mpis import OURS, PEERS
+
+SMALL = 512  # bytes, to which a cache line decides and not a copy
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured, and how."""
+
+    ranks: int
+    timing: str
+    root: str
+    buffers: str
+    skew_us: float
+    collective: str
+    bytes: int
+
+    @classmethod
+    def of(cls, record):
+        return cls(**{f.name: record[f.name] for f in fields(cls)})
+
+
+@dataclass(frozen=True)
+class Times:
+    """Microseconds of a call: of each figure the median over the launches."""
+
+    median: float
+    p10: float
+    p90: float
+
+
+@dataclass
+class Row:
+    """For each MPI its own time, and that of crestacoll on it; those that failed are not there."""
+
+    point: Point
+    own: dict = field(default_factory=dict)
+    cresta: dict = field(default_factory=dict)
+
+    @property
+    def best(self):
+        """The least of the MPIs' own times."""
+        return min((t.median for t in self.own.values()), default=None)
+
+    @property
+    def ours(self):
+        return self.cresta[OURS].median if OURS in self.cresta else None
+
+    @property
+    def ratio(self):
+        """Of crestacoll on Open MPI 5 to the best MPI."""
+        return self.ours / self.best if self.ours is not None and self.best else None
+
+    def on(self, mpi):
+        """The ratio of crestacoll to the MPI below it, measured in one job."""
+        if mpi not in self.own or mpi not in self.cresta:
+            return None
+        return self.cresta[mpi].median / self.own[mpi].median
+
+
+def of_launches(records):
+    """Times from the records of one point, MPI and implementation, one a launch."""
+    keys = ("median_us", "p10_us", "p90_us")
+    return Times(*(statistics.median(r[key] for r in records) for key in keys))
+
+
+def rows_of(results):
+    """Rows in the order in which they were measured first. A wrong result has no time."""
+    found = {}
+    for result in results:
+        for record in result["records"]:
+            if record["verified"] and record["samples"]:
+                where = (result["mpi"], record["implementation"])
+                found.setdefault(Point.of(record), {}).setdefault(where, []).append(record)
+    rows = []
+    for point, measured in found.items():
+        row = Row(point)
+        for (mpi, implementation), records in measured.items():
+            side = row.own if implementation == "mpi" else row.cresta
+            side[mpi] = of_launches(records)
+        rows.append(row)
+    return rows
+
+
+def wrong_of(results):
+    """What was not the MPI's own result, one line each."""
+    return sorted(
+        {
+            f"{r['implementation']} {r['collective']} of {r['bytes']} bytes, {r['ranks']} ranks,"
+            f" on {result['mpi']}"
+            for result in results
+            for r in result["records"]
+            if not r["verified"]
+        }
+    )
+
+
+def floor_of(launches):
+    """{"exchange": us, "copy": {"4096": us, ...}} from the records of crestacoll-floor."""
+    found = {}
+    for record in (r for launch in launches for r in launch):
+        found.setdefault((record["what"], record["bytes"]), []).append(record["median_us"])
+    medians = {key: statistics.median(values) for key, values in found.items()}
+    return {
+        "exchange": next((us for (what, _), us in medians.items() if what == "exchange"), None),
+        "copy": {str(n): us for (what, n), us in medians.items() if what == "copy"},
+    }
+
+
+def floor_at(point, floor):
+    """What two ranks that need something of each other cannot go below; None if unknown."""
+    if point.ranks != 2 or floor["exchange"] is None:
+        return None
+    if point.bytes <= SMALL:
+        return floor["exchange"]
+    copy = floor["copy"].get(str(point.bytes))
+    return None if copy is None else floor["exchange"] + copy
+
+
+POINT = [f.name for f in fields(Point)]
+FIGURES = [f.name for f in fields(Times)]
+COLUMNS = [
+    f"{peer.name}_{side}_{figure}_us"
+    for peer in PEERS
+    for side in ("own", "cresta")
+    for figure in FIGURES
+]
+
+
+def short(number):
+    return "" if number is None else f"{number:.4g}"
+
+
+def write_csv(rows, floor, path):
+    """The floor and the ratio are in it for who reads it; read_csv forms them anew."""
+    with path.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow([*POINT, *COLUMNS, "floor_us", "ratio"])
+        for row in rows:
+            cells = []
+            for peer in PEERS:
+                for side in row.own, row.cresta:
+                    times = side.get(peer.name)
+                    cells += map(short, astuple(times) if times else [None] * len(FIGURES))
+            ends = short(floor_at(row.point, floor)), short(row.ratio)
+            out.writerow([*astuple(row.point), *cells, *ends])
+
+
+def read_csv(path):
+    with path.open(newline="") as file:
+        return [read_row(line) for line in csv.DictReader(file)]
+
+
+def read_row(line):
+    kinds = {f.name: f.type for f in fields(Point)}
+    row = Row(Point(**{name: kinds[name](line[name]) for name in POINT}))
+    for peer in PEERS:
+        for side, name in (row.own, "own"), (row.cresta, "cresta"):
+            cells = [line[f"{peer.name}_{name}_{figure}_us"] for figure in FIGURES]
+            if all(cells):
+                side[peer.name] = Times(*map(float, cells))
+    return row
