@@ -9,12 +9,27 @@
 
 #include <pthread.h>
 
-enum { THREADS = 2, ROUNDS = 60 };
+enum { THREADS = 2, ROUNDS = 60, MANY = 64 << 10 };
 
 struct work {
     MPI_Comm comm;
     int factor, rank, size, wrong;
+    int in[MANY], out[MANY];
 };
+
+/* 256 KiB go in pieces. */
+static void large_round(struct work *w, int k)
+{
+    const int n = MANY / w->size;
+    for (int i = 0; i < MANY; i++)
+        w->in[i] = w->factor * (w->rank + k + i);
+    CRESTA_Allreduce(w->in, w->out, MANY, MPI_INT, MPI_SUM, w->comm);
+    for (int i = 0; i < MANY; i++)
+        w->wrong += w->out[i] != w->factor * (w->size * (w->size - 1) / 2 + (k + i) * w->size);
+    CRESTA_Alltoall(w->in, n, MPI_INT, w->out, n, MPI_INT, w->comm);
+    for (int i = 0; i < n * w->size; i++)
+        w->wrong += w->out[i] != w->factor * (i / n + k + w->rank * n + i % n);
+}
 
 static void round_of(struct work *w, int k)
 {
@@ -36,8 +51,11 @@ static void round_of(struct work *w, int k)
 static void *thread_main(void *argument)
 {
     struct work *w = argument;
-    for (int k = 0; k < ROUNDS; k++)
+    for (int k = 0; k < ROUNDS; k++) {
         round_of(w, k);
+        if (k % 10 == 0)
+            large_round(w, k);
+    }
     return NULL;
 }
 
@@ -46,7 +64,7 @@ int main(int argc, char **argv)
     char spec[128];
     int provided;
     pthread_t threads[THREADS];
-    struct work works[THREADS];
+    static struct work works[THREADS];
     testing_watchdog(80);
     snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "mpi");
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -59,7 +77,7 @@ int main(int argc, char **argv)
     }
     for (int t = 0; t < THREADS;
          t++) { /* states are made in the threads, by the first blocking call */
-        works[t] = (struct work){.factor = 1 + 1000 * t};
+        works[t].factor = 1 + 1000 * t;
         MPI_Comm_dup(MPI_COMM_WORLD, &works[t].comm);
         MPI_Comm_rank(works[t].comm, &works[t].rank);
         MPI_Comm_size(works[t].comm, &works[t].size);

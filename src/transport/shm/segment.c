@@ -91,14 +91,26 @@ static bool may_use(cco_segment *segment, size_t most)
     return false;
 }
 
+/* Takes the pages of a part of the memory.  Linux before 5.17 undoes a call during which a signal
+ * comes: it must not be a long one, or a program with a timer never gets through. */
+static bool take_pages(int file, size_t from, size_t size)
+{
+    enum { STEP = 64 << 10 };
+    for (size_t done = 0; done < size;) {
+        const size_t n = size - done < STEP ? size - done : STEP;
+        if (fallocate(file, 0, (off_t)(from + done), (off_t)n) == 0)
+            done += n;
+        else if (errno != EINTR)
+            return errno == EOPNOTSUPP;
+    }
+    return true;
+}
+
 /* Maps the memory and takes the pages of this rank's share. */
 static char *map(int file, const cco_segment *segment, int rank)
 {
     const size_t size = segment->share * (size_t)segment->ranks;
-    if (file < 0)
-        return NULL;
-    if (fallocate(file, 0, (off_t)(segment->share * (size_t)rank), (off_t)segment->share) != 0 &&
-        errno != EOPNOTSUPP)
+    if (file < 0 || !take_pages(file, segment->share * (size_t)rank, segment->share))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory != MAP_FAILED ? memory : NULL;

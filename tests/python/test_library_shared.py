@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shared memory: without it p2p runs, and a job leaves nothing behind, however it ends."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from library_runs import AS_ROOT, cached, each_build, family_of, messages, run
+
+pytestmark = each_build
+
+RANKS = 3
+SKIPPED = 77
+# The MPIs themselves look into each other's processes, and find too late that they must not.
+LOOK_NOWHERE = {
+    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
+    "UCX_TLS": "posix,self",
+    "UCX_POSIX_USE_PROC_LINK": "n",
+}
+
+
+@pytest.mark.parametrize(
+    "what, when, policy",
+    [
+        ("memfd", "before", "warn"),
+        ("memfd", "0", "silent"),
+        ("size", "0", "warn"),
+        ("pages", "0", "warn"),
+        ("pages", "1", "warn"),
+        ("pages", "1", "error"),
+        ("files", "after", "warn"),
+        ("files", "after", "error"),
+    ],
+)
+def test_no_memory_for_one_is_none_for_all(build, what, when, policy):
+    env = {"CRESTA_FALLBACK": policy, **(LOOK_NOWHERE if what == "files" else {})}
+    done = run(build, "limits", "refused", what, when, ranks=RANKS, env=env)
+    if done.returncode == SKIPPED:
+        pytest.skip(f"this kernel does not refuse {what}")
+    assert (done.returncode != 0) == (policy == "error"), done.stderr
+    assert len(messages(done)) == (policy != "silent"), done.stderr
+    assert policy == "silent" or "its ranks share no memory" in done.stderr
+    assert policy != "warn" or "p2p runs instead" in done.stderr
+
+
+@pytest.mark.parametrize("most", ["0", "1000000"])
+def test_communicators_without_memory_are_mentioned_once(build, most):
+    done = run(build, "limits", "many", "20", most)
+    assert done.returncode == 0, done.stderr
+    assert len(messages(done)) == 1 and "p2p runs instead" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("most", ["1T", "-1", "16MB", "M", "99999999999G"])
+def test_an_amount_of_memory_that_is_none(build, most):
+    done = run(build, "script", "allreduce=8", env={"CRESTA_SHM_MEMORY": most})
+    assert done.returncode != 0
+    assert len(messages(done)) == 1 and f"CRESTA_SHM_MEMORY={most}" in done.stderr, done.stderr
+
+
+class Job:
+    """`limits forever` on some ranks, whose processes bear a mark."""
+
+    def __init__(self, build):
+        openmpi = family_of(build) == "openmpi"
+        self.rank_variable = b"OMPI_COMM_WORLD_RANK" if openmpi else b"PMI_RANK"
+        self.mark = uuid.uuid4().hex
+        self.mapped = set()
+        command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
+        self.launcher = subprocess.Popen(
+            [*command, "-n", str(RANKS), build / "tests" / "bin" / "limits", "forever"],
+            env={**os.environ, **AS_ROOT, "JOB": self.mark},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def processes(self):
+        """{process: its rank, None for those of the launcher}; without those that have ended."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            variables = dict(word.split(b"=", 1) for word in words if b"=" in word)
+            if variables.get(b"JOB") == self.mark.encode():
+                found[int(folder.name)] = variables.get(self.rank_variable)
+        return found
+
+    def process_of(self, rank):
+        """The process of a rank; waits until it exists."""
+        for _ in range(500):
+            for process, its_rank in self.processes().items():
+                if its_rank == str(rank).encode():
+                    return process
+            time.sleep(0.01)
+        return pytest.fail(f"rank {rank} did not start")
+
+    def kill(self, process):
+        """The MPIs themselves leave files in memory then: which these are is known only before."""
+        for one in self.processes():
+            with contextlib.suppress(OSError):
+                maps = Path(f"/proc/{one}/maps").read_text()
+                self.mapped.update(re.findall(r"/dev/shm/\S+", maps))
+        os.kill(process, signal.SIGKILL)
+
+    def left_after(self, seconds):
+        """Processes that are there still so much later."""
+        end = time.monotonic() + seconds
+        while self.processes() and time.monotonic() < end:
+            self.launcher.poll()
+            time.sleep(0.05)
+        return self.processes()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        self.launcher.communicate()
+        for path in self.mapped:
+            if "cresta" not in path.lower():
+                Path(path).unlink(missing_ok=True)
+
+
+def files():
+    """What is in memory and among temporary files under our name."""
+    return {
+        path
+        for folder in ("/dev/shm", "/tmp")
+        for path in Path(folder).iterdir()
+        if "cresta" in path.name.lower()
+    }
+
+
+@pytest.mark.parametrize(
+    "victim, moment",
+    [
+        (0, "set-up"),
+        (2, "set-up"),
+        (0, "at work"),
+        (2, "at work"),
+        ("launcher", "at work"),
+        ("launcher", "waiting"),
+    ],
+)
+def test_a_job_that_is_killed_leaves_nothing(build, victim, moment):
+    before = files()
+    with Job(build) as job:
+        if moment != "set-up":
+            assert job.launcher.stdout.readline() == "going\n"
+        process = job.launcher.pid if victim == "launcher" else job.process_of(victim)
+        delay = random.uniform(0, 0.4)
+        late = job.process_of(1)
+        if moment == "waiting":  # the others for this one, long enough to sleep
+            os.kill(late, signal.SIGSTOP)
+            delay += 0.3
+        time.sleep(delay)
+        job.kill(process)
+        if moment == "waiting":
+            time.sleep(0.3)
+            os.kill(late, signal.SIGCONT)
+        left = job.left_after(15)
+        assert not left, f"killed after {delay:.3f} s; processes and their ranks: {left}"
+        assert job.launcher.wait(5) != 0
+    assert files() <= before
