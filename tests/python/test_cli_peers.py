@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from crestacoll import benchjob, machine, schemas
-from crestacoll.peers import draw, launches, mpis, page, series, table, verdicts
+from crestacoll.peers import draw, launches, mpis, page, series, speeds, table, verdicts
 
 FLOOR = {"exchange": 0.06, "copy": {"4096": 0.1, "2097152": 40.0}}
 
@@ -245,6 +245,19 @@ class FakeBuild:
         return self.folder / name
 
 
+class FakeSpeeds:
+    """Says these one after the other, then the last for ever."""
+
+    def __init__(self, *numbers):
+        self.to_come = list(numbers)
+
+    def now(self):
+        return self.to_come.pop(0) if len(self.to_come) > 1 else self.to_come[0]
+
+    def numbers(self):
+        return [1, 2]
+
+
 def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     build, ran = FakeBuild(tmp_path), []
     jobs = launches.all_jobs([build], series.QUICK, 2, tmp_path / "results")
@@ -259,12 +272,39 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
 
     monkeypatch.setattr(benchjob, "run", run)
     said = []
-    launches.run(jobs, 100, lambda job, what, *_: said.append(what))
+    launches.run(jobs, 100, lambda job, what, *_: said.append(what), FakeSpeeds(1))
     assert len(ran) == 8 and [s for s in said if "FAILED" in s] == ["FAILED: broke off"]
-    launches.run(jobs, 100, lambda *_: None)
-    assert ran[8:] == ["four"] and len(launches.results(jobs)) == 8
+    launches.run(jobs, 100, lambda *_: None, FakeSpeeds(1))
+    assert ran[8:] == ["four"] and len(launches.results(jobs, 1)) == 8
     (tmp_path / "crestacoll-bench").write_text("another build")
-    assert launches.results(jobs) == []
+    assert launches.results(jobs, 1) == []
+
+
+def test_only_what_was_measured_at_one_speed_is_compared(tmp_path, monkeypatch):
+    build = FakeBuild(tmp_path)
+    jobs = launches.all_jobs([build], series.QUICK, 1, tmp_path / "results")
+    result = benchjob.Result({"mpi_library": "x"}, [record()], [], {})
+    monkeypatch.setattr(benchjob, "run", lambda *_, **__: result)
+    said = []
+    changing = FakeSpeeds(1, 1, 1, 2, 2, 2, 1)  # the second job: from 1 to 2, then again at 2
+    launches.run(jobs, 100, lambda job, what, *_: said.append((job.speed, what)), changing)
+    assert [speed for speed, what in said if what == launches.CHANGED] == [1]
+    assert [len(launches.results(jobs, k)) for k in (1, 2)] == [3, 1]
+    assert launches.most_measured(jobs, changing) == 1
+
+
+def test_speeds_are_told_apart_by_the_floor(tmp_path, monkeypatch):
+    exchanges = [0.06, 0.25, 0.05, 0.3]
+    monkeypatch.setattr(
+        speeds,
+        "measure",
+        lambda _: [{"what": "exchange", "bytes": 8, "median_us": exchanges.pop(0)}],
+    )
+    met = speeds.Speeds("floor", tmp_path)
+    assert [met.now() for _ in range(4)] == [1, 2, 1, 2]
+    again = speeds.Speeds("floor", tmp_path)
+    assert list(again.numbers()) == [1, 2] and again.match(0.2) == 2 and again.match(2.0) == 3
+    assert table.floor_of(again.floors(1))["exchange"] == pytest.approx(0.055)
 
 
 def test_time_is_shared_by_what_jobs_take(tmp_path):
@@ -319,7 +359,7 @@ def test_the_floor_program(build):
     ran = subprocess.run([program, "5"], capture_output=True, text=True, timeout=60, check=True)
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     assert [line["type"] for line in lines] == ["header", *["record"] * 5, "end"]
-    records = launches.read_floor(ran.stdout)
+    records = speeds.read(ran.stdout)
     assert [r["what"] for r in records] == ["exchange", *["copy"] * 4] and lines[-1]["ok"]
     assert all(0 < r["p10_us"] <= r["median_us"] <= r["p90_us"] for r in records)
     assert records[4]["median_us"] > records[1]["median_us"]  # 2 MiB and 4 KiB

@@ -8,7 +8,7 @@ import click
 
 from crestacoll import __version__, machine
 from crestacoll.builds import ROOT
-from crestacoll.peers import draw, launches, mpis, page, series, table
+from crestacoll.peers import draw, launches, mpis, page, series, speeds, table
 from crestacoll.ui import WRONG, Problem, err, json_option, write_json
 
 STEPS = ["install", "build", "test", "run", "draw"]
@@ -151,21 +151,22 @@ class Measurement:
         self.results = folder / ("results-quick" if quick else "results")
         what = series.QUICK if quick else series.FULL
         self.jobs = launches.all_jobs(self.builds, what, count, self.results)
+        self.speeds = speeds.Speeds(self.builds[-1].program("crestacoll-floor"), self.results)
 
     def run(self, seconds):
         end = time.monotonic() + seconds
         for k in range(1, self.count + 1):
-            launches.measure_floor(self.builds[-1], k, self.results)
             mine = [job for job in self.jobs if job.launch == k]
             left = (end - time.monotonic()) / (self.count + 1 - k)
-            launches.run(mine, left, tell)
+            launches.run(mine, left, tell, self.speeds)
 
     def write(self, to, missing):
-        found = launches.results(self.jobs)
+        speed = launches.most_measured(self.jobs, self.speeds)
+        found = launches.results(self.jobs, speed)
         rows, self.wrong = table.rows_of(found), table.wrong_of(found)
         for what in self.wrong:
             err.print(f"WRONG RESULT: {what}", style="red", markup=False)
-        floor = table.floor_of(launches.floors(self.count, self.results))
+        floor = table.floor_of(self.speeds.floors(speed))
         head = {
             "crestacoll": __version__,
             "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
@@ -184,7 +185,13 @@ class Measurement:
         """What a reader of the page must know."""
         said = {f"wrong result, left out: {what}" for what in self.wrong}
         if len(found) < len(self.jobs):
-            said.add(f"{len(self.jobs) - len(found)} of {len(self.jobs)} jobs failed")
+            said.add(f"{len(self.jobs) - len(found)} of {len(self.jobs)} jobs are missing")
+        if len(self.speeds.known) > 1:
+            exchanges = ", ".join(f"{us:.3g}" for us in self.speeds.known)
+            said.add(
+                f"the machine ran at {len(self.speeds.known)} speeds (exchange of a cache line:"
+                f" {exchanges} us); this page has what was measured at the one with most results"
+            )
         spent = sum("time budget" in n["text"] for r in found for n in r["notes"])
         if spent:
             said.add(f"the time did not suffice for {spent} points of single launches")

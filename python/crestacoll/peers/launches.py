@@ -5,19 +5,18 @@ kept, so that a run that was broken off goes on where it stopped.
 
 import hashlib
 import json
-import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crestacoll import benchjob
-from crestacoll.builds import Build, clean_environment
+from crestacoll.builds import Build
 from crestacoll.peers.series import Series, seconds
 from crestacoll.ui import Problem
 
 LAUNCH = 1.5  # seconds of a job besides measuring
 LEAST = 2.0  # seconds that a job gets even if the time is up
-FLOOR_SAMPLES = 1000
+TRIES = 3  # of a job during which the machine changes its speed
 
 
 @dataclass(frozen=True)
@@ -26,10 +25,12 @@ class Job:
     series: Series
     build: Build
     folder: Path
+    speed: int = 1
 
     @property
     def path(self):
-        return self.folder / f"launch-{self.launch}" / f"{self.series.name}.{self.build.name}.json"
+        name = f"{self.series.name}.{self.build.name}.json"
+        return self.folder / f"speed-{self.speed}" / f"launch-{self.launch}" / name
 
     @property
     def seconds(self):
@@ -73,23 +74,37 @@ def share(job, left, jobs_left):
     return max(left * job.seconds / total - LAUNCH, LEAST)
 
 
-def run(jobs, time_left, tell):
-    """Runs those whose results are not kept, and tells how each went. What fails is left out: the
-    next run tries it again.
+def run(jobs, time_left, tell, speeds):
+    """Runs those whose results are not kept for the speed at which the machine runs, and tells how
+    each went. What fails is left out: the next run tries it again.
     """
     end = time.monotonic() + time_left
-    to_do = [job for job in jobs if not job.kept()]
-    for i, job in enumerate(to_do):
-        budget = share(job, end - time.monotonic(), to_do[i:])
-        start = time.monotonic()
-        try:
-            result = benchjob.run(job.build, job.series.plan(budget), limit=2 * budget + 60)
-        except Problem as e:
-            tell(job, f"FAILED: {e.message}", i + 1, len(to_do))
-            continue
-        keep(job, result)
-        points = f"{len(result.records)} records in {time.monotonic() - start:.1f} s"
-        tell(job, points, i + 1, len(to_do))
+    for i, job in enumerate(jobs):
+        for _ in range(TRIES):
+            job = replace(job, speed=speeds.now())
+            if job.kept():
+                break
+            left = [j for j in jobs[i:] if not replace(j, speed=job.speed).kept()]
+            said = run_one(job, share(job, end - time.monotonic(), left), speeds)
+            tell(job, said, i + 1, len(jobs))
+            if said != CHANGED:
+                break
+
+
+CHANGED = "the machine changed its speed meanwhile"
+
+
+def run_one(job, budget, speeds):
+    """Keeps what a job finds; in words how it went."""
+    start = time.monotonic()
+    try:
+        result = benchjob.run(job.build, job.series.plan(budget), limit=2 * budget + 60)
+    except Problem as e:
+        return f"FAILED: {e.message}"
+    if speeds.now() != job.speed:
+        return CHANGED
+    keep(job, result)
+    return f"{len(result.records)} records in {time.monotonic() - start:.1f} s"
 
 
 def keep(job, result):
@@ -112,34 +127,12 @@ def write(path, data):
     unfinished.replace(path)
 
 
-def results(jobs):
-    """What is kept of these jobs."""
-    return [json.loads(job.path.read_text()) for job in jobs if job.kept()]
+def results(jobs, speed):
+    """What is kept of these jobs for a speed."""
+    mine = [replace(job, speed=speed) for job in jobs]
+    return [json.loads(job.path.read_text()) for job in mine if job.kept()]
 
 
-def measure_floor(build, launch, folder):
-    """crestacoll-floor, kept likewise."""
-    path = folder / f"launch-{launch}" / "floor.json"
-    if path.exists():
-        return
-    program = build.program("crestacoll-floor")
-    done = subprocess.run(
-        [program, str(FLOOR_SAMPLES)],
-        capture_output=True,
-        text=True,
-        env=clean_environment(),
-        check=False,
-    )
-    if done.returncode:
-        raise Problem(f"{program} failed: exit code {done.returncode}")
-    write(path, read_floor(done.stdout))
-
-
-def read_floor(text):
-    lines = [json.loads(line) for line in text.splitlines()]
-    return [line for line in lines if line["type"] == "record"]
-
-
-def floors(launches, folder):
-    paths = [folder / f"launch-{k}" / "floor.json" for k in range(1, launches + 1)]
-    return [json.loads(path.read_text()) for path in paths if path.exists()]
+def most_measured(jobs, speeds):
+    """The speed for which most is kept."""
+    return max(speeds.numbers(), key=lambda k: len(results(jobs, k)), default=1)

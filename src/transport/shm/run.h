@@ -90,10 +90,11 @@ static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piec
     return r->found->data[rank] + at;
 }
 
-/* Pieces that a rank shows before the one that it needs itself. */
+/* Pieces that a rank shows before the one that it needs itself: none, for what is fresh is still in
+ * its cache; as many as have room where ranks take turns on a core. */
 static inline uint64_t cco_run_ahead(const cco_run *r)
 {
-    return cco_pause_crowds() ? r->board->ring : 2;
+    return cco_pause_crowds() ? r->board->ring : 0;
 }
 
 /* to = from[first] op ... op from[last], in this order, so that every rank gets the same bits; `n`

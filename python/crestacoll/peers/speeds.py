@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Virtual machines change under a benchmark: two of its cores share a cache at one time and none at
+another, and small messages take four times as long. A speed is told by what crestacoll-floor
+measures; only what was measured at one and the same is compared.
+"""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from crestacoll.builds import clean_environment
+from crestacoll.peers.table import floor_of
+from crestacoll.ui import Problem
+
+SAMPLES = 200
+ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed
+
+
+@dataclass
+class Speeds:
+    """Numbers speeds from 1 in the order in which they are met; `known` holds the exchange of each.
+    Keeps what the floor was in `folder`, a file for each speed.
+    """
+
+    program: str
+    folder: object
+
+    def __post_init__(self):
+        self.known = [floor_of(self.floors(k))["exchange"] for k in self.numbers()]
+
+    def path(self, number):
+        return self.folder / f"speed-{number}" / "floor.json"
+
+    def numbers(self):
+        k = 1
+        while self.path(k).exists():
+            yield k
+            k += 1
+
+    def floors(self, number):
+        """What crestacoll-floor gave each time."""
+        return json.loads(self.path(number).read_text())
+
+    def now(self):
+        """The number of the speed at which the machine runs now."""
+        records = measure(self.program)
+        exchange = floor_of([records])["exchange"]
+        number = self.match(exchange)
+        path = self.path(number)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        before = self.floors(number) if path.exists() else []
+        path.write_text(json.dumps([*before, records]))
+        return number
+
+    def match(self, exchange):
+        """The number of the speed with such an exchange, a new one if there is none."""
+        if exchange is None:  # a single core
+            exchange = 1.0
+        for k, known in enumerate(self.known):
+            if 1 / ALIKE < exchange / (known or 1.0) < ALIKE:
+                return k + 1
+        self.known.append(exchange)
+        return len(self.known)
+
+
+def measure(program):
+    done = subprocess.run(
+        [program, str(SAMPLES)],
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+    if done.returncode:
+        raise Problem(f"{program} failed: exit code {done.returncode}")
+    return read(done.stdout)
+
+
+def read(text):
+    lines = [json.loads(line) for line in text.splitlines()]
+    return [line for line in lines if line["type"] == "record"]
