@@ -167,16 +167,21 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
     return shown;
 }
 
-/* Data that move: piece after piece, and what stays on this rank in between. */
+/* Data that move, piece after piece.  What stays on this rank goes in between, when others have
+ * something to read: the root of a scatter has nothing to wait for, and does it last. */
 static void move(const cco_run *r)
 {
+    const bool last = r->q->coll == CCO_SCATTER || r->q->coll == CCO_SCATTERV;
     uint64_t shown = show_some(r, 0, 0);
-    keep_own(r);
+    if (!last)
+        keep_own(r);
     for (uint64_t k = 0; k < r->plan->rounds; k++) {
         shown = show_some(r, shown, k);
         take_piece(r, k);
         cco_board_leave(r->board, k);
     }
+    if (last)
+        keep_own(r);
 }
 
 static int reduce(const cco_run *r)

@@ -31,7 +31,7 @@ static inline const char *lane_of(const cco_run *r, int writer)
 static inline char *show(const cco_run *r, const cco_side *side, int reader)
 {
     char *slot = cco_board_mine(r->board, 0, reader);
-    memcpy(slot, block(r, side, 0), side->each);
+    cco_run_copy(slot, block(r, side, 0), side->each);
     cco_board_show(r->board, 0, 0);
     return slot;
 }
@@ -42,7 +42,7 @@ static void show_lanes(const cco_run *r)
     char *slot = cco_board_mine(r->board, 0, CCO_BOARD_ALL);
     for (int i = 0; i < q->size; i++)
         if (i != q->rank) {
-            memcpy(slot, block(r, &q->in, i), bytes(&q->in, i));
+            cco_run_copy(slot, block(r, &q->in, i), bytes(&q->in, i));
             slot += r->plan->window;
         }
     cco_board_show(r->board, 0, 0);
@@ -52,7 +52,7 @@ static void show_lanes(const cco_run *r)
 static void keep(char *to, const char *from, size_t n)
 {
     if (to != from)
-        memcpy(to, from, n);
+        cco_run_copy(to, from, n);
 }
 
 static void bcast(const cco_run *r)
@@ -61,7 +61,7 @@ static void bcast(const cco_run *r)
     if (q->rank == q->root)
         show(r, &q->out, CCO_BOARD_ALL);
     else
-        memcpy(block(r, &q->out, 0), of(r, q->root), q->out.each);
+        cco_run_copy(block(r, &q->out, 0), of(r, q->root), q->out.each);
 }
 
 static void take_all(const cco_run *r, bool lanes)
@@ -71,7 +71,7 @@ static void take_all(const cco_run *r, bool lanes)
         const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
         const size_t n = bytes(&q->out, rank);
         if (n > 0)
-            memcpy(block(r, &q->out, rank), lanes ? lane_of(r, rank) : of(r, rank), n);
+            cco_run_copy(block(r, &q->out, rank), lanes ? lane_of(r, rank) : of(r, rank), n);
     }
 }
 
@@ -98,7 +98,7 @@ static void scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
-        memcpy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
+        cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
         return;
     }
     show_lanes(r);

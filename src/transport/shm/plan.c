@@ -58,6 +58,17 @@ static size_t whole_lines(size_t room, size_t unit)
     return room >= lines ? room / lines * lines : room / unit * unit;
 }
 
+/* In calls with one direction the reader works on a piece when the next is written: the first piece
+ * is what it waits for.  Where all write and read at once, larger pieces are better. */
+static size_t one_way(const cco_problem *q, size_t most, size_t window)
+{
+    enum { LEAST = 16 << 10, PARTS = 8 };
+    const int properties = cco_coll_infos[q->coll].properties;
+    const bool is = properties & CCO_ROOTED || q->coll == CCO_SCAN || q->coll == CCO_EXSCAN;
+    const size_t wanted = most / PARTS > LEAST ? most / PARTS : LEAST;
+    return is && wanted < window ? whole_lines(wanted, q->unit) : window;
+}
+
 static uint64_t pieces(const cco_flat *f, size_t n)
 {
     return (n + f->window - 1) / f->window;
@@ -127,6 +138,8 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
         plan_uneven(&f, q);
         return f;
     }
+    if (f.board == n - 1)
+        f.window = one_way(q, most, f.window);
     f.rounds = pieces(&f, most);
     f.shares = shares(q);
     f.gives = f.shares ? f.rounds : gives(&f, q);

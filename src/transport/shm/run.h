@@ -29,6 +29,18 @@ static inline char *cco_run_place(const cco_run *r, cco_span span)
     return r->binding->base[span.base] + span.at;
 }
 
+/* memcpy, without a call for a single word: most small reductions have one. */
+static inline void cco_run_copy(char *to, const char *from, size_t n)
+{
+    uint64_t word;
+    if (n != sizeof word) {
+        memcpy(to, from, n);
+        return;
+    }
+    memcpy(&word, from, sizeof word);
+    memcpy(to, &word, sizeof word);
+}
+
 /* What goes of a block in piece `k`: nothing beyond its end. */
 static inline cco_span cco_run_part(const cco_run *r, cco_span block, uint64_t k)
 {
