@@ -118,7 +118,7 @@ static uint64_t gives(const cco_flat *f, const cco_problem *q)
  * show. */
 static bool shares(const cco_problem *q)
 {
-    enum { WORTH = 16 << 10 }; /* bytes not read */
+    enum { WORTH = 32 << 10 }; /* bytes not read */
     return (q->coll == CCO_ALLREDUCE || q->coll == CCO_REDUCE) && q->size > 2 &&
            q->bytes >= WORTH / (size_t)(q->size - 2);
 }
