@@ -48,22 +48,10 @@ static void show_lanes(const cco_run *r, uint64_t k)
 static void show_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    switch (q->coll) {
-    case CCO_BCAST:
-        show(r, cco_whole(&q->out), k);
-        break;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-    case CCO_REDUCE_SCATTER:
-    case CCO_REDUCE_SCATTER_BLOCK:
+    if (r->plan->lanes)
         show_lanes(r, k);
-        break;
-    default:
-        show(r, cco_whole(&q->in), k);
-    }
+    else
+        show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
 }
 
 /* Folds piece `k` of the operands, from where the slots have them for this rank. */
@@ -72,10 +60,9 @@ static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own,
     const cco_problem *q = r->q;
     const char *from[CCO_FLAT_RANKS];
     const cco_span to = cco_run_part(r, result, k);
-    const bool scatters = q->coll == CCO_REDUCE_SCATTER || q->coll == CCO_REDUCE_SCATTER_BLOCK;
     for (int i = first; to.n > 0 && i <= last; i++)
         from[i] = i == q->rank ? cco_run_place(r, cco_run_part(r, own, k))
-                               : cco_run_data(r, i, k, scatters ? lane(r, i, q->rank) : 0,
+                               : cco_run_data(r, i, k, r->plan->lanes ? lane(r, i, q->rank) : 0,
                                               k * r->plan->window);
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
 }
@@ -98,13 +85,13 @@ static int fold_piece(const cco_run *r, uint64_t k)
     }
 }
 
-/* Reads piece `k` of everybody's block, `first` before the others. */
-static void take_all(const cco_run *r, uint64_t k, bool lanes)
+/* Reads piece `k` of every other rank's block, each rank in another order. */
+static void take_all(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = (q->rank + i) % q->size;
-        take(r, cco_block(q, &q->out, rank), rank, k, lanes ? lane(r, rank, q->rank) : 0);
+        take(r, cco_block(q, &q->out, rank), rank, k, r->plan->lanes ? lane(r, rank, q->rank) : 0);
     }
 }
 
@@ -124,10 +111,10 @@ static void take_piece(const cco_run *r, uint64_t k)
     case CCO_GATHER:
     case CCO_GATHERV:
         if (q->rank == q->root)
-            take_all(r, k, false);
+            take_all(r, k);
         break;
     default:
-        take_all(r, k, q->coll != CCO_ALLGATHER && q->coll != CCO_ALLGATHERV);
+        take_all(r, k);
     }
 }
 

@@ -19,6 +19,7 @@ typedef struct cco_flat {
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
     uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
+    bool lanes;      /* a slot has something else for each reader, and nothing for its writer */
     bool shares;     /* a reduction in two steps (shares.c) */
     bool once;       /* small data, in one piece (once.c) */
     size_t count;    /* elements of a reduction's result, if in one piece */

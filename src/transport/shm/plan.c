@@ -125,9 +125,11 @@ static bool shares(const cco_problem *q)
 
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
 {
-    const size_t lanes = has_lanes(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
+    const bool has = has_lanes(q->coll);
+    const size_t lanes = has && q->size > 1 ? (size_t)q->size - 1 : 1;
     const size_t most = common(q);
-    cco_flat f = {.board = n - 1, .window = whole_lines(rooms[n - 1] / lanes, q->unit)};
+    cco_flat f = {
+        .board = n - 1, .window = whole_lines(rooms[n - 1] / lanes, q->unit), .lanes = has};
     if (q->coll == CCO_BARRIER)
         return (cco_flat){.window = 1, .gives = 1, .rounds = 1, .once = true};
     for (int i = n - 1; i >= 0 && most <= rooms[i] / lanes; i--) {
