@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from table import FORMS, Collective, Form, c_names, c_parameters, guarded, wrap
+from table import FORMS, SPLIT_FORMS, Collective, Form, c_names, c_parameters, guarded, wrap
 
 
-def _each(table: list[Collective], emit) -> str:
+def _each(table: list[Collective], emit, forms: tuple[Form, ...] = FORMS) -> str:
     """emit(collective, form) for every form, grouped so that one #if covers a group."""
     parts = []
-    for form in FORMS:
+    for form in forms:
         body = "\n".join(emit(coll, form) for coll in table if form.exists(coll))
         parts.append(guarded(form.guard, body))
     return "\n".join(parts)
@@ -29,13 +29,21 @@ def _signature(name: str, coll: Collective, form: Form, end: str) -> str:
     return wrap(f"int {name}({', '.join(c_parameters(coll, form))}){end}") + "\n"
 
 
-def prototypes(table: list[Collective]) -> str:
-    text = "#ifndef CRESTACOLL_PROTO_H\n#define CRESTACOLL_PROTO_H\n\n"
+def _prototypes(table: list[Collective], forms: tuple[Form, ...], guard: str) -> str:
+    text = f"#ifndef {guard}\n#define {guard}\n\n"
     parts = []
-    for form in FORMS:
+    for form in forms:
         body = "".join(_signature(_public(c, form), c, form, ";") for c in table if form.exists(c))
         parts.append(guarded(form.guard, body))
     return text + "\n".join(parts) + "\n#endif\n"
+
+
+def prototypes(table: list[Collective]) -> str:
+    return _prototypes(table, FORMS, "CRESTACOLL_PROTO_H")
+
+
+def split_prototypes(table: list[Collective]) -> str:
+    return _prototypes(table, SPLIT_FORMS, "CRESTA_SP_COLL_PROTO_H")
 
 
 def name_list(table: list[Collective]) -> str:
@@ -85,6 +93,26 @@ def entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
         '#include "api/dispatch.h"\n#include "core/mpi_compat.h"\n\n' + _each(table, _entry)
+    )
+
+
+def _split_entry(coll: Collective, form: Form) -> str:
+    """Arrays must be copied; other calls may go straight to the MPI."""
+    text = _signature(_public(coll, form), coll, form, "") + "{\n"
+    if not coll.has_arrays():
+        native = _mpi(coll, Form("nonblocking", form.large), "PMPI")
+        plain = f"return {native}({', '.join(c_names(coll, form))});"
+        text += "    if (cco_begin_is_plain())\n"
+        text += wrap(plain, " " * 12, first=" " * 8) + "\n"
+    run = f"return cco_begin({_call_literal(coll, form)}, request);"
+    return text + wrap(run, " " * 8, first="    ") + "\n}\n"
+
+
+def split_entries(table: list[Collective]) -> str:
+    return (
+        "/* CRESTA_x_begin: straight to the MPI, or with what must outlive the call. */\n"
+        '#include "api/split.h"\n#include "core/mpi_compat.h"\n\n'
+        + _each(table, _split_entry, SPLIT_FORMS)
     )
 
 

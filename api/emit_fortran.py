@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import textwrap
 
-from table import BUFFERS, FORMS, Arg, Collective, Form, guarded, wrap
+from table import BUFFERS, FORMS, SPLIT_FORMS, Arg, Collective, Form, guarded, wrap
 
 SMALL = [form for form in FORMS if not form.large]
+SPLIT = SPLIT_FORMS[0]  # no Fortran binding has large counts of its own to translate
+ENTRIES = (*FORMS, SPLIT)
 
 
-def _stem(coll: Collective, form: Form) -> str:
+def stem_of(coll: Collective, form: Form) -> str:
     return form.name(coll.name).lower()
 
 
@@ -48,7 +50,7 @@ def _converted(arg: Arg) -> str:
 
 
 def _address_entry(coll: Collective, form: Form) -> str:
-    stem = _stem(coll, form)
+    stem = stem_of(coll, form)
     call = [_converted(a) for a in coll.args]
     before = after = ""
     for arg in (a for a in coll.args if a.kind == "dts"):
@@ -72,7 +74,7 @@ def _address_entry(coll: Collective, form: Form) -> str:
 
 def address_entries(table: list[Collective]) -> str:
     parts = []
-    for form in FORMS:
+    for form in ENTRIES:
         body = "\n".join(_address_entry(c, form) for c in table if form.exists(c))
         parts.append(guarded(form.guard, body))
     return (
@@ -84,16 +86,16 @@ def address_entries(table: list[Collective]) -> str:
 
 def address_prototypes(table: list[Collective]) -> str:
     parts = []
-    for form in FORMS:
+    for form in ENTRIES:
         body = "".join(
-            wrap(f"void cresta_address_{_stem(c, form)}({', '.join(_c_args(c, form))});") + "\n"
+            wrap(f"void cresta_address_{stem_of(c, form)}({', '.join(_c_args(c, form))});") + "\n"
             for c in table
             if form.exists(c)
         )
         parts.append(guarded(form.guard, body))
     return (
         '#ifndef CCO_ENTRIES_ADDRESS_H\n#define CCO_ENTRIES_ADDRESS_H\n\n'
-        '#include "crestacoll.h"\n\n'
+        '#include "cresta_sp_coll.h"\n\n'
         + "\n".join(parts)
         + "\n#endif\n"
     )
@@ -111,7 +113,7 @@ def _count_and_type(coll: Collective, buffer: Arg) -> tuple[str, str] | None:
 
 
 def _section_entry(coll: Collective, form: Form) -> str:
-    stem, mode = _stem(coll, form), "copy" if form.mode == "blocking" else "type"
+    stem, mode = stem_of(coll, form), "copy" if form.mode == "blocking" else "type"
     buffers = [a for a in coll.args if a.kind in BUFFERS]
     names = {a.name: a.name for a in coll.args}
     before, after, failed = "", "", ""
@@ -142,8 +144,10 @@ def _section_entry(coll: Collective, form: Form) -> str:
     )
     invoke = f"cresta_address_{stem}({', '.join(call)});"
     if failed:
-        text += wrap(f"if ({failed})", "        ", first="    ") + "\n"
-        text += "        cco_f_return(ierror, cco_f_section_error(*comm));\n    else\n"
+        none = [f"*{name} = PMPI_Request_c2f(MPI_REQUEST_NULL);" for _, name in form.extra]
+        text += wrap(f"if ({failed}) {{", "        ", first="    ") + "\n"
+        text += "".join(f"        {line}\n" for line in none if "*request" in line)
+        text += "        cco_f_return(ierror, cco_f_section_error(*comm));\n    } else\n"
         text += wrap(invoke, " " * 12, first=" " * 8) + "\n"
     else:
         text += wrap(invoke, " " * 12, first="    ") + "\n"
@@ -151,10 +155,10 @@ def _section_entry(coll: Collective, form: Form) -> str:
 
 
 def _aliases(coll: Collective, form: Form) -> str:
-    """Module crestacoll has each entry twice, for integer and mpi_f08 handles."""
+    """The modules have each entry twice, for integer and mpi_f08 handles."""
     if form.large or form.mode == "persistent":
         return ""
-    stem = _stem(coll, form)
+    stem = stem_of(coll, form)
     params = ", ".join(_c_args(coll, form, "CFI_cdesc_t *"))
     return "".join(
         wrap(
@@ -168,7 +172,7 @@ def _aliases(coll: Collective, form: Form) -> str:
 
 def section_entries(table: list[Collective]) -> str:
     parts = []
-    for form in FORMS:
+    for form in ENTRIES:
         body = "\n".join(_section_entry(c, form) for c in table if form.exists(c))
         parts.append(guarded(form.guard, body))
     return (
@@ -184,7 +188,7 @@ def section_entries(table: list[Collective]) -> str:
 
 def _openmpi_symbol(coll: Collective, form: Form) -> str:
     macro = "CCO_F_INIT" if form.mode == "persistent" else "CCO_F_SYMBOLS"
-    stem, params = _stem(coll, form), ", ".join(_c_args(coll, form))
+    stem, params = stem_of(coll, form), ", ".join(_c_args(coll, form))
     return wrap(f"{macro}({stem}, {stem.upper()}, ({params}), ({_arguments(coll, form)}))") + "\n"
 
 
@@ -198,7 +202,7 @@ def openmpi_symbols(table: list[Collective]) -> str:
     )
 
 
-def _fold(text: str, indent: int) -> str:
+def fold(text: str, indent: int) -> str:
     pad = " " * indent
     lines = textwrap.wrap(
         text,
@@ -240,7 +244,7 @@ def _arguments(coll: Collective, form: Form) -> str:
     return ", ".join([a.name for a in coll.args] + [n for _, n in form.extra] + ["ierror"])
 
 
-def _interface_body(
+def interface_body(
     coll: Collective, form: Form, name: str, label: str, f08: bool, indent: int
 ) -> str:
     pad = " " * indent
@@ -257,9 +261,9 @@ def _interface_body(
         imports += ["c_int64_t"] + ["c_intptr_t"] * any(
             a.kind == "ds" for a in coll.args
         )
-    text = _fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
+    text = fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
     if imports:
-        text += _fold(f"import :: {', '.join(imports)}", indent + 4)
+        text += fold(f"import :: {', '.join(imports)}", indent + 4)
     else:
         text += pad + "    implicit none\n"
     return text + _declarations(coll, form, f08, indent + 4) + f"{pad}end subroutine {name}\n"
@@ -269,11 +273,11 @@ def _mpich_symbol(coll: Collective, form: Form) -> str:
     suffix = ("_f08ts" if any(a.kind in BUFFERS for a in coll.args) else "_f08") + (
         "_large" if form.large else ""
     )
-    stem = _stem(coll, form)
+    stem = stem_of(coll, form)
     name = f"mpi_{stem[:-2] if form.large else stem}{suffix}"
-    text = _fold(f"subroutine {name}({_arguments(coll, form)})", 0)
+    text = fold(f"subroutine {name}({_arguments(coll, form)})", 0)
     if form.large:
-        text += _fold(
+        text += fold(
             # MPI_Count and MPI_Aint; `use mpi` would bring MPICH's common blocks into the library.
             "use, intrinsic :: iso_c_binding, only: c_int64_t"
             + ", c_intptr_t" * any(a.kind == "ds" for a in coll.args),
@@ -282,10 +286,10 @@ def _mpich_symbol(coll: Collective, form: Form) -> str:
     text += "    implicit none\n" + _declarations(coll, form, False, 4)
     text += (
         "    interface\n"
-        + _interface_body(coll, form, "entry", f"cresta_section_{stem}", False, 8)
+        + interface_body(coll, form, "entry", f"cresta_section_{stem}", False, 8)
         + "    end interface\n"
     )
-    text += _fold(f"call entry({_arguments(coll, form)})", 4)
+    text += fold(f"call entry({_arguments(coll, form)})", 4)
     return text + f"end subroutine {name}\n"
 
 
@@ -309,64 +313,3 @@ def mpich_symbols(table: list[Collective]) -> str:
         "! (Its mpif.h and `use mpi` call MPI_x in C, where the preload library sees them.)\n"
         + "\n".join(parts)
     )
-
-
-def module(table: list[Collective]) -> str:
-    forms = [f for f in SMALL if f.mode != "persistent"]
-    names = [f"cresta_{_stem(c, f)}" for f in forms for c in table] + [
-        "cresta_set_impl",
-        "cresta_comm_prepare",
-        "cresta_alloc_mem",
-        "cresta_free_mem",
-    ]
-    text = (
-        "!> Module crestacoll: CRESTA_x for programs "
-        "that include 'mpif.h', use mpi or use mpi_f08.\n"
-        "!> Every argument means what it means in MPI_x; "
-        "ierror is optional; buffers may be array sections\n"
-        "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
-        "module crestacoll\n"
-        "    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr\n"
-        "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
-        "    implicit none\n    private\n"
-    )
-    text += _fold("public :: " + ", ".join(names), 4) + "\n"
-    for form in forms:
-        for coll in table:
-            stem = _stem(coll, form)
-            bodies = "".join(
-                _interface_body(
-                    coll, form, f"cresta_{stem}_{s}", f"cresta_{stem}_{s}", s == "f08", 8
-                )
-                for s in ("int", "f08")
-            )
-            text += f"    interface cresta_{stem}\n{bodies}    end interface cresta_{stem}\n\n"
-    return text + _module_tail()
-
-
-def _module_tail() -> str:
-    """What is no collective, in the order of its arguments; `comm` stands for either handle."""
-    spec = "type(*), dimension(..), intent(in) :: spec"
-    size = "integer(c_intptr_t), intent(in) :: size"
-    pointer = "type(c_ptr), intent(out) :: baseptr"
-    base = "type(*), dimension(..), intent(in) :: base"
-    text = _control("cresta_set_impl", ["comm", spec], ("int", "f08"))
-    text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
-    text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
-    text += _control("cresta_free_mem", [base], ("any",))
-    return text.rstrip("\n") + "\nend module crestacoll\n"
-
-
-def _control(name: str, declared: list[str], suffixes: tuple[str, ...]) -> str:
-    text = f"    interface {name}\n"
-    for suffix in suffixes:
-        comm = "type(MPI_Comm)" if suffix == "f08" else "integer"
-        lines = [f"{comm}, intent(in) :: comm" if d == "comm" else d for d in declared]
-        lines.append("integer, optional, intent(out) :: ierror")
-        args = ", ".join(line.split(":: ")[1] for line in lines)
-        imports = [n for n in ("MPI_Comm", "c_intptr_t", "c_ptr") if n in " ".join(lines)]
-        text += _fold(f"subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')", 8)
-        text += "            " + (f"import :: {', '.join(imports)}" if imports else "implicit none")
-        text += "\n" + "".join(f"            {line}\n" for line in lines)
-        text += f"        end subroutine {name}_{suffix}\n"
-    return text + f"    end interface {name}\n\n"

@@ -17,13 +17,16 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import emit_c
 import emit_fortran
+import emit_module
 from table import read_table
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTPUTS = {
     "include/crestacoll_proto.h": emit_c.prototypes,
+    "include/cresta_sp_coll_proto.h": emit_c.split_prototypes,
     "src/core/collectives.inc": emit_c.name_list,
     "src/api/entries.c": emit_c.entries,
+    "src/api/entries_split.c": emit_c.split_entries,
     "src/native/calls.c": emit_c.native_calls,
     "src/interpose/wrappers.c": emit_c.wrappers,
     "tests/api/mpi_h_check.c": emit_c.header_check,
@@ -32,7 +35,8 @@ OUTPUTS = {
     "fortran/entries_section.c": emit_fortran.section_entries,
     "fortran/interpose_openmpi.c": emit_fortran.openmpi_symbols,
     "fortran/interpose_mpich.F90": emit_fortran.mpich_symbols,
-    "fortran/crestacoll.f90": emit_fortran.module,
+    "fortran/crestacoll.f90": emit_module.module,
+    "fortran/cresta_sp_coll.f90": emit_module.split_module,
 }
 COMMENT = {".f90": ("! ", ""), ".F90": ("! ", "")}
 

@@ -43,10 +43,13 @@ class Collective:
     def has_counts(self) -> bool:
         return any(a.kind in ("n", "ns") for a in self.args)
 
+    def has_arrays(self) -> bool:
+        return any(a.kind in ("ns", "ds", "dts") for a in self.args)
+
 
 @dataclass(frozen=True)
 class Form:
-    """One way to call: blocking, nonblocking or persistent, with int or MPI_Count counts."""
+    """One way to call: blocking, nonblocking, persistent or split-phase, with int or MPI_Count."""
 
     mode: str
     large: bool
@@ -57,15 +60,20 @@ class Form:
         return {
             "blocking": [],
             "nonblocking": [("MPI_Request *", "request")],
+            "split": [("MPI_Request *", "request")],
             "persistent": [("MPI_Info ", "info"), ("MPI_Request *", "request")],
         }[self.mode]
 
     def name(self, collective: str) -> str:
-        """The name after the prefix: Allreduce, Iallreduce, Allreduce_init; with _c if large."""
+        """The name after the prefix: Allreduce, Iallreduce, Allreduce_init, Allreduce_begin; with
+        _c if large."""
         stem = collective.capitalize()
-        stem = {"blocking": stem, "nonblocking": "I" + collective, "persistent": stem + "_init"}[
-            self.mode
-        ]
+        stem = {
+            "blocking": stem,
+            "nonblocking": "I" + collective,
+            "persistent": stem + "_init",
+            "split": stem + "_begin",
+        }[self.mode]
         return stem + ("_c" if self.large else "")
 
     @property
@@ -87,6 +95,8 @@ FORMS = tuple(
     for large in (False, True)
     for mode in ("blocking", "nonblocking", "persistent")
 )
+# CRESTA_x_begin, to which no call of the MPI corresponds by name.
+SPLIT_FORMS = (Form("split", False), Form("split", True))
 
 
 def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:

@@ -7,12 +7,14 @@ set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll")
 
 install(TARGETS crestacoll_static crestacoll_shared EXPORT crestacollTargets)
 install(TARGETS crestacoll_preload LIBRARY)
-install(FILES include/crestacoll.h include/crestacoll_proto.h TYPE INCLUDE)
+install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
+              include/cresta_sp_coll_proto.h TYPE INCLUDE)
 if(CRESTA_TOOLS)
   install(TARGETS ${CRESTA_TOOLS} RUNTIME)
 endif()
 if(TARGET cresta_module)
-  install(FILES "${CRESTA_MODULE_DIR}/crestacoll.mod" TYPE INCLUDE)
+  install(FILES "${CRESTA_MODULE_DIR}/crestacoll.mod" "${CRESTA_MODULE_DIR}/cresta_sp_coll.mod"
+          TYPE INCLUDE)
 endif()
 
 # find_package(crestacoll)

@@ -16,10 +16,11 @@ file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/transport/hook/*.c
      ${src}/transport/shm/*.c ${src}/native/*.c ${src}/model/*.c ${src}/tune/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
-     ${src}/api/*.c ${src}/interpose/init.c ${for}/entries_*.c ${for}/handles.c
+     ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
+     ${for}/entries_*.c ${for}/handles.c
      ${for}/section.c)
 file(GLOB CRESTA_WRAPPERS CONFIGURE_DEPENDS ${src}/interpose/*.c)
-list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c")
+list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c" "${src}/interpose/wait.c")
 
 # Sizes are counted with size_t and MPI_Count there (style rule 19); entry points take the int of
 # the MPI interface.
@@ -80,6 +81,7 @@ target_link_options(crestacoll_shared INTERFACE
   "LINKER:--pop-state")
 target_link_options(crestacoll_static INTERFACE
   "LINKER:--undefined=MPI_Init,--undefined=mpi_init_f08_"
+  "LINKER:--undefined=MPI_Wait,--undefined=mpi_wait_f08_"
   "$<TARGET_FILE:$<TARGET_NAME:crestacoll_static>>")
 add_library(crestacoll::c ALIAS crestacoll_shared)
 add_library(crestacoll::static ALIAS crestacoll_static)
@@ -105,8 +107,8 @@ if(CRESTA_FORTRAN)
     Fortran_MODULE_DIRECTORY "${PROJECT_BINARY_DIR}/preload-mod")
 endif()
 
-# --- module crestacoll ------------------------------------------------------------------
-file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90)
+# --- modules crestacoll, cresta_sp_coll ------------------------------------------------
+file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90 ${for}/cresta_sp_coll.f90)
 if(CRESTA_FORTRAN AND CRESTA_MODULES)
   # Interfaces only: no program needs its objects.
   add_library(cresta_module OBJECT ${CRESTA_MODULES})

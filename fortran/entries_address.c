@@ -1071,3 +1071,194 @@ void cresta_address_exscan_init_c(void *sendbuf, void *recvbuf, MPI_Count *count
     cco_f_return(ierror, rc);
 }
 #endif
+
+void cresta_address_barrier_begin(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Barrier_begin(PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_bcast_begin(void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Bcast_begin(cco_f_address(buffer), *count, PMPI_Type_f2c(*datatype), *root,
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_gather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Gather_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), *root,
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_gatherv_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Gatherv_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), recvcounts, displs, PMPI_Type_f2c(*recvtype), *root,
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_scatter_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Scatter_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), *root,
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_scatterv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Scatterv_begin(cco_f_address(sendbuf), sendcounts, displs,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            *root, PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Reduce_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), *root, PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_allgather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Allgather_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm),
+            &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_allgatherv_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Allgatherv_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), recvcounts, displs, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_allreduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Allreduce_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_reduce_scatter_begin(void *sendbuf, void *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Reduce_scatter_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), recvcounts,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_reduce_scatter_block_begin(void *sendbuf, void *recvbuf, MPI_Fint *recvcount,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Reduce_scatter_block_begin(cco_f_address(sendbuf), cco_f_address(recvbuf),
+            *recvcount, PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm),
+            &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_alltoall_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Alltoall_begin(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm),
+            &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_alltoallv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Alltoallv_begin(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_types(sendtypes, PMPI_Comm_f2c(*comm), sendbuf, 1);
+    MPI_Datatype *c_recvtypes = cco_f_types(recvtypes, PMPI_Comm_f2c(*comm), sendbuf, 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Alltoallw_begin(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
+            cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
+            &c_request);
+    cco_f_free_types(c_sendtypes, sendtypes);
+    cco_f_free_types(c_recvtypes, recvtypes);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_scan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Scan_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_exscan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Exscan_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}

@@ -3,7 +3,7 @@
 #ifndef CCO_ENTRIES_ADDRESS_H
 #define CCO_ENTRIES_ADDRESS_H
 
-#include "crestacoll.h"
+#include "cresta_sp_coll.h"
 
 void cresta_address_barrier(MPI_Fint *comm, MPI_Fint *ierror);
 void cresta_address_bcast(void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root,
@@ -269,5 +269,48 @@ void cresta_address_exscan_init_c(void *sendbuf, void *recvbuf, MPI_Count *count
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror);
 #endif
+
+void cresta_address_barrier_begin(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_bcast_begin(void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_gather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_gatherv_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_scatter_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_scatterv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_allgather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_allgatherv_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_allreduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_reduce_scatter_begin(void *sendbuf, void *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_reduce_scatter_block_begin(void *sendbuf, void *recvbuf, MPI_Fint *recvcount,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_alltoall_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_alltoallv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_scan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_exscan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 
 #endif

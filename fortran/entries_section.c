@@ -18,9 +18,9 @@ void cresta_section_bcast(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *dataty
     MPI_Fint *comm, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_copy_in(buffer);
-    if (buffer_section.error)
+    if (buffer_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_bcast(buffer_section.address, count, datatype, root, comm, ierror);
     cco_f_release(&buffer_section, 1);
 }
@@ -37,9 +37,9 @@ void cresta_section_gather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gather(sendbuf_section.address, sendcount, sendtype, recvbuf_section.address,
             recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -58,9 +58,9 @@ void cresta_section_gatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint 
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gatherv(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcounts, displs, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -81,9 +81,9 @@ void cresta_section_scatter(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint 
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatter(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -102,9 +102,9 @@ void cresta_section_scatterv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fin
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatterv(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -124,9 +124,9 @@ void cresta_section_reduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint 
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce(sendbuf_section.address, recvbuf_section.address, count, datatype, op,
             root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -144,9 +144,9 @@ void cresta_section_allgather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fin
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgather(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -165,9 +165,9 @@ void cresta_section_allgatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgatherv(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcounts, displs, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -185,9 +185,9 @@ void cresta_section_allreduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allreduce(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -205,9 +205,9 @@ void cresta_section_reduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, M
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter(sendbuf_section.address, recvbuf_section.address, recvcounts,
             datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -225,9 +225,9 @@ void cresta_section_reduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recv
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_block(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -245,9 +245,9 @@ void cresta_section_alltoall(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoall(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -266,9 +266,9 @@ void cresta_section_alltoallv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallv(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -289,9 +289,9 @@ void cresta_section_alltoallw(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallw(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -311,9 +311,9 @@ void cresta_section_scan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *c
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scan(sendbuf_section.address, recvbuf_section.address, count, datatype, op,
             comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -331,9 +331,9 @@ void cresta_section_exscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint 
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_exscan(sendbuf_section.address, recvbuf_section.address, count, datatype, op,
             comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -359,9 +359,10 @@ void cresta_section_ibcast(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *datat
     MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_describe(buffer, *count, *datatype);
-    if (buffer_section.error)
+    if (buffer_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ibcast(buffer_section.address, &buffer_section.count, &buffer_section.type,
             root, comm, request, ierror);
     cco_f_release(&buffer_section, 1);
@@ -379,9 +380,10 @@ void cresta_section_igather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint 
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_igather(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, root, comm, request, ierror);
@@ -401,9 +403,10 @@ void cresta_section_igatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_igatherv(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, root,
             comm, request, ierror);
@@ -425,9 +428,10 @@ void cresta_section_iscatter(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscatter(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, root, comm, request, ierror);
@@ -447,9 +451,10 @@ void cresta_section_iscatterv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscatterv(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, &recvbuf_section.count, &recvbuf_section.type, root, comm,
             request, ierror);
@@ -471,9 +476,10 @@ void cresta_section_ireduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, root, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -492,9 +498,10 @@ void cresta_section_iallgather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallgather(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, comm, request, ierror);
@@ -514,9 +521,10 @@ void cresta_section_iallgatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallgatherv(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
             request, ierror);
@@ -537,9 +545,10 @@ void cresta_section_iallreduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallreduce(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -558,9 +567,10 @@ void cresta_section_ireduce_scatter(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce_scatter(sendbuf_section.address, recvbuf_section.address, recvcounts,
             datatype, op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -579,9 +589,10 @@ void cresta_section_ireduce_scatter_block(CFI_cdesc_t *sendbuf, CFI_cdesc_t *rec
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce_scatter_block(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -600,9 +611,10 @@ void cresta_section_ialltoall(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fin
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoall(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, comm, request, ierror);
@@ -622,9 +634,10 @@ void cresta_section_ialltoallv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoallv(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -645,9 +658,10 @@ void cresta_section_ialltoallw(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoallw(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -667,9 +681,10 @@ void cresta_section_iscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscan(sendbuf_section.address, recvbuf_section.address, count, datatype, op,
             comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -687,9 +702,10 @@ void cresta_section_iexscan(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iexscan(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -713,9 +729,10 @@ void cresta_section_bcast_init(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *d
     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_describe(buffer, *count, *datatype);
-    if (buffer_section.error)
+    if (buffer_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_bcast_init(buffer_section.address, &buffer_section.count,
             &buffer_section.type, root, comm, info, request, ierror);
     cco_f_release(&buffer_section, 1);
@@ -727,9 +744,10 @@ void cresta_section_gather_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gather_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, root, comm, info, request, ierror);
@@ -743,9 +761,10 @@ void cresta_section_gatherv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gatherv_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, root,
             comm, info, request, ierror);
@@ -759,9 +778,10 @@ void cresta_section_scatter_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatter_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, root, comm, info, request, ierror);
@@ -775,9 +795,10 @@ void cresta_section_scatterv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MP
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatterv_init(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, &recvbuf_section.count, &recvbuf_section.type, root, comm,
             info, request, ierror);
@@ -791,9 +812,10 @@ void cresta_section_reduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_init(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, root, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -806,9 +828,10 @@ void cresta_section_allgather_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MP
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgather_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, comm, info, request, ierror);
@@ -822,9 +845,10 @@ void cresta_section_allgatherv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, M
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgatherv_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
             info, request, ierror);
@@ -838,9 +862,10 @@ void cresta_section_allreduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, M
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allreduce_init(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -853,9 +878,10 @@ void cresta_section_reduce_scatter_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvb
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_init(sendbuf_section.address, recvbuf_section.address,
             recvcounts, datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -868,9 +894,10 @@ void cresta_section_reduce_scatter_block_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t 
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_block_init(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -883,9 +910,10 @@ void cresta_section_alltoall_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoall_init(sendbuf_section.address, &sendbuf_section.count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
             &recvbuf_section.type, comm, info, request, ierror);
@@ -899,9 +927,10 @@ void cresta_section_alltoallv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, M
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallv_init(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -914,9 +943,10 @@ void cresta_section_alltoallw_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, M
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallw_init(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -929,9 +959,10 @@ void cresta_section_scan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scan_init(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -944,9 +975,10 @@ void cresta_section_exscan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_exscan_init(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -959,9 +991,9 @@ void cresta_section_bcast_c(CFI_cdesc_t *buffer, MPI_Count *count, MPI_Fint *dat
     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_copy_in(buffer);
-    if (buffer_section.error)
+    if (buffer_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_bcast_c(buffer_section.address, count, datatype, root, comm, ierror);
     cco_f_release(&buffer_section, 1);
 }
@@ -972,9 +1004,9 @@ void cresta_section_gather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_Fin
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gather_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -987,9 +1019,9 @@ void cresta_section_gatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gatherv_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcounts, displs, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1002,9 +1034,9 @@ void cresta_section_scatter_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatter_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1017,9 +1049,9 @@ void cresta_section_scatterv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MPI_
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatterv_c(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, recvcount, recvtype, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1031,9 +1063,9 @@ void cresta_section_reduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Cou
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, root, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1046,9 +1078,9 @@ void cresta_section_allgather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgather_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1061,9 +1093,9 @@ void cresta_section_allgatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgatherv_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcounts, displs, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1075,9 +1107,9 @@ void cresta_section_allreduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allreduce_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1089,9 +1121,9 @@ void cresta_section_reduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_c(sendbuf_section.address, recvbuf_section.address,
             recvcounts, datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1103,9 +1135,9 @@ void cresta_section_reduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *re
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_block_c(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1118,9 +1150,9 @@ void cresta_section_alltoall_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoall_c(sendbuf_section.address, sendcount, sendtype,
             recvbuf_section.address, recvcount, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1133,9 +1165,9 @@ void cresta_section_alltoallv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MPI
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallv_c(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1148,9 +1180,9 @@ void cresta_section_alltoallw_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MPI
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallw_c(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1162,9 +1194,9 @@ void cresta_section_scan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Count
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scan_c(sendbuf_section.address, recvbuf_section.address, count, datatype, op,
             comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1176,9 +1208,9 @@ void cresta_section_exscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Cou
 {
     cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
     cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_exscan_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1191,9 +1223,10 @@ void cresta_section_ibcast_c(CFI_cdesc_t *buffer, MPI_Count *count, MPI_Fint *da
     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_describe(buffer, *count, *datatype);
-    if (buffer_section.error)
+    if (buffer_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ibcast_c(buffer_section.address, &buffer_section.large_count,
             &buffer_section.type, root, comm, request, ierror);
     cco_f_release(&buffer_section, 1);
@@ -1205,9 +1238,10 @@ void cresta_section_igather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_Fi
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_igather_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, root, comm, request, ierror);
@@ -1221,9 +1255,10 @@ void cresta_section_igatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_igatherv_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, root,
             comm, request, ierror);
@@ -1237,9 +1272,10 @@ void cresta_section_iscatter_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_F
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscatter_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, root, comm, request, ierror);
@@ -1253,9 +1289,10 @@ void cresta_section_iscatterv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MPI
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscatterv_c(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, &recvbuf_section.large_count, &recvbuf_section.type, root,
             comm, request, ierror);
@@ -1269,9 +1306,10 @@ void cresta_section_ireduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Co
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, root, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1284,9 +1322,10 @@ void cresta_section_iallgather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallgather_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, comm, request, ierror);
@@ -1300,9 +1339,10 @@ void cresta_section_iallgatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MP
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallgatherv_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
             request, ierror);
@@ -1315,9 +1355,10 @@ void cresta_section_iallreduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iallreduce_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1330,9 +1371,10 @@ void cresta_section_ireduce_scatter_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce_scatter_c(sendbuf_section.address, recvbuf_section.address,
             recvcounts, datatype, op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1345,9 +1387,10 @@ void cresta_section_ireduce_scatter_block_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *r
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ireduce_scatter_block_c(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1360,9 +1403,10 @@ void cresta_section_ialltoall_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MPI_
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoall_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, comm, request, ierror);
@@ -1376,9 +1420,10 @@ void cresta_section_ialltoallv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MP
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoallv_c(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1391,9 +1436,10 @@ void cresta_section_ialltoallw_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts, MP
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_ialltoallw_c(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1405,9 +1451,10 @@ void cresta_section_iscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Coun
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iscan_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1419,9 +1466,10 @@ void cresta_section_iexscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Co
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_iexscan_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1434,9 +1482,10 @@ void cresta_section_bcast_init_c(CFI_cdesc_t *buffer, MPI_Count *count, MPI_Fint
     MPI_Fint *root, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
 {
     cco_f_section buffer_section = cco_f_describe(buffer, *count, *datatype);
-    if (buffer_section.error)
+    if (buffer_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_bcast_init_c(buffer_section.address, &buffer_section.large_count,
             &buffer_section.type, root, comm, info, request, ierror);
     cco_f_release(&buffer_section, 1);
@@ -1448,9 +1497,10 @@ void cresta_section_gather_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, MP
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gather_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, root, comm, info, request, ierror);
@@ -1464,9 +1514,10 @@ void cresta_section_gatherv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, M
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_gatherv_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, root,
             comm, info, request, ierror);
@@ -1480,9 +1531,10 @@ void cresta_section_scatter_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, M
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatter_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, root, comm, info, request, ierror);
@@ -1496,9 +1548,10 @@ void cresta_section_scatterv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scatterv_init_c(sendbuf_section.address, sendcounts, displs, sendtype,
             recvbuf_section.address, &recvbuf_section.large_count, &recvbuf_section.type, root,
             comm, info, request, ierror);
@@ -1512,9 +1565,10 @@ void cresta_section_reduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MP
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_init_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, root, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1527,9 +1581,10 @@ void cresta_section_allgather_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgather_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, comm, info, request, ierror);
@@ -1543,9 +1598,10 @@ void cresta_section_allgatherv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allgatherv_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
             info, request, ierror);
@@ -1559,9 +1615,10 @@ void cresta_section_allreduce_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_allreduce_init_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1574,9 +1631,10 @@ void cresta_section_reduce_scatter_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *rec
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_init_c(sendbuf_section.address, recvbuf_section.address,
             recvcounts, datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1589,9 +1647,10 @@ void cresta_section_reduce_scatter_block_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_reduce_scatter_block_init_c(sendbuf_section.address, recvbuf_section.address,
             recvcount, datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1604,9 +1663,10 @@ void cresta_section_alltoall_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount, 
 {
     cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
     cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoall_init_c(sendbuf_section.address, &sendbuf_section.large_count,
             &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
             &recvbuf_section.type, comm, info, request, ierror);
@@ -1620,9 +1680,10 @@ void cresta_section_alltoallv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallv_init_c(sendbuf_section.address, sendcounts, sdispls, sendtype,
             recvbuf_section.address, recvcounts, rdispls, recvtype, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1635,9 +1696,10 @@ void cresta_section_alltoallw_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_alltoallw_init_c(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1650,9 +1712,10 @@ void cresta_section_scan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_scan_init_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
@@ -1665,12 +1728,393 @@ void cresta_section_exscan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MP
 {
     cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
     cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
-    if (sendbuf_section.error || recvbuf_section.error)
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
         cco_f_return(ierror, cco_f_section_error(*comm));
-    else
+    } else
         cresta_address_exscan_init_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
 #endif
+
+void cresta_section_barrier_begin(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cresta_address_barrier_begin(comm, request, ierror);
+}
+CCO_EXPORT void cresta_barrier_begin_int(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_barrier_begin")));
+CCO_EXPORT void cresta_barrier_begin_f08(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_barrier_begin")));
+
+void cresta_section_bcast_begin(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section buffer_section = cco_f_describe(buffer, *count, *datatype);
+    if (buffer_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_bcast_begin(buffer_section.address, &buffer_section.count,
+            &buffer_section.type, root, comm, request, ierror);
+    cco_f_release(&buffer_section, 1);
+}
+CCO_EXPORT void cresta_bcast_begin_int(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_bcast_begin")));
+CCO_EXPORT void cresta_bcast_begin_f08(CFI_cdesc_t *buffer, MPI_Fint *count, MPI_Fint *datatype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_bcast_begin")));
+
+void cresta_section_gather_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_gather_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, root, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_gather_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_gather_begin")));
+CCO_EXPORT void cresta_gather_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_gather_begin")));
+
+void cresta_section_gatherv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_gatherv_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, root,
+            comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_gatherv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_gatherv_begin")));
+CCO_EXPORT void cresta_gatherv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_gatherv_begin")));
+
+void cresta_section_scatter_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_scatter_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, root, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_scatter_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scatter_begin")));
+CCO_EXPORT void cresta_scatter_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scatter_begin")));
+
+void cresta_section_scatterv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fint *displs,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_scatterv_begin(sendbuf_section.address, sendcounts, displs, sendtype,
+            recvbuf_section.address, &recvbuf_section.count, &recvbuf_section.type, root, comm,
+            request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_scatterv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *displs, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount,
+    MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scatterv_begin")));
+CCO_EXPORT void cresta_scatterv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *displs, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount,
+    MPI_Fint *recvtype, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scatterv_begin")));
+
+void cresta_section_reduce_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_reduce_begin(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, root, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_reduce_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_begin")));
+CCO_EXPORT void cresta_reduce_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *root, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_begin")));
+
+void cresta_section_allgather_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_allgather_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_allgather_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_allgather_begin")));
+CCO_EXPORT void cresta_allgather_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_allgather_begin")));
+
+void cresta_section_allgatherv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_allgatherv_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
+            request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_allgatherv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_allgatherv_begin")));
+CCO_EXPORT void cresta_allgatherv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_allgatherv_begin")));
+
+void cresta_section_allreduce_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_allreduce_begin(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_allreduce_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_allreduce_begin")));
+CCO_EXPORT void cresta_allreduce_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_allreduce_begin")));
+
+void cresta_section_reduce_scatter_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_reduce_scatter_begin(sendbuf_section.address, recvbuf_section.address,
+            recvcounts, datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_reduce_scatter_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_scatter_begin")));
+CCO_EXPORT void cresta_reduce_scatter_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcounts, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_scatter_begin")));
+
+void cresta_section_reduce_scatter_block_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_reduce_scatter_block_begin(sendbuf_section.address, recvbuf_section.address,
+            recvcount, datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_reduce_scatter_block_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_scatter_block_begin")));
+CCO_EXPORT void cresta_reduce_scatter_block_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *recvcount, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_reduce_scatter_block_begin")));
+
+void cresta_section_alltoall_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_alltoall_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_alltoall_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoall_begin")));
+CCO_EXPORT void cresta_alltoall_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoall_begin")));
+
+void cresta_section_alltoallv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_alltoallv_begin(sendbuf_section.address, sendcounts, sdispls, sendtype,
+            recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_alltoallv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoallv_begin")));
+CCO_EXPORT void cresta_alltoallv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoallv_begin")));
+
+void cresta_section_alltoallw_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_alltoallw_begin(sendbuf_section.address, sendcounts, sdispls, sendtypes,
+            recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_alltoallw_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoallw_begin")));
+CCO_EXPORT void cresta_alltoallw_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_alltoallw_begin")));
+
+void cresta_section_scan_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_scan_begin(sendbuf_section.address, recvbuf_section.address, count, datatype,
+            op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_scan_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scan_begin")));
+CCO_EXPORT void cresta_scan_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_scan_begin")));
+
+void cresta_section_exscan_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_exscan_begin(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_exscan_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_exscan_begin")));
+CCO_EXPORT void cresta_exscan_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_exscan_begin")));

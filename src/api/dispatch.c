@@ -167,15 +167,41 @@ int cco_dispatch(cco_comm *state, const cco_call *call)
     return rc;
 }
 
+uint64_t cco_start_clock(const cco_comm *state)
+{
+    return state != NULL ? cco_ticks() : 0;
+}
+
+int cco_start_nonblocking(const cco_call *call, MPI_Request *request)
+{
+    inside++;
+    const int rc = cco_native_nonblocking(call, request);
+    inside--;
+    return rc;
+}
+
+void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start)
+{
+    if (state == NULL)
+        return;
+    const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
+    count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
+}
+
+static int start_persistent(const cco_call *call, MPI_Info info, MPI_Request *request)
+{
+    inside++;
+    const int rc = cco_native_persistent(call, info, request);
+    inside--;
+    return rc;
+}
+
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
-    const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
-    const uint64_t start = cco_ticks();
-    inside++;
-    const int rc = mode == CCO_NONBLOCKING ? cco_native_nonblocking(call, request)
-                                           : cco_native_persistent(call, info, request);
-    inside--;
-    count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
+    const uint64_t start = cco_start_clock(state);
+    const int rc = mode == CCO_NONBLOCKING ? cco_start_nonblocking(call, request)
+                                           : start_persistent(call, info, request);
+    cco_start_count(state, mode, call, start);
     return rc;
 }

@@ -30,6 +30,11 @@ int cco_dispatch(cco_comm *state, const cco_call *call);
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request);
 
+/* The same in steps, for what is not the call as it came; the state may be NULL. */
+uint64_t cco_start_clock(const cco_comm *state);
+int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
+void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
+
 /* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
  * not. */
 cco_comm *cco_prepare(MPI_Comm comm);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/kept.h"
 #include "core/comm.h"
 #include "core/config.h"
 #include "core/log.h"
@@ -123,6 +124,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
         write_profile();
     set_phase(CCO_IDLE);
     cco_comm_end();
+    cco_kept_end();
     return MPI_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include "api/process.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "native/models.h"
 
 static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
@@ -53,4 +54,22 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
     if (state->rank == 0)
         say_chosen(state, choice, coll, bytes);
     return true;
+}
+
+void cco_tell_split(cco_comm *state, const cco_call *call)
+{
+    const uint32_t bit = 1u << call->coll;
+    if (cco_configured.log < CCO_LOG_INFO || state->told_split & bit)
+        return;
+    state->told_split |= bit;
+    if (state->rank != 0)
+        return;
+    const cco_choice *choice = cco_choose(state, call->coll,
+                                          cco_bytes(call, state->rank, state->size));
+    const bool same = choice->way.model == &cco_model_mpi ||
+                      choice->way.model == &cco_model_nonblock;
+    cco_log(CCO_LOG_INFO,
+            "%s_begin on communicator '%s' (%d processes): split-phase: nonblock runs%s%s",
+            cco_coll_infos[call->coll].name, state->name, state->size, same ? "" : " instead of ",
+            same ? "" : choice->impl);
 }

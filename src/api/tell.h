@@ -9,4 +9,7 @@
  * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
 bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes);
 
+/* With CRESTA_LOG=info, once: how a split-phase call of a set-up communicator runs. */
+void cco_tell_split(cco_comm *state, const cco_call *call);
+
 #endif

@@ -9,6 +9,13 @@
 
 cco_config cco_configured = {.log = CCO_LOG_WARN, .fallback = CCO_FALLBACK_WARN};
 
+/* `make DFLAGS=-D_PROTECTED_BUFFER` */
+#if defined(CCO_PROTECTED_BUFFER)
+#define CCO_PROTECTED_PRESET "1"
+#else
+#define CCO_PROTECTED_PRESET "0"
+#endif
+
 const cco_env_row cco_env_rows[] = {
 #define CCO_ENV(name, preset, help) {"CRESTA_" #name, preset, help},
 #include "core/env.def"
@@ -78,6 +85,14 @@ static int one_of(cco_config *c, const char *name, const char *const names[3], i
     return otherwise;
 }
 
+static void read_protect(cco_config *c)
+{
+    const char *text = value("CRESTA_PROTECTED_BUFFER");
+    c->protect = *text == '1';
+    if ((*text != '0' && *text != '1') || text[1] != '\0')
+        snprintf(c->error, sizeof c->error, "CRESTA_PROTECTED_BUFFER=%.40s: expected 0 or 1", text);
+}
+
 static void read_wait(cco_config *c)
 {
     const char *text = value("CRESTA_PROFILE_WAIT");
@@ -142,6 +157,7 @@ void cco_config_read(void)
         c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
     read_wait(c);
     read_memory(c);
+    read_protect(c);
     read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
@@ -159,8 +175,8 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[128];
-    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %d %lu %lu", c->profile != NULL,
-             c->profile_wait, (int)c->fallback, c->shm_memory, c->debug.check, c->debug.trace,
-             c->debug.delay, c->debug.fail);
+    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %d %d %lu %lu", c->profile != NULL,
+             c->profile_wait, (int)c->fallback, c->shm_memory, c->protect, c->debug.check,
+             c->debug.trace, c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

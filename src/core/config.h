@@ -33,6 +33,7 @@ typedef struct cco_config {
     cco_log_level log;
     cco_fallback fallback;
     size_t shm_memory; /* bytes for each process */
+    bool protect;      /* send buffers of CRESTA_x_begin */
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;

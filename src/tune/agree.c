@@ -56,11 +56,11 @@ static void settings(char *text)
 {
     const cco_config *c = &cco_configured;
     snprintf(text, SHOWN,
-             "CRESTA_IMPL='%.270s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s, "
-             "CRESTA_DEBUG check %d trace %d delay %lu fail %lu",
+             "CRESTA_IMPL='%.230s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s, "
+             "CRESTA_PROTECTED_BUFFER=%d, CRESTA_DEBUG check %d trace %d delay %lu fail %lu",
              c->impl, c->profile != NULL ? "set" : "unset", c->profile_wait,
-             (const char *const[]){"error", "warn", "silent"}[c->fallback], c->debug.check,
-             c->debug.trace, c->debug.delay, c->debug.fail);
+             (const char *const[]){"error", "warn", "silent"}[c->fallback], c->protect,
+             c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
 }
 
 static void explain_difference(MPI_Comm comm, int rank, int size)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Fortran modules: interfaces of crestacoll and cresta_sp_coll, in both kinds of handles."""
+
+from __future__ import annotations
+
+from emit_fortran import SMALL, SPLIT, fold, interface_body, stem_of
+from table import Collective, Form
+
+
+def module(table: list[Collective]) -> str:
+    forms = [f for f in SMALL if f.mode != "persistent"]
+    names = [f"cresta_{stem_of(c, f)}" for f in forms for c in table] + [
+        "cresta_set_impl",
+        "cresta_comm_prepare",
+        "cresta_alloc_mem",
+        "cresta_free_mem",
+    ]
+    text = (
+        "!> Module crestacoll: CRESTA_x for programs "
+        "that include 'mpif.h', use mpi or use mpi_f08.\n"
+        "!> Every argument means what it means in MPI_x; "
+        "ierror is optional; buffers may be array sections\n"
+        "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
+        "module crestacoll\n"
+        "    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr\n"
+        "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
+        "    implicit none\n    private\n"
+    )
+    text += fold("public :: " + ", ".join(names), 4) + "\n"
+    return text + _interfaces(table, forms) + _module_tail()
+
+
+def _interfaces(table: list[Collective], forms: list[Form]) -> str:
+    """Each collective under one name for both kinds of handles."""
+    text = ""
+    for form in forms:
+        for coll in table:
+            stem = stem_of(coll, form)
+            bodies = "".join(
+                interface_body(
+                    coll, form, f"cresta_{stem}_{s}", f"cresta_{stem}_{s}", s == "f08", 8
+                )
+                for s in ("int", "f08")
+            )
+            text += f"    interface cresta_{stem}\n{bodies}    end interface cresta_{stem}\n\n"
+    return text
+
+
+def split_module(table: list[Collective]) -> str:
+    own = ["cresta_coll_end", "cresta_coll_test", "cresta_progress"]
+    names = [f"cresta_{stem_of(c, SPLIT)}" for c in table] + own
+    text = (
+        "!> Module cresta_sp_coll: collectives that begin in one call and end in another, for\n"
+        "!> programs that include 'mpif.h', use mpi or use mpi_f08.  CRESTA_x_begin has the\n"
+        "!> arguments of MPI_Ix; include/cresta_sp_coll.h says what they mean.  ierror is\n"
+        "!> optional.  A buffer may be an array section where one count and one datatype, and no\n"
+        "!> operation, describe it; elsewhere a section with gaps is an error, MPI_ERR_BUFFER.\n"
+        "module cresta_sp_coll\n"
+        "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request\n"
+        "    implicit none\n    private\n"
+    )
+    text += fold("public :: " + ", ".join(names), 4) + "\n"
+    return text + _interfaces(table, [SPLIT]) + _split_tail()
+
+
+def _split_tail() -> str:
+    count, flag = "integer, intent(in) :: count", "logical, intent(out) :: flag"
+    handles = "dimension(..), intent(inout) :: requests"
+    text = _control("cresta_coll_end", [count, handles], ("int", "f08"), "MPI_Request")
+    text += _control("cresta_coll_test", [count, handles, flag], ("int", "f08"), "MPI_Request")
+    text += _control("cresta_progress", [], ("any",))
+    return text.rstrip("\n") + "\nend module cresta_sp_coll\n"
+
+
+def _module_tail() -> str:
+    """What is no collective, in the order of its arguments; `comm` stands for either handle."""
+    spec = "type(*), dimension(..), intent(in) :: spec"
+    size = "integer(c_intptr_t), intent(in) :: size"
+    pointer = "type(c_ptr), intent(out) :: baseptr"
+    base = "type(*), dimension(..), intent(in) :: base"
+    text = _control("cresta_set_impl", ["comm", spec], ("int", "f08"))
+    text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
+    text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
+    text += _control("cresta_free_mem", [base], ("any",))
+    return text.rstrip("\n") + "\nend module crestacoll\n"
+
+
+def _control(
+    name: str, declared: list[str], suffixes: tuple[str, ...], handle: str = "MPI_Comm"
+) -> str:
+    """`comm` alone is an argument; what begins with its attributes wants the handle's type."""
+    text = f"    interface {name}\n"
+    for suffix in suffixes:
+        kind = f"type({handle})" if suffix == "f08" else "integer"
+        lines = [f"{kind}, intent(in) :: comm" if d == "comm" else d for d in declared]
+        lines = [f"{kind}, {d}" if d.startswith("dimension(..)") else d for d in lines]
+        lines.append("integer, optional, intent(out) :: ierror")
+        args = ", ".join(line.split(":: ")[1] for line in lines)
+        imports = [n for n in (handle, "c_intptr_t", "c_ptr") if n in " ".join(lines)]
+        text += fold(f"subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')", 8)
+        text += "            " + (f"import :: {', '.join(imports)}" if imports else "implicit none")
+        text += "\n" + "".join(f"            {line}\n" for line in lines)
+        text += f"        end subroutine {name}_{suffix}\n"
+    return text + f"    end interface {name}\n\n"

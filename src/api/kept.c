@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kept.c - see kept.h.  A table by handle, with a lock for each bucket: only begins and ends that
+ * keep something come here. */
+#include "api/kept.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 64 };
+
+typedef struct bucket {
+    pthread_mutex_t lock;
+    cco_kept *first;
+} bucket;
+
+int cco_kept_count;
+static bucket table[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static void count(int change)
+{
+    __atomic_fetch_add(&cco_kept_count, change, __ATOMIC_RELEASE);
+}
+
+/* Handles are small numbers in MPICH, addresses in Open MPI. */
+static bucket *bucket_of(MPI_Request request)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &request, sizeof request);
+    return &table[(bits * 0x9e3779b97f4a7c15u) >> 58];
+}
+
+static void insert(cco_kept *kept)
+{
+    bucket *b = bucket_of(kept->request);
+    pthread_mutex_lock(&b->lock);
+    kept->next = b->first;
+    b->first = kept;
+    pthread_mutex_unlock(&b->lock);
+    count(1);
+}
+
+static cco_kept *take_out(MPI_Request request)
+{
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    cco_kept **link = &b->first;
+    while (*link != NULL && (*link)->request != request)
+        link = &(*link)->next;
+    cco_kept *found = *link;
+    if (found != NULL)
+        *link = found->next;
+    pthread_mutex_unlock(&b->lock);
+    if (found != NULL)
+        count(-1);
+    return found;
+}
+
+void cco_kept_free(cco_kept *kept)
+{
+    if (kept != NULL)
+        free(kept->send);
+    free(kept);
+}
+
+/* MPIs give one handle to all operations that are complete from the start, so that here too what it
+ * stood for before is over. */
+void cco_kept_add(cco_kept *kept, MPI_Request request)
+{
+    if (cco_kept_any())
+        cco_kept_free(take_out(request));
+    if (kept == NULL)
+        return;
+    if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
+        cco_kept_free(kept);
+        return;
+    }
+    kept->request = request;
+    insert(kept);
+}
+
+cco_kept *cco_kept_take(int count, const MPI_Request requests[])
+{
+    cco_kept *taken = NULL;
+    for (int i = 0; requests != NULL && i < count; i++) {
+        cco_kept *kept = requests[i] != MPI_REQUEST_NULL ? take_out(requests[i]) : NULL;
+        if (kept == NULL)
+            continue;
+        kept->place = i;
+        kept->next = taken;
+        taken = kept;
+    }
+    return taken;
+}
+
+void cco_kept_settle(cco_kept *taken, const MPI_Request requests[])
+{
+    while (taken != NULL) {
+        cco_kept *kept = taken;
+        taken = kept->next;
+        if (requests[kept->place] == MPI_REQUEST_NULL)
+            cco_kept_free(kept);
+        else
+            insert(kept);
+    }
+}
+
+void cco_kept_end(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        while (table[i].first != NULL)
+            cco_kept_free(take_out(table[i].first->request));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kept.h - what an operation under way may still read, kept until its request ends.
+ *
+ * The request is the MPI's own, so the program may end it in any way.  The interposed MPI_Wait* and
+ * MPI_Test* let go of what it kept (interpose/wait.c).  Where they are passed by, the handle tells:
+ * when the MPI gives the same one again, the operation that had it before is over.  So there are
+ * never more leftovers than handles in use at once. */
+#ifndef CCO_KEPT_H
+#define CCO_KEPT_H
+
+#include <stddef.h>
+
+#include "core/call.h"
+
+/* In one piece of memory, but for the copy of a send buffer. */
+typedef struct cco_kept {
+    MPI_Request request;
+    int place;             /* in an array of requests, while it is taken out */
+    struct cco_kept *next; /* of its bucket, or taken out with it */
+    char *send;            /* protected buffer, NULL if none */
+    _Alignas(max_align_t) char arrays[];
+} cco_kept;
+
+extern int cco_kept_count; /* use cco_kept_any */
+
+/* True if anything is kept.  A process that never begins a call with arrays sees nothing else. */
+static inline bool cco_kept_any(void)
+{
+    return __atomic_load_n(&cco_kept_count, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* Points a call to copies of its arrays, and of its send buffer if that is protected.  `*kept` is
+ * NULL if there is nothing to keep.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_keep(cco_call *call, cco_kept **kept);
+
+struct cco_given; /* api/given.h */
+
+/* Points a call to a copy of its send buffer, which the caller frees. */
+int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
+
+/* A request begins, with what is kept for it (or NULL). */
+void cco_kept_add(cco_kept *kept, MPI_Request request);
+
+/* Before `count` requests may end: takes what is kept for them out of the table, so that nobody
+ * mistakes a handle given anew for theirs.  Afterwards: frees it for those that are
+ * MPI_REQUEST_NULL now, puts back the rest. */
+cco_kept *cco_kept_take(int count, const MPI_Request requests[]);
+void cco_kept_settle(cco_kept *taken, const MPI_Request requests[]);
+
+void cco_kept_free(cco_kept *kept); /* NULL: nothing */
+
+/* Frees all: no operation is under way any more. */
+void cco_kept_end(void);
+
+#endif

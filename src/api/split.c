@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* split.c - see split.h, and CRESTA_Coll_end, CRESTA_Coll_test, CRESTA_Progress. */
+#include "api/split.h"
+
+#include "api/dispatch.h"
+#include "api/tell.h"
+#include "core/pause.h"
+
+/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+enum { UNUSED_TAG = 32767 }; /* the largest that every MPI has */
+
+static void tell(const cco_call *call)
+{
+    cco_comm *state = cco_configured.log >= CCO_LOG_INFO ? cco_comm_find(call->comm) : NULL;
+    if (state != NULL && state->ready)
+        cco_tell_split(state, call);
+}
+
+int cco_begin(const cco_call *call, MPI_Request *request)
+{
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    tell(call);
+    cco_comm *state = cco_enter_start(call->comm);
+    const uint64_t start = cco_start_clock(state);
+    cco_call ours = *call;
+    cco_kept *kept;
+    int rc = cco_keep(&ours, &kept);
+    if (rc == MPI_SUCCESS)
+        rc = cco_start_nonblocking(&ours, request);
+    if (rc == MPI_SUCCESS)
+        cco_kept_add(kept, *request);
+    else
+        cco_kept_free(kept);
+    if (rc != MPI_SUCCESS && request != NULL)
+        *request = MPI_REQUEST_NULL;
+    cco_start_count(state, CCO_NONBLOCKING, call, start);
+    return rc;
+}
+
+/* Tests until all are complete, or one has failed. */
+static int wait_politely(int count, MPI_Request requests[])
+{
+    for (int tries = 0;; cco_pause(&tries)) {
+        int done = 0;
+        const int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+    }
+}
+
+int CRESTA_Coll_end(int count, MPI_Request requests[])
+{
+    cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
+    const int rc = wait_politely(count, requests);
+    if (kept != NULL)
+        cco_kept_settle(kept, requests);
+    return rc;
+}
+
+int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
+{
+    cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
+    const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
+    if (kept != NULL)
+        cco_kept_settle(kept, requests);
+    return rc;
+}
+
+/* A look for a message that nobody sends moves everything along in all MPIs. */
+int CRESTA_Progress(void)
+{
+    int found;
+    return PMPI_Iprobe(0, UNUSED_TAG, MPI_COMM_SELF, &found, MPI_STATUS_IGNORE);
+}
