@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # CRESTA_DFLAGS, the flags of the original library, become the built-in choice CRESTA_DEFAULT_IMPL
-# (a spec).
+# (a spec), and CCO_PROTECTED_BUFFER.
 
 set(CRESTA_DEFAULT_IMPL "")
 if(CRESTA_DFLAGS)
@@ -15,5 +15,8 @@ if(CRESTA_DFLAGS)
   endif()
   target_compile_definitions(cresta_flags INTERFACE
     "CCO_DEFAULT_IMPL=\"${CRESTA_DEFAULT_IMPL}\"")
+  if(" ${CRESTA_DFLAGS} " MATCHES " -D_PROTECTED_BUFFER ")
+    target_compile_definitions(cresta_flags INTERFACE CCO_PROTECTED_BUFFER)
+  endif()
   message(STATUS "crestacoll: built-in choice ${CRESTA_DEFAULT_IMPL}")
 endif()

@@ -22,8 +22,9 @@ OF_THE_DOCUMENT = {
     "-DTMP_COARRAY_SIZE=": "static coarrays",
     "-D_STATIC_OS_WIN": "static windows",
     "-DTMP_OS_WIN_SIZE=": "static windows",
-    "-D_PROTECTED_BUFFER": "protected buffers of the split-phase interface",
 }
+# Not about an implementation: cmake/CrestaDflags.cmake looks for it.
+PROTECTED = "-D_PROTECTED_BUFFER"
 MODELS_OF_THE_DOCUMENT = {"caf": "Fortran coarrays", "os": "MPI one-sided operations"}
 
 # What a model needs of the MPI: a macro of crestacoll.h.
@@ -88,6 +89,8 @@ def translate(text, known_models, known_collectives):
     """Flags -> spec. What is said of one collective goes before -D_ALL_NONBLOCK."""
     chosen, everything = {}, []
     for flag in text.split():
+        if flag == PROTECTED:
+            continue
         if flag == "-D_ALL_NONBLOCK" and "nonblock" in known_models:
             everything = ["*=nonblock"]
             continue
@@ -99,7 +102,7 @@ def translate(text, known_models, known_collectives):
 
 def listing(known_models, known_collectives):
     return "\n".join([
-        "known flags: -D_ALL_NONBLOCK, and -D_<IMPLEMENTATION>_<COLLECTIVE> with",
+        f"known flags: -D_ALL_NONBLOCK, {PROTECTED}, and -D_<IMPLEMENTATION>_<COLLECTIVE> with",
         "  IMPLEMENTATION  " + " ".join(model.upper() for model in known_models),
         "  COLLECTIVE      " + " ".join(name.upper() for name in known_collectives)])
 

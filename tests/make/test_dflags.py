@@ -23,6 +23,8 @@ def dflags(text, *options):
     ("-D_PERSIST_REDUCE_SCATTER  -D_NONBLOCK_REDUCE_SCATTER_BLOCK",
      "reduce_scatter=persist,reduce_scatter_block=nonblock"),
     ("-D_P2P_ALLTOALL -D_ALL_NONBLOCK", "alltoall=p2p,*=nonblock"),
+    ("-D_PROTECTED_BUFFER -D_P2P_ALLTOALL", "alltoall=p2p"),
+    ("-D_PROTECTED_BUFFER", ""),
 ])
 def test_translates(text, spec):
     done = dflags(text)
@@ -32,7 +34,7 @@ def test_translates(text, spec):
 @pytest.mark.parametrize("text", [
     "-D_NONBLOCK_ALLTOALLX", "-D_ALL_PERSIST", "-D_NOSUCH_BCAST", "-DNDEBUG", "-O3", "alltoall",
     "-D_CAF_ALLTOALL", "-D_OS_BCAST", "-D_STATIC_COARRAYS", "-D_STATIC_OS_WIN",
-    "-DTMP_COARRAY_SIZE=1000", "-DTMP_OS_WIN_SIZE=1000", "-D_PROTECTED_BUFFER",
+    "-DTMP_COARRAY_SIZE=1000", "-DTMP_OS_WIN_SIZE=1000", "-D_PROTECTED_BUFFERS",
     "-D_NONBLOCK_BCAST -D_MPI_BCAST",
 ])
 def test_refuses_and_lists_the_known(text):
