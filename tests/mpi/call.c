@@ -3,13 +3,12 @@
 #include "call.h"
 
 #include <sched.h>
-#include <stdlib.h>
 
 #define NAME(Name, name) #name,
 const char *const coll_names[COLLS] = {COLLECTIVES(NAME)};
-const char *const mode_names[MODES] = {"blocking",        "nonblocking", "freed in flight",
-                                       "persistent",      "large",       "large nonblocking",
-                                       "large persistent"};
+const char *const mode_names[MODES] = {
+    "blocking", "nonblocking",       "freed in flight",  "split",      "split freed", "persistent",
+    "large",    "large nonblocking", "large persistent", "large split"};
 
 #ifdef PLAIN_MPI /* which name a call goes by */
 #define CALL(name) MPI_##name
@@ -62,6 +61,9 @@ const char *const mode_names[MODES] = {"blocking",        "nonblocking", "freed 
 #define DO_NONBLOCK(Name, name)                                                                    \
     case COLL_##Name:                                                                              \
         return CALL(I##name)(ARGS_##Name, request);
+#define DO_SPLIT(Name, name)                                                                       \
+    case COLL_##Name:                                                                              \
+        return CRESTA_##Name##_begin(ARGS_##Name, request);
 #define DO_PERSIST(Name, name)                                                                     \
     case COLL_##Name:                                                                              \
         return CALL_INIT(Name##_init)(ARGS_##Name, MPI_INFO_NULL, request);
@@ -93,6 +95,20 @@ static int nonblocking(const struct call *q, MPI_Request *request)
     }
 }
 
+static int split(const struct call *q, MPI_Request *request)
+{
+#ifndef PLAIN_MPI
+    switch (q->coll) {
+        COLLECTIVES(DO_SPLIT)
+    default:
+        return MPI_ERR_OTHER;
+    }
+#else
+    (void)q, (void)request;
+    return MPI_ERR_OTHER;
+#endif
+}
+
 static int persistent(const struct call *q, MPI_Request *request)
 {
 #ifdef CRESTA_HAVE_PERSISTENT
@@ -114,6 +130,7 @@ static int persistent(const struct call *q, MPI_Request *request)
 #define Barrier_c Barrier /* no counts, so no large form */
 #define Ibarrier_c Ibarrier
 #define Barrier_init_c Barrier_init
+#define Barrier_begin_c Barrier_begin
 #define ARGS_Barrier q->comm
 
 #define DO_LARGE(Name, name)                                                                       \
@@ -122,6 +139,9 @@ static int persistent(const struct call *q, MPI_Request *request)
 #define DO_LARGE_NONBLOCK(Name, name)                                                              \
     case COLL_##Name:                                                                              \
         return WIDE(I##name##_c)(ARGS_##Name, request);
+#define DO_LARGE_SPLIT(Name, name)                                                                 \
+    case COLL_##Name:                                                                              \
+        return WIDE(Name##_begin_c)(ARGS_##Name, request);
 #define DO_LARGE_PERSIST(Name, name)                                                               \
     case COLL_##Name:                                                                              \
         return WIDE_INIT(Name##_init_c)(ARGS_##Name, MPI_INFO_NULL, request);
@@ -203,6 +223,14 @@ static int large(enum mode mode, const struct call *c, MPI_Request *request)
         default:
             return MPI_ERR_OTHER;
         }
+#ifndef PLAIN_MPI
+    if (mode == LARGE_SPLIT)
+        switch (q->coll) {
+            COLLECTIVES(DO_LARGE_SPLIT)
+        default:
+            return MPI_ERR_OTHER;
+        }
+#endif
     switch (q->coll) {
         COLLECTIVES(DO_LARGE_PERSIST)
     default:
@@ -217,64 +245,22 @@ static int large(enum mode mode, const struct call *call, MPI_Request *request)
 }
 #endif
 
-/* ---- types freed while the operation is under way: MPI must keep what it needs ---- */
-
-static MPI_Datatype fresh(MPI_Datatype type)
-{
-    int a, b, c, combiner;
-    MPI_Datatype copy;
-    if (type == MPI_DATATYPE_NULL)
-        return type;
-    PMPI_Type_get_envelope(type, &a, &b, &c, &combiner);
-    if (combiner == MPI_COMBINER_NAMED)
-        return type;
-    PMPI_Type_dup(type, &copy);
-    return copy;
-}
-
-static void forget(MPI_Datatype copy, MPI_Datatype original)
-{
-    if (copy != original)
-        PMPI_Type_free(&copy);
-}
-
-static int freed(const struct call *call, MPI_Request *request)
-{
-    enum { MOST = 64 };
-    static MPI_Datatype sendtypes[MOST], recvtypes[MOST];
-    struct call copy = *call;
-    int n;
-    PMPI_Comm_size(call->comm, &n);
-    copy.sendtype = fresh(call->sendtype);
-    copy.recvtype = fresh(call->recvtype);
-    if (call->user)
-        PMPI_Op_create(call->user, call->commutes, &copy.op);
-    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
-        sendtypes[i] = call->sendtypes ? fresh(call->sendtypes[i]) : MPI_DATATYPE_NULL;
-        recvtypes[i] = fresh(call->recvtypes[i]);
-        copy.sendtypes = sendtypes;
-        copy.recvtypes = recvtypes;
-    }
-    const int rc = nonblocking(&copy, request);
-    if (call->user)
-        MPI_Op_free(&copy.op);
-    forget(copy.sendtype, call->sendtype);
-    forget(copy.recvtype, call->recvtype);
-    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
-        if (call->sendtypes)
-            forget(sendtypes[i], call->sendtypes[i]);
-        forget(recvtypes[i], call->recvtypes[i]);
-    }
-    return rc;
-}
-
 bool mode_persistent(enum mode mode)
 {
     return mode == PERSISTENT || mode == LARGE_PERSISTENT;
 }
 
+bool mode_split(enum mode mode)
+{
+    return mode == SPLIT || mode == SPLIT_FREED || mode == LARGE_SPLIT;
+}
+
 bool mode_exists(enum mode mode)
 {
+#ifdef PLAIN_MPI
+    if (mode_split(mode))
+        return false;
+#endif
 #ifndef CRESTA_HAVE_PERSISTENT
     if (mode_persistent(mode))
         return false;
@@ -295,7 +281,11 @@ int call_make(enum mode mode, const struct call *call, MPI_Request *request)
     case NONBLOCKING:
         return nonblocking(call, request);
     case FREED:
-        return freed(call, request);
+        return call_freed(NONBLOCKING, call, request);
+    case SPLIT:
+        return split(call, request);
+    case SPLIT_FREED:
+        return call_freed(SPLIT, call, request);
     case PERSISTENT:
         return persistent(call, request);
     default:
@@ -319,4 +309,23 @@ int wait_politely(MPI_Request *request)
             sched_yield();
     }
     return rc;
+}
+
+int call_end(enum mode mode, MPI_Request *request)
+{
+#ifndef PLAIN_MPI
+    int done = 0, rc = MPI_SUCCESS;
+    if (mode == SPLIT)
+        return CRESTA_Coll_end(1, request);
+    while (mode == LARGE_SPLIT && rc == MPI_SUCCESS && !done)
+        rc = CRESTA_Coll_test(1, request, &done);
+    while (mode == SPLIT_FREED && rc == MPI_SUCCESS && !done) {
+        rc = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        sched_yield();
+    }
+    if (mode_split(mode))
+        return rc;
+#endif
+    (void)mode;
+    return wait_politely(request);
 }

@@ -16,7 +16,7 @@
 #include <mpi-ext.h>
 #endif
 #else
-#include <crestacoll.h>
+#include <cresta_sp_coll.h>
 #endif
 
 /* clang-format off */
@@ -56,20 +56,28 @@ enum mode {
     BLOCKING,
     NONBLOCKING,
     FREED, /* nonblocking; types and operations are freed in flight */
+    SPLIT,
+    SPLIT_FREED, /* arrays are overwritten and freed in flight too */
     PERSISTENT,
     LARGE,
     LARGE_NONBLOCKING,
     LARGE_PERSISTENT,
+    LARGE_SPLIT,
     MODES
 };
 extern const char *const mode_names[MODES];
 
 bool mode_exists(enum mode mode); /* does this MPI have it? */
 bool mode_persistent(enum mode mode);
+bool mode_split(enum mode mode);
 
 /* Make the call. Blocking modes leave *request at MPI_REQUEST_NULL, persistent ones do not start
  * it. */
 int call_make(enum mode mode, const struct call *call, MPI_Request *request);
+
+/* The same, NONBLOCKING or SPLIT, with types and operations that are freed at once; SPLIT with
+ * arrays too. */
+int call_freed(enum mode mode, const struct call *call, MPI_Request *request);
 
 /* The MPI's own: nonblocking, waiting politely (its blocking ones take milliseconds when
  * oversubscribed). */
@@ -77,5 +85,8 @@ int call_reference(const struct call *call);
 
 /* Wait for *request without holding the core. */
 int wait_politely(MPI_Request *request);
+
+/* End what a mode began, each in its own way. */
+int call_end(enum mode mode, MPI_Request *request);
 
 #endif

@@ -2,12 +2,13 @@
 /* conformance.c - every collective, in every mode, under one implementation, against definition and
  * MPI.
  *
- *     conformance IMPL [--sparse N] [--mode MODE] [--collective NAME]
+ *     conformance IMPL [--sparse N] [--mode MODE] [--collective NAME] [--protected yes]
  *
  * --sparse N tries every N-th problem in each mode, where calls take long with more ranks than
  * cores.
- * --mode and --collective are for looking into a failure. Compiled with -DPLAIN_MPI it makes MPI_x
- * calls, and CRESTA_IMPL chooses under the preload library.
+ * --mode and --collective are for looking into a failure.
+ * --protected overwrites send buffers after a begin (CRESTA_PROTECTED_BUFFER=1). Compiled with
+ * -DPLAIN_MPI it makes MPI_x calls, and CRESTA_IMPL chooses under the preload library.
  */
 #include "groups.h"
 #include "kinds.h"
@@ -33,7 +34,7 @@ static void free_in_flight(const char *impl)
         MPI_Comm comm;
         MPI_Request request;
         int size, one = 1, sum = 0;
-        if (mode != NONBLOCKING && mode != LARGE_NONBLOCKING)
+        if (mode != NONBLOCKING && mode != LARGE_NONBLOCKING && mode != SPLIT)
             continue;
         snprintf(testing_label, sizeof testing_label, "communicator freed in flight, %s",
                  mode_names[mode]);
@@ -82,6 +83,8 @@ static struct options options_of(int argc, char **argv)
             o.plan.every = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--mode") == 0)
             o.plan.modes = one_of(argv[i + 1], mode_names, MODES);
+        else if (strcmp(argv[i], "--protected") == 0)
+            o.plan.protected = strcmp(argv[i + 1], "yes") == 0;
         else if (strcmp(argv[i], "--collective") == 0)
             o.plan.colls = one_of(argv[i + 1], coll_names, COLLS);
     return o;

@@ -56,7 +56,8 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
     if (call->coll == COLL_Reduce && in_place && call->root > 0 && call->recvcount > 400 &&
         known_native_blocking && (mode == BLOCKING || mode == LARGE))
         return reduce_in_place;
-    if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE)
+    if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE &&
+        !mode_split(mode)) /* there a copy is sent */
         return alltoallw_in_place;
     return NULL;
 }

@@ -60,8 +60,12 @@ static void run_once(struct trial *t, const struct plan *plan, enum mode mode)
     if (was_refused(rc, plan))
         return;
     check_rc(rc, mode_names[mode]);
+    if (mode_split(mode) && plan->protected && t->send)
+        memset(t->send->now, 0x77, t->send->size);
     if (request != MPI_REQUEST_NULL)
-        check_rc(wait_politely(&request), mode_names[mode]);
+        check_rc(call_end(mode, &request), mode_names[mode]);
+    if (mode_split(mode) && plan->protected && t->send)
+        buffer_reset(t->send);
     CHECK(request == MPI_REQUEST_NULL, "%s: request left", mode_names[mode]);
     compare(t, mode_names[mode]);
 }

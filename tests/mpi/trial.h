@@ -31,6 +31,7 @@ struct plan {            /* how much to run */
     unsigned colls;      /* bit mask of enum coll */
     int every;           /* each mode tries every n-th problem, another one each */
     bool reference;      /* the MPI's own call too */
+    bool protected;      /* send buffers are overwritten after a begin */
     struct tally *tally; /* not NULL: nothing ends in the MPI's own collectives (whose faults then
                             do not matter), and a call may be refused */
 };
