@@ -13,6 +13,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/pause.h"
 #include "core/wait.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
@@ -27,6 +28,24 @@ cco_phase cco_process_phase = CCO_UNREAD;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asked;    /* the environment or the build asks for something */
 static bool recorded; /* there will be a profile */
+
+static void move(void)
+{
+    cco_move();
+}
+
+/* From now on the MPI can be moved, also while we wait. */
+static void start_moving(void)
+{
+    cco_move_begin();
+    cco_pause_moves(move);
+}
+
+static void stop_moving(void)
+{
+    cco_pause_moves(NULL);
+    cco_move_end();
+}
 
 static void set_phase(cco_phase phase)
 {
@@ -125,6 +144,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     set_phase(CCO_IDLE);
     cco_comm_end();
     cco_kept_end();
+    stop_moving();
     return MPI_SUCCESS;
 }
 
@@ -163,6 +183,7 @@ void cco_process_begin(void)
         if (recorded)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
+        start_moving();
         set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
     }
     pthread_mutex_unlock(&lock);
@@ -202,6 +223,7 @@ void cco_process_begin_late(void)
             warn_no_profile();
         cco_configured.profile = NULL;
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
+        start_moving();
         set_phase(CCO_ACTIVE);
     }
     pthread_mutex_unlock(&lock);

@@ -11,9 +11,24 @@ enum {
     YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
                            collective on a node */
     NAP_NS = 20 * 1000,
+    MOVE_SPINS = 256, /* spins, or */
+    MOVE_YIELDS = 8,  /* yields from one move of the MPI to the next */
 };
 
 static int spins = SPINS_UNKNOWN;
+static void (*move)(void);
+
+void cco_pause_moves(void (*how)(void))
+{
+    __atomic_store_n(&move, how, __ATOMIC_RELEASE);
+}
+
+static void move_on(void)
+{
+    void (*how)(void) = __atomic_load_n(&move, __ATOMIC_ACQUIRE);
+    if (how != NULL)
+        how();
+}
 
 void cco_pause_crowded(bool crowded)
 {
@@ -28,11 +43,14 @@ bool cco_pause_crowds(void)
 void cco_pause(int *tries)
 {
     const int now = *tries;
-    if (now < spins + YIELDS) { /* then stay here, and never overflow */
-        *tries = now + 1;
-        if (now >= spins)
-            sched_yield();
+    if (now >= spins + YIELDS) { /* stay here, and never overflow */
+        move_on();
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
         return;
     }
-    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+    *tries = now + 1;
+    if (now % (now < spins ? MOVE_SPINS : MOVE_YIELDS) == MOVE_YIELDS - 1 && now > MOVE_YIELDS)
+        move_on();
+    if (now >= spins)
+        sched_yield();
 }

@@ -8,6 +8,12 @@
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
+/* Moves on what is under way in the MPI, and returns at once.  Works from cco_move_begin to
+ * cco_move_end, which is before MPI_Finalize. */
+void cco_move_begin(void);
+void cco_move_end(void);
+int cco_move(void);
+
 /* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */
 void cco_wait_look_around(MPI_Comm world);
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* progress.c - what a program has under way in the MPI moves on while crestacoll waits, and what it
+ * has under way in crestacoll moves on while the MPI waits (MPI 4.0, section 6.12, "Progress").
+ *
+ *     progress IMPL
+ */
+#include <sched.h>
+
+#include "flight.h"
+#include "testing/testing.h"
+
+enum { LARGE_BYTES = 8 << 20, INTS = 100000 };
+
+static int rank, size;
+static char *bytes;
+
+/* `first` sends so much that the receiver must answer before it goes, then waits in a collective,
+ * which the receiver enters when it has got all. */
+static void message_and_collective(int first, enum coll coll)
+{
+    const int second = size - 1 - first;
+    MPI_Request request = MPI_REQUEST_NULL;
+    snprintf(testing_label, sizeof testing_label, "message of rank %d, then blocking %s", first,
+             coll_names[coll]);
+    if (rank == first)
+        MPI_Isend(bytes, LARGE_BYTES, MPI_BYTE, second, 1, MPI_COMM_WORLD, &request);
+    if (rank == second)
+        MPI_Recv(bytes, LARGE_BYTES, MPI_BYTE, first, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int one = 1, sum = 0;
+    if (coll == COLL_Barrier)
+        CRESTA_Barrier(MPI_COMM_WORLD);
+    else
+        CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(coll == COLL_Barrier || sum == size, "sum %d", sum);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* A collective begins; `first` then waits for a message of the other, who sends it when the
+ * collective has ended there. */
+static void split_and_message(int first, enum coll coll, int n)
+{
+    const int second = size - 1 - first;
+    struct flight f;
+    int word = rank;
+    snprintf(testing_label, sizeof testing_label, "%s begins, rank %d waits for a message",
+             coll_names[coll], first);
+    flight_begin(&f, coll, MPI_COMM_WORLD, n, first, 3, false);
+    if (rank == first)
+        MPI_Recv(&word, 1, MPI_INT, second, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CRESTA_Coll_end(1, &f.request);
+    if (rank == second)
+        MPI_Send(&word, 1, MPI_INT, first, 2, MPI_COMM_WORLD);
+    flight_check(&f);
+    CHECK(rank != first || word == second, "message from %d", word);
+}
+
+/* A collective begins; a blocking one on another communicator comes before its end on one rank,
+ * after it on the others. */
+static void split_and_blocking(int first, MPI_Comm other)
+{
+    struct flight f;
+    snprintf(testing_label, sizeof testing_label, "alltoall begins, rank %d blocks before its end",
+             first);
+    flight_begin(&f, COLL_Alltoall, MPI_COMM_WORLD, INTS, 0, 4, false);
+    if (rank == first)
+        CRESTA_Barrier(other);
+    CRESTA_Coll_end(1, &f.request);
+    if (rank != first)
+        CRESTA_Barrier(other);
+    flight_check(&f);
+}
+
+/* CRESTA_Progress alone brings a collective to its end: a single test, at last, finds it. */
+static void by_progress_alone(void)
+{
+    struct flight f;
+    int done = 0;
+    snprintf(testing_label, sizeof testing_label, "CRESTA_Progress");
+    for (double seconds = 0.02; !done && seconds < 10; seconds *= 2) {
+        flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, INTS, 0, 5, false);
+        for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
+            CRESTA_Progress();
+            sched_yield();
+        }
+        CRESTA_Coll_test(1, &f.request, &done);
+        CRESTA_Coll_end(1, &f.request);
+        flight_check(&f);
+        MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    }
+    CHECK(done, "not at its end after 10 seconds of CRESTA_Progress");
+}
+
+int main(int argc, char **argv)
+{
+    char spec[64];
+    MPI_Comm other;
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    bytes = calloc(1, LARGE_BYTES);
+    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "mpi");
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
+    CRESTA_Set_impl(other, spec);
+    CRESTA_Barrier(MPI_COMM_WORLD);
+    CRESTA_Barrier(other);
+    for (int i = 0; i < 20; i++) {
+        const int first = i % 2 ? size - 1 : 0;
+        message_and_collective(first, i % 4 < 2 ? COLL_Barrier : COLL_Allreduce);
+        split_and_message(first, (enum coll)(i % COLLS), 10);
+        split_and_message(first, (enum coll)(i % COLLS), INTS);
+        split_and_blocking(first, other);
+    }
+    by_progress_alone();
+    MPI_Comm_free(&other);
+    free(bytes);
+    MPI_Finalize();
+    return testing_end("progress");
+}
