@@ -11,6 +11,9 @@
 #if !defined(CCO_DEFAULT_OS_WINDOW)
 #define CCO_DEFAULT_OS_WINDOW NULL
 #endif
+#if !defined(CCO_DEFAULT_CAF_BUFFER)
+#define CCO_DEFAULT_CAF_BUFFER NULL
+#endif
 
 cco_config cco_configured = {.log = CCO_LOG_WARN, .fallback = CCO_FALLBACK_WARN};
 
@@ -175,6 +178,7 @@ void cco_config_read(void)
     read_wait(c);
     read_memory(c);
     read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);
+    read_store(c, "CRESTA_CAF_BUFFER", CCO_DEFAULT_CAF_BUFFER, &c->caf_buffer);
     read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
@@ -191,9 +195,10 @@ uint64_t cco_hash(uint64_t hash, const char *text)
 uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
-    char numbers[160];
-    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %zu %d %d %lu %lu", c->profile != NULL,
-             c->profile_wait, (int)c->fallback, c->shm_memory, c->os_window.dynamic,
-             c->os_window.bytes, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
+    char numbers[192];
+    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %zu %d %zu %d %d %lu %lu",
+             c->profile != NULL, c->profile_wait, (int)c->fallback, c->shm_memory,
+             c->os_window.dynamic, c->os_window.bytes, c->caf_buffer.dynamic, c->caf_buffer.bytes,
+             c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

@@ -27,7 +27,7 @@ typedef struct cco_debug {
 typedef struct cco_store {
     bool given;   /* by the user; otherwise a program may say what it wants */
     bool dynamic; /* made for each call; otherwise kept */
-    size_t bytes; /* of each process, for a communicator; at most, if dynamic */
+    size_t bytes; /* of each process; at most, if dynamic */
 } cco_store;
 
 typedef struct cco_config {
@@ -40,7 +40,7 @@ typedef struct cco_config {
     cco_log_level log;
     cco_fallback fallback;
     size_t shm_memory; /* bytes for each process */
-    cco_store os_window;
+    cco_store os_window, caf_buffer;
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;

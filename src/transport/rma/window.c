@@ -64,7 +64,7 @@ static bool is_unified(MPI_Win win)
 
 /* Open MPI 4 stops a job with MPI_THREAD_MULTIPLE that makes a window between hosts without a
  * network of its own for that ("pt2pt does not support MPI_THREAD_MULTIPLE"). */
-static const char *too_many_threads(MPI_Comm comm)
+const char *cco_window_refused(MPI_Comm comm)
 {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     int level = MPI_THREAD_SINGLE, ranks = 0, here = -1;
@@ -100,7 +100,7 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm)
 
 const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm)
 {
-    const char *why = too_many_threads(comm);
+    const char *why = cco_window_refused(comm);
     *w = (cco_window){.win = MPI_WIN_NULL, .comm = comm};
     if (why != NULL)
         return why;

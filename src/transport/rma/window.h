@@ -16,6 +16,9 @@ typedef struct cco_window {
     unsigned looks;
 } cco_window;
 
+/* Why this MPI must not be asked for windows between these ranks, NULL if it may; collective. */
+const char *cco_window_refused(MPI_Comm comm);
+
 /* Makes a window with a share of `bytes` for each rank, the first `zero` of them zero; collective
  * over `comm`, on which errors are returned.  NULL on all ranks, or on all why there can be none.
  */
