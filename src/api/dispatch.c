@@ -12,6 +12,7 @@
 #include "core/mpi_compat.h"
 #include "core/wait.h"
 #include "native/calls.h"
+#include "transport/caf/caf.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 
@@ -36,6 +37,13 @@ static void set_up(cco_comm *state)
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
+}
+
+void cco_begin_coarrays(void)
+{
+    inside++;
+    cco_caf_begin(MPI_COMM_WORLD);
+    inside--;
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)
