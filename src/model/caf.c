@@ -50,9 +50,11 @@ static own *own_of(cco_comm *state)
     return o;
 }
 
-/* Coarrays begin where all ranks of the job are. */
+/* Coarrays begin where all ranks of the job are.  A rank alone needs none. */
 static const char *begin(const cco_comm *state)
 {
+    if (state->size == 1)
+        return NULL;
     return cco_caf_begin(state->comm == MPI_COMM_WORLD ? MPI_COMM_WORLD : state->private_comm);
 }
 

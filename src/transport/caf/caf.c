@@ -10,9 +10,10 @@
 #include "transport/caf/runtime.h"
 
 enum {
-    LOOKS = 16,    /* one of so many lets the MPI get on */
-    QUARTER = 4,   /* a communicator takes no more than this part of the coarray */
-    MOST = 1 << 30 /* bytes of a share: OpenCoarrays counts in int */
+    LOOKS = 16,       /* one of so many lets the MPI get on */
+    ALONE = 64 << 10, /* bytes for a rank alone, or more if it needs them */
+    QUARTER = 4,      /* a communicator takes no more than this part of the coarray */
+    MOST = 1 << 30    /* bytes of a share: OpenCoarrays counts in int */
 };
 
 static cco_caf *of(cco_area *area)
@@ -127,6 +128,17 @@ static bool clear(cco_caf *caf, size_t zero)
     return cco_all(true, caf->comm);
 }
 
+/* The area of a rank alone. */
+static const char *make_own(cco_caf *caf, size_t least)
+{
+    caf->area.bytes = aligned(least > ALONE ? least : ALONE);
+    caf->area.share = caf->own = aligned_alloc(CCO_IMAGE_ALIGNED, caf->area.bytes);
+    if (caf->own == NULL)
+        return give_up(caf, "there is no memory");
+    memset(caf->own, 0, caf->area.bytes);
+    return NULL;
+}
+
 /* A slice has padding, a word for each rank, the share. */
 static void settle(cco_caf *caf, const cco_images *images, size_t block, size_t head)
 {
@@ -153,9 +165,9 @@ static int blocks_for(size_t bytes, size_t block)
 const char *cco_caf_keep(cco_caf *caf, size_t least, size_t most, size_t zero, MPI_Comm comm)
 {
     const cco_images *images = cco_runtime_images();
-    bool ready = images != NULL && images->kept != NULL;
-    if (!describe(caf, comm) && ready)
-        ready = false;
+    const bool ready = describe(caf, comm) && images != NULL && images->kept != NULL;
+    if (caf->area.size == 1)
+        return make_own(caf, least);
     const size_t head = aligned((size_t)caf->area.size * sizeof *caf->left);
     const size_t over = head + CCO_IMAGE_ALIGNED, block = ready ? images->bytes / CCO_BLOCKS : 1;
     const int few = blocks_for(least + over, block);
@@ -211,6 +223,8 @@ const char *cco_caf_make(cco_caf *caf, size_t bytes, size_t zero, MPI_Comm comm)
     const cco_images *images = cco_runtime_images();
     const size_t all = aligned(bytes) + CCO_IMAGE_ALIGNED;
     const bool could = describe(caf, comm) && images != NULL && alone(comm);
+    if (caf->area.size == 1)
+        return make_own(caf, bytes);
     if (!cco_all(could && cco_runtime_has_room(all), comm))
         return give_up(caf, images == NULL ? cco_runtime_why()
                             : !could       ? "a coarray for each call is for communicators with all"
@@ -251,7 +265,9 @@ void cco_caf_free(cco_caf *caf)
     const cco_images *images = cco_runtime_images();
     if (caf->peers == NULL)
         return;
-    if (images != NULL && caf->slice.blocks > 0)
+    if (caf->own != NULL)
+        free(caf->own);
+    else if (images != NULL && caf->slice.blocks > 0)
         leave(caf);
     else if (images != NULL)
         images->plugin->drop();

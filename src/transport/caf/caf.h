@@ -20,6 +20,7 @@ typedef struct cco_caf {
     } *peers;         /* NULL: there is no area */
     cco_slice slice;  /* of the coarray that is kept; no blocks: the one for a call */
     uint32_t *left;   /* words in front of the share: which ranks have left the slice */
+    char *own;        /* of a rank alone: it needs no coarray, and memory does */
     MPI_Comm comm;
     unsigned looks;
 } cco_caf;

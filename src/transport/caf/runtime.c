@@ -18,13 +18,13 @@ enum {
     SHARE_OF_ROOM = 2, /* it takes one in so many bytes of what is left */
 };
 
-/* Useless: the runtime is there, and no memory. */
-typedef enum phase { NEW, RUNS, USELESS, NONE, ENDED } phase;
+typedef enum phase { NEW, USABLE, USELESS, ENDED } phase;
 
 /* Written by one thread, which is in a call on MPI_COMM_WORLD, before `now`. */
 static phase now = NEW;
 static const char *why = "coarrays begin with a call on all ranks of MPI_COMM_WORLD";
 static cco_images images;
+static bool runs; /* the runtime, usable or not */
 static bool ours; /* the program has no coarrays of its own, which would have started the runtime */
 static int node = 1; /* ranks of this node */
 
@@ -35,7 +35,7 @@ static phase phase_now(void)
 
 const cco_images *cco_runtime_images(void)
 {
-    return phase_now() == RUNS ? &images : NULL;
+    return phase_now() == USABLE ? &images : NULL;
 }
 
 const char *cco_runtime_why(void)
@@ -109,6 +109,35 @@ static const char *make_kept(void)
     return NULL;
 }
 
+/* The runtime goes on with windows that it did not get (Open MPI 4 has none of these for a single
+ * rank, nor where no transport can do them). */
+static bool has_windows(void)
+{
+    static int word;
+    MPI_Win window = MPI_WIN_NULL, dynamic = MPI_WIN_NULL;
+    const bool one = PMPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+                                     &window) == MPI_SUCCESS;
+    const bool two = PMPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic) ==
+                     MPI_SUCCESS;
+    if (one)
+        PMPI_Win_free(&window);
+    if (two)
+        PMPI_Win_free(&dynamic);
+    return cco_all(one && two, MPI_COMM_WORLD);
+}
+
+static const char *start(void)
+{
+    if (!has_windows())
+        return "the MPI makes no windows";
+    ours = images.plugin->this_image(0) == 0;
+    images.plugin->init(NULL, NULL);
+    runs = true;
+    images.comm = PMPI_Comm_f2c(images.plugin->communicator(NULL));
+    count_node();
+    return cco_configured.caf_buffer.dynamic ? NULL : make_kept();
+}
+
 /* The runtime takes a duplicate of MPI_COMM_WORLD, and with it what happens there on errors: an
  * allocation without success is to be told, not to stop the job.  Later releases than 2.10.1 leave
  * MPI_COMM_WORLD changed. */
@@ -117,11 +146,7 @@ static const char *begin(void)
     MPI_Errhandler before;
     PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    ours = images.plugin->this_image(0) == 0;
-    images.plugin->init(NULL, NULL);
-    images.comm = PMPI_Comm_f2c(images.plugin->communicator(NULL));
-    count_node();
-    const char *problem = cco_configured.caf_buffer.dynamic ? NULL : make_kept();
+    const char *problem = start();
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
     PMPI_Errhandler_free(&before);
     return problem;
@@ -143,18 +168,16 @@ const char *cco_runtime_begin(MPI_Comm comm)
 {
     const char *problem;
     if (phase_now() != NEW || !may_begin(comm))
-        return phase_now() == RUNS ? NULL : why;
+        return phase_now() == USABLE ? NULL : why;
     images.plugin = cco_plugin_load(&problem);
     if (!cco_all(images.plugin != NULL, comm))
         problem = problem != NULL ? problem : "some ranks could not load libcrestacoll-caf.so";
     else
         problem = cco_window_refused(comm);
-    const bool runs = problem == NULL;
-    if (runs)
+    if (problem == NULL)
         problem = begin();
     why = problem != NULL ? problem : "coarrays have ended";
-    const phase next = problem == NULL ? RUNS : runs ? USELESS : NONE;
-    __atomic_store_n(&now, next, __ATOMIC_RELEASE);
+    __atomic_store_n(&now, problem == NULL ? USABLE : USELESS, __ATOMIC_RELEASE);
     return problem;
 }
 
@@ -173,17 +196,18 @@ static void finalize(void)
         if (i != rank)
             PMPI_Irecv(&told[i], 1, MPI_INT, i, MPI_ANY_TAG, images.comm, &requests[n++]);
     images.plugin->finalize();
-    PMPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < n; i++)
+        cco_wait(&requests[i]);
     free(requests);
     free(told);
 }
 
 void cco_runtime_end(void)
 {
-    const phase before = phase_now();
     __atomic_store_n(&now, ENDED, __ATOMIC_RELEASE);
-    if (ours && (before == RUNS || before == USELESS))
+    if (runs && ours)
         finalize();
+    runs = false;
     free(images.pads);
     images = (cco_images){0};
 }
