@@ -12,7 +12,6 @@
 enum {
     LOOKS = 16,       /* one of so many lets the MPI get on */
     ALONE = 64 << 10, /* bytes for a rank alone, or more if it needs them */
-    QUARTER = 4,      /* a communicator takes no more than this part of the coarray */
     MOST = 1 << 30    /* bytes of a share: OpenCoarrays counts in int */
 };
 
@@ -171,10 +170,8 @@ const char *cco_caf_keep(cco_caf *caf, size_t least, size_t most, size_t zero, M
     const size_t head = aligned((size_t)caf->area.size * sizeof *caf->left);
     const size_t over = head + CCO_IMAGE_ALIGNED, block = ready ? images->bytes / CCO_BLOCKS : 1;
     const int few = blocks_for(least + over, block);
-    int many = blocks_for(most + over, block);
-    if (many > CCO_BLOCKS / QUARTER)
-        many = CCO_BLOCKS / QUARTER;
-    caf->slice = cco_slice_take(few, many < few ? few : many, ready, comm);
+    const int many = blocks_for(most + over, block);
+    caf->slice = cco_slice_take(few, many, ready, comm);
     if (caf->slice.blocks == 0)
         return give_up(caf, images == NULL         ? cco_runtime_why()
                             : images->kept == NULL ? "no coarray is kept"

@@ -15,9 +15,18 @@ typedef struct leaving {
     struct leaving *next;
 } leaving;
 
-enum { TRIES = 1000 };
+enum {
+    TRIES = 1000,
+    BITS = 64,
+    WORDS = CCO_BLOCKS / BITS,
+    PART = 8 /* a communicator takes no more than one in so many of the blocks that are free */
+};
 
-static uint64_t taken;    /* bit per block */
+typedef struct map {
+    uint64_t bits[WORDS]; /* of blocks */
+} map;
+
+static map taken;
 static leaving *leavings; /* left by this rank, perhaps not by all */
 static int claimed;       /* by a thread, all of the above */
 
@@ -31,10 +40,21 @@ static void unclaim(void)
     __atomic_store_n(&claimed, 0, __ATOMIC_RELEASE);
 }
 
-static uint64_t bits(cco_slice slice)
+static bool has(const map *m, int block)
 {
-    const uint64_t run = slice.blocks < CCO_BLOCKS ? (UINT64_C(1) << slice.blocks) - 1 : UINT64_MAX;
-    return run << slice.first;
+    return m->bits[block / BITS] >> block % BITS & 1;
+}
+
+static void mark(map *m, cco_slice slice)
+{
+    for (int i = slice.first; i < slice.first + slice.blocks; i++)
+        m->bits[i / BITS] |= UINT64_C(1) << i % BITS;
+}
+
+static void unmark(map *m, cco_slice slice)
+{
+    for (int i = slice.first; i < slice.first + slice.blocks; i++)
+        m->bits[i / BITS] &= ~(UINT64_C(1) << i % BITS);
 }
 
 static bool all_left(const leaving *l)
@@ -54,34 +74,63 @@ static void reap(void)
             at = &l->next;
             continue;
         }
-        taken &= ~bits(l->slice);
+        unmark(&taken, l->slice);
         *at = l->next;
         free(l);
     }
 }
 
-/* The first run of as many blocks as can be had; the same wherever `vacant` is. */
-static cco_slice choose(uint64_t vacant, int least, int most)
+/* The first run of `blocks` in `vacant`; none if there is none. */
+static cco_slice find(const map *vacant, int blocks)
 {
-    for (int blocks = most; blocks >= least; blocks--)
-        for (int first = 0; first + blocks <= CCO_BLOCKS; first++) {
-            const cco_slice slice = {first, blocks};
-            if ((bits(slice) & ~vacant) == 0)
-                return slice;
-        }
+    int run = 0;
+    for (int i = 0; i < CCO_BLOCKS; i++) {
+        run = has(vacant, i) ? run + 1 : 0;
+        if (run == blocks)
+            return (cco_slice){i + 1 - blocks, blocks};
+    }
     return (cco_slice){0, 0};
 }
 
-static bool combine(uint64_t words[2], MPI_Comm comm)
+/* As many blocks in a row as can be had; the same wherever `vacant` is. */
+static cco_slice choose(const map *vacant, int least, int most)
 {
-    uint64_t all[2] = {0, 0};
+    int count = 0;
+    for (int i = 0; i < CCO_BLOCKS; i++)
+        count += has(vacant, i);
+    if (most > count / PART)
+        most = count / PART;
+    cco_slice slice = {0, 0};
+    for (int blocks = most > least ? most : least; blocks >= least && slice.blocks == 0; blocks--)
+        slice = find(vacant, blocks);
+    return slice;
+}
+
+enum { READY = 1, ALONE = 2 };
+
+/* What is free on all ranks, and whether all are ready and alone. */
+typedef struct offer {
+    map vacant;
+    uint64_t rank_is;
+} offer;
+
+static bool combine(const offer *mine, offer *all, MPI_Comm comm)
+{
     MPI_Request request;
-    if (PMPI_Iallreduce(words, all, 2, MPI_UINT64_T, MPI_BAND, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
-        return false;
-    words[0] = all[0];
-    words[1] = all[1];
-    return true;
+    return PMPI_Iallreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm, &request) ==
+               MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS;
+}
+
+static offer offer_of(bool ready, bool alone)
+{
+    offer mine = {.rank_is = (ready ? READY : 0) | (alone ? ALONE : 0)};
+    if (ready && alone) {
+        reap();
+        for (int i = 0; i < WORDS; i++)
+            mine.vacant.bits[i] = ~taken.bits[i];
+    }
+    return mine;
 }
 
 /* Threads take slices for several communicators at once, in another order on other ranks: to wait
@@ -89,22 +138,20 @@ static bool combine(uint64_t words[2], MPI_Comm comm)
  * ranks of its communicator try again. */
 cco_slice cco_slice_take(int least, int most, bool ready, MPI_Comm comm)
 {
-    enum { READY = 1, ALONE = 2 };
     cco_slice slice = {0, 0};
     for (int i = 0; i < TRIES; i++) {
         const bool alone = claim();
-        if (alone && ready)
-            reap();
-        uint64_t words[2] = {alone ? ~taken : 0, (ready ? READY : 0) | (alone ? ALONE : 0)};
-        const bool agreed = combine(words, comm);
-        const bool go = agreed && words[1] == (READY | ALONE);
-        if (go)
-            slice = choose(words[0], least, most);
-        if (go && slice.blocks > 0)
-            taken |= bits(slice);
+        const offer mine = offer_of(ready, alone);
+        offer all = {.rank_is = 0};
+        const bool agreed = combine(&mine, &all, comm);
+        const bool go = agreed && all.rank_is == (READY | ALONE);
+        if (go) {
+            slice = choose(&all.vacant, least, most);
+            mark(&taken, slice);
+        }
         if (alone)
             unclaim();
-        if (go || !agreed || !(words[1] & READY))
+        if (go || !agreed || !(all.rank_is & READY))
             break;
         sched_yield();
     }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CCO_BLOCKS = 64 };
+enum { CCO_BLOCKS = 256 };
 
 typedef struct cco_slice {
     int first, blocks; /* none: it is no slice */
