@@ -41,6 +41,8 @@ static void set_up(cco_comm *state)
 
 void cco_begin_coarrays(void)
 {
+    if (cco_plugin_program_has_coarrays())
+        return;
     inside++;
     cco_caf_begin(MPI_COMM_WORLD);
     inside--;

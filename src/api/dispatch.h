@@ -30,8 +30,8 @@ int cco_dispatch(cco_comm *state, const cco_call *call);
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request);
 
-/* Starts coarrays, if there can be any: collective over MPI_COMM_WORLD.  What OpenCoarrays calls of
- * the MPI passes us by. */
+/* Starts coarrays in MPI_Init, if there can be any; collective over MPI_COMM_WORLD.  What
+ * OpenCoarrays calls of the MPI passes us by.  A program with coarrays is starting them itself. */
 void cco_begin_coarrays(void);
 
 /* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was

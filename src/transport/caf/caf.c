@@ -224,9 +224,9 @@ const char *cco_caf_make(cco_caf *caf, size_t bytes, size_t zero, MPI_Comm comm)
         return make_own(caf, bytes);
     if (!cco_all(could && cco_runtime_has_room(all), comm))
         return give_up(caf, images == NULL ? cco_runtime_why()
-                            : !could       ? "a coarray for each call is for communicators with all"
-                                             " ranks, without MPI_THREAD_MULTIPLE"
-                                           : "there is no room for a coarray");
+                            : !could ? "a coarray for each call takes all ranks of MPI_COMM_WORLD"
+                                       " (and no MPI_THREAD_MULTIPLE)"
+                                     : "there is no room for a coarray");
     char *base = images->plugin->pass(all);
     if (!share_starts(caf, base)) {
         images->plugin->drop();

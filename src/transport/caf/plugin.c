@@ -102,6 +102,11 @@ static void load(void)
         problem[0] = '\0';
 }
 
+bool cco_plugin_program_has_coarrays(void)
+{
+    return dlsym(RTLD_DEFAULT, "_gfortran_caf_init") != NULL; /* not ours, which is local */
+}
+
 const cco_plugin *cco_plugin_load(const char **why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -5,6 +5,7 @@
 #ifndef CCO_PLUGIN_H
 #define CCO_PLUGIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ typedef struct cco_plugin {
     int (*this_image)(int distance);
     int (*communicator)(void *team); /* its own one of all images, as Fortran's handle */
 } cco_plugin;
+
+/* Whether the program has coarrays of its own: then it is OpenCoarrays that calls MPI_Init. */
+bool cco_plugin_program_has_coarrays(void);
 
 /* Loads the plug-in in the first call.  NULL if it is not there or will not do, and `*why` says
  * why, until the process ends; local. */
