@@ -10,7 +10,7 @@ struct cco_algo; /* algo/algo.h */
 
 enum {
     CCO_PARAMS = 3,  /* of an algorithm, at most, */
-    CCO_OPTIONS = 3, /* and of a model */
+    CCO_OPTIONS = 4, /* and of a model */
 };
 
 typedef struct cco_param {

@@ -9,10 +9,11 @@
 #include "native/calls.h"
 #include "transport/rma/epochs.h"
 
-enum { WINDOW, VIA, SYNC }; /* options, */
+enum { WINDOW, VIA, SYNC, ACCESS }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
 enum { PUT, GET };
 enum { FLUSH, PSCW };
+enum { DIRECT, CALLS };
 
 /* Memory and streams for one way to use it.  No two ways share them: a rank may still read what
  * came by the one when others already write by the other. */
@@ -22,7 +23,7 @@ typedef struct line {
     cco_epochs epochs;
 } line;
 
-enum { PUTS, GETS, EPOCHS, LINES };
+enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, LINES };
 
 typedef struct own {
     struct {
@@ -75,9 +76,10 @@ static const char *open_line(line *l, int kind, cco_comm *state, size_t ring)
         return why;
     }
     const size_t zero = cco_stream_share(state->size, 0);
-    why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero, comm);
+    why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero, comm,
+                          kind < PUTS_BY_CALLS);
     if (why == NULL)
-        cco_lane_open(&l->lane, &l->window.area, kind == GETS, state);
+        cco_lane_open(&l->lane, &l->window.area, kind == GETS || kind == GETS_BY_CALLS, state);
     return why;
 }
 
@@ -123,7 +125,11 @@ static bool is_dynamic(const own *o, const cco_way *way)
 
 static int kind_of(const cco_way *way)
 {
-    return way->options[SYNC] == PSCW ? EPOCHS : way->options[VIA] == GET ? GETS : PUTS;
+    if (way->options[SYNC] == PSCW)
+        return EPOCHS;
+    if (way->options[ACCESS] == CALLS)
+        return way->options[VIA] == GET ? GETS_BY_CALLS : PUTS_BY_CALLS;
+    return way->options[VIA] == GET ? GETS : PUTS;
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
@@ -181,6 +187,9 @@ static const cco_param options[CCO_OPTIONS + 1] = {
      "put|get"},
     {"sync", FLUSH, 0, 1, "passive target with flushes, or post, start, complete and wait",
      "flush|pscw"},
+    {"access", DIRECT, 0, 1,
+     "read and write what others share with this rank, or everything by calls of the MPI",
+     "direct|calls"},
 };
 
 const cco_model cco_model_os = {

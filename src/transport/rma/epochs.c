@@ -31,7 +31,7 @@ const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm)
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
-    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm);
+    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, true);
     if (why == NULL)
         why = cco_window_make_bare(&e->data, n * piece, comm);
     if (why == NULL && !cco_all(make_room(e, n), comm))
@@ -101,7 +101,19 @@ static int take(cco_parcels *f)
     return rc;
 }
 
-/* Opens an epoch for the first `n` peers of the list; `open` is MPI_Win_post or MPI_Win_start. */
+/* Functions of the MPI, called and not pointed to: the loader may find what is called later, and
+ * must where the preload library meets a process without MPI. */
+static int post(MPI_Group group, int assert, MPI_Win win)
+{
+    return PMPI_Win_post(group, assert, win);
+}
+
+static int start(MPI_Group group, int assert, MPI_Win win)
+{
+    return PMPI_Win_start(group, assert, win);
+}
+
+/* Opens an epoch for the first `n` peers of the list; `open` is post or start. */
 static int open_epoch(cco_epochs *e, int n, int (*open)(MPI_Group group, int assert, MPI_Win win))
 {
     MPI_Group group;
@@ -130,7 +142,7 @@ static int expose(cco_parcels *f)
     }
     if (n == 0 || rc != MPI_SUCCESS)
         return rc;
-    rc = open_epoch(e, n, PMPI_Win_post);
+    rc = open_epoch(e, n, post);
     e->exposed = rc == MPI_SUCCESS;
     for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
         rc = tell(e, e->list[i], EXPOSED, ++e->pairs[e->list[i]].exposed);
@@ -160,7 +172,7 @@ static int put(cco_parcels *f, cco_parcel *one)
     const int n = (int)part_of(e, one);
     const MPI_Aint at = (MPI_Aint)((size_t)e->words.area.rank * e->piece);
     e->list[0] = one->peer;
-    int rc = open_epoch(e, 1, PMPI_Win_start);
+    int rc = open_epoch(e, 1, start);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at, n, MPI_BYTE, e->data.win);
     if (rc == MPI_SUCCESS)
