@@ -162,8 +162,9 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     cco_choice *choice = cco_choose(state, coll, bytes);
     if (state->untold >> coll & 1 &&
         !cco_tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
-        PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-        return MPI_ERR_UNSUPPORTED_OPERATION;
+        const int rc = cco_comm_unsupported(state);
+        PMPI_Comm_call_errhandler(state->comm, rc);
+        return rc;
     }
     return cco_configured.profile == NULL ? choice->way.model->run(state, &choice->way, call)
                                           : run_recorded(state, choice, call, bytes);

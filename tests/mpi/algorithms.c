@@ -2,7 +2,7 @@
 /* algorithms.c - every algorithm of every model on real ranks, named in a rule, against the
  * definition of its collective.  A new algorithm adds nothing here: the registry lists it.
  *
- *     CRESTA_FALLBACK=error algorithms [COLLECTIVE[/ALGORITHM]] [--sparse N]
+ *     CRESTA_FALLBACK=error algorithms [COLLECTIVE[/ALGORITHM]] [--sparse N] [--but MODEL]
  *
  * Each runs with its preset parameters and, if it has some, once more with others.  What it cannot
  * do must be refused, so that nothing else is tested under its name: for a number of ranks as a
@@ -117,12 +117,14 @@ static void run_model(const struct group *group, const cco_model *model, const c
 
 int main(int argc, char **argv)
 {
-    const char *fallback = getenv("CRESTA_FALLBACK"), *what = "";
+    const char *fallback = getenv("CRESTA_FALLBACK"), *what = "", *but = "";
     struct group group = {.name = "world"};
     int every = 1;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--sparse") == 0 && i + 1 < argc)
             every = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--but") == 0 && i + 1 < argc)
+            but = argv[++i];
         else
             what = argv[i];
     testing_watchdog(100);
@@ -136,7 +138,7 @@ int main(int argc, char **argv)
     layouts_make();
     kinds_make();
     for (int i = 0; cco_models[i] != NULL; i++)
-        if (cco_models[i]->lacking == NULL)
+        if (cco_models[i]->lacking == NULL && strcmp(cco_models[i]->name, but) != 0)
             run_model(&group, cco_models[i], what, every);
     CHECK(algorithms > 0, "no algorithm '%s'", what);
     if (testing_rank == 0)

@@ -2,10 +2,18 @@
 /* window.c - see window.h. */
 #include "transport/rma/window.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "core/ending.h"
+#include "core/log.h"
 #include "core/wait.h"
+#include "transport/rma/shared.h"
 
 enum { LOOKS = 16 }; /* one of so many lets the MPI get on */
 
@@ -67,17 +75,9 @@ static bool is_unified(MPI_Win win)
 const char *cco_window_refused(MPI_Comm comm)
 {
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
-    int level = MPI_THREAD_SINGLE, ranks = 0, here = -1;
-    MPI_Comm node = MPI_COMM_NULL;
+    int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    PMPI_Comm_size(comm, &ranks);
-    if (cco_all(level < MPI_THREAD_MULTIPLE, comm))
-        return NULL;
-    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
-        PMPI_Comm_size(node, &here);
-        PMPI_Comm_free(&node);
-    }
-    if (!cco_all(here == ranks, comm))
+    if (!cco_all(level < MPI_THREAD_MULTIPLE, comm) && !cco_window_can_share(comm))
         return "this Open MPI has no windows between hosts with MPI_THREAD_MULTIPLE";
 #else
     (void)comm;
@@ -85,43 +85,101 @@ const char *cco_window_refused(MPI_Comm comm)
     return NULL;
 }
 
-static int make(cco_window *w, size_t bytes, MPI_Comm comm)
+/* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
+ * at the same time, as those of all rows are (docs/mpi-defects.md).  So rank 0 of each takes its
+ * turn: with a lock on a directory, which leaves nothing behind however the process ends.  All
+ * ranks have come to make the window by then: who has the turn waits for nobody else. */
+static int take_turn(MPI_Comm comm)
+{
+    int turn = -1;
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        turn = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (turn >= 0 && flock(turn, LOCK_EX) != 0 && errno == EINTR)
+        ;
+#else
+    (void)comm;
+#endif
+    return turn;
+}
+
+static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     void *base = NULL;
-    const int rc = PMPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    const int turn = take_turn(comm);
+    const int rc = shared
+                       ? cco_window_share(w, bytes, comm, &base)
+                       : PMPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    if (turn >= 0)
+        close(turn);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    w->area = (cco_area){.kind = &kind, .share = base, .bytes = bytes};
+    w->area = (cco_area){
+        .kind = shared ? &cco_window_shared : &kind, .share = base, .bytes = bytes};
     PMPI_Comm_rank(comm, &w->area.rank);
     PMPI_Comm_size(comm, &w->area.size);
     return MPI_SUCCESS;
 }
 
-const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm)
+static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     const char *why = cco_window_refused(comm);
     *w = (cco_window){.win = MPI_WIN_NULL, .comm = comm};
     if (why != NULL)
         return why;
-    if (!cco_all(make(w, bytes, comm) == MPI_SUCCESS, comm))
-        return "the MPI makes no window";
-    if (!cco_all(is_unified(w->win), comm)) {
-        PMPI_Win_free(&w->win);
-        return "windows of this MPI have separate memories";
+    if (!cco_all(make(w, bytes, comm, shared) == MPI_SUCCESS, comm))
+        why = "the MPI makes no window";
+    else if (!cco_all(is_unified(w->win), comm))
+        why = "windows of this MPI have separate memories";
+    if (why != NULL) {
+        if (cco_all(w->win != MPI_WIN_NULL, comm))
+            PMPI_Win_free(&w->win);
+        free(w->shares);
+        *w = (cco_window){.win = MPI_WIN_NULL};
+        return why;
     }
+    w->number = cco_ending_number(comm);
+    return NULL;
+}
+
+const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm)
+{
+    return make_bare(w, bytes, comm, false);
+}
+
+const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share)
+{
+    const char *why = make_bare(w, bytes, comm, share && cco_window_can_share(comm));
+    if (why != NULL)
+        return why;
     memset(w->area.share, 0, zero);
-    PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
+    w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
     PMPI_Win_sync(w->win);
     cco_all(true, comm); /* nobody writes before all have come here */
     return NULL;
+}
+
+static void end(void *what)
+{
+    cco_window *w = what;
+    if (w->locked)
+        PMPI_Win_unlock_all(w->win);
+    PMPI_Win_free(&w->win);
+    free(w->shares);
+    free(w);
 }
 
 void cco_window_free(cco_window *w)
 {
     if (w->win == MPI_WIN_NULL || w->area.kind == NULL)
         return;
-    PMPI_Win_unlock_all(w->win);
-    PMPI_Win_free(&w->win);
-    w->area = (cco_area){0};
+    cco_window *last = malloc(sizeof *last);
+    if (last == NULL)
+        cco_fatal("no memory to free a window");
+    *last = *w;
+    *w = (cco_window){0};
+    cco_ending(last->number, end, last);
 }
