@@ -93,7 +93,9 @@
 #pragma weak ompi_mpi_op_minloc
 #pragma weak ompi_mpi_op_null
 #pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_replace
 #pragma weak ompi_mpi_op_sum
+#pragma weak ompi_mpi_win_null
 #pragma weak ompi_request_null
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #endif

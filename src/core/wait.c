@@ -3,7 +3,6 @@
 #include "core/wait.h"
 
 #include <sched.h>
-#include <stdbool.h>
 #include <time.h>
 
 #include "core/mpi_compat.h"
@@ -17,6 +16,14 @@ int cco_wait(MPI_Request *request)
         if (rc != MPI_SUCCESS || done)
             return rc;
     }
+}
+
+bool cco_all(bool mine, MPI_Comm comm)
+{
+    int one = mine, all = 0;
+    MPI_Request request;
+    return PMPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS && all;
 }
 
 /* The number of ranks on this node and of the cores that they may use between them. */

@@ -18,6 +18,18 @@ bool cco_arguments_fine(const cco_comm *state, const cco_call *c)
     return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;
 }
 
+/* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
+ * not known yet. */
+const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
+{
+    const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
+    if (cco_algo_of(coll, 0) == NULL)
+        return "there is no algorithm for it";
+    if (way->algo == NULL || way->algo->usable(&any))
+        return NULL;
+    return "the algorithm cannot do this number of processes";
+}
+
 static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
 {
     memset(params, 0, CCO_PARAMS * sizeof *params);
