@@ -45,11 +45,11 @@ static long other_value(const cco_param *p)
 }
 
 /* "?k=3", or by its name: "&order=random". */
-static void put_param(char *text, const cco_param *p, char before)
+static void put_value(char *text, const cco_param *p, long value)
 {
     const size_t used = strlen(text);
-    const long value = other_value(p);
     const char *name = p->names;
+    const char before = strchr(text, '?') == NULL ? '?' : '&';
     for (long i = 0; name != NULL && i < value; i++)
         name = strchr(name, '|') + 1;
     if (name == NULL)
@@ -107,7 +107,7 @@ static bool add_algorithm(struct cells *cells, cco_coll which, const cco_model *
     snprintf(impl, sizeof impl, "%s:%s", model->name, algo->name);
     for (int others = 0; others <= (algo->params[0].name != NULL); others++) {
         for (int k = 0; others && k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            put_param(impl, &algo->params[k], k > 0 ? '&' : '?');
+            put_value(impl, &algo->params[k], other_value(&algo->params[k]));
         snprintf(word, sizeof word, "%s=%s", cco_coll_infos[which].name, impl);
         if (!add_word(cells, 1U << which, word))
             return false;
@@ -125,12 +125,32 @@ static bool add_algorithms(struct cells *cells, uint32_t asked, const cco_model 
     return true;
 }
 
+/* A model with each value that its options have besides the preset ones, and with the last of each
+ * together. */
+static bool add_options(struct cells *cells, uint32_t asked, const cco_model *model)
+{
+    char impl[IMPL_ROOM], last[IMPL_ROOM];
+    int options = 0;
+    snprintf(last, sizeof last, "%s", model->name);
+    for (const cco_param *p = model->options; p != NULL && p->name != NULL; p++, options++) {
+        for (long value = p->min; p->names != NULL && value <= p->max; value++) {
+            snprintf(impl, sizeof impl, "%s", model->name);
+            put_value(impl, p, value);
+            if (value != p->preset && !add_word(cells, asked, impl))
+                return false;
+        }
+        put_value(last, p, p->names != NULL ? p->max : other_value(p));
+    }
+    return options < 2 || add_word(cells, asked, last);
+}
+
 /* A model for all that is asked, also if this build lacks it: that has to be told. */
 static bool add_model(struct cells *cells, uint32_t asked, const cco_model *model, bool all)
 {
     const cco_way way = {.model = model};
     if (model->lacking == NULL)
-        return add_word(cells, asked, model->name) && (!all || add_algorithms(cells, asked, model));
+        return add_word(cells, asked, model->name) &&
+               (!all || (add_options(cells, asked, model) && add_algorithms(cells, asked, model)));
     for (int c = 0; c < CCO_COLLECTIVES; c++)
         if (asked & 1U << c && !add(cells, (cco_coll)c, &way, model->name))
             return false;

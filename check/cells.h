@@ -23,7 +23,8 @@ struct cells {
 /* Every implementation in `impls` ("p2p:ring,alltoall=nonblock") of every collective in
  * `collectives` ("bcast,alltoall") that has it.  NULL for `impls`: every model, also those that
  * this build lacks; with `all`, every algorithm of each, with its preset parameters and once with
- * others.  NULL for `collectives`: all.  Returns false, and has told why, if a name is wrong. */
+ * others, and every value of its options.  NULL for `collectives`: all.  Returns false, and has
+ * told why, if a name is wrong. */
 bool cells_make(struct cells *cells, const char *collectives, const char *impls, bool all);
 void cells_free(struct cells *cells);
 
