@@ -48,7 +48,7 @@ static void on_signal(int number)
     char line[LINE] = "", digits[4] = {(char)('0' + number / 10), (char)('0' + number % 10), '\0'};
     append(line, now.head);
     append(line, number == SIGALRM ? "no end in time" : "stopped by signal ");
-    append(line, number == SIGALRM ? "" : digits);
+    append(line, number == SIGALRM ? "" : digits + (number < 10));
     append(line, " (");
     append(line, now.problem);
     append(line, ")\n");
