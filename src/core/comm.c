@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ending.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 
@@ -98,9 +99,11 @@ static MPI_Comm any_comm(void)
 
 void cco_comm_end(void)
 {
+    cco_endings_collect();
     for (MPI_Comm comm = any_comm(); comm != MPI_COMM_NULL; comm = any_comm())
         if (PMPI_Comm_delete_attr(comm, keyval) != MPI_SUCCESS)
             break;
+    cco_endings_run();
     if (keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_free_keyval(&keyval);
 }

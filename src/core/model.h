@@ -44,6 +44,10 @@ typedef struct cco_model {
     /* Runs a blocking call on a set-up intracommunicator, any collective.  Returns MPI_SUCCESS or
      * an MPI error class, after the communicator's error handler was called. */
     int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
+    /* CRESTA_Win_init and CRESTA_Win_finalize; `wanted` if a rule may bring calls.  Collective. May
+     * be NULL. */
+    void (*hold)(struct cco_comm *state, bool wanted);
+    void (*let_go)(struct cco_comm *state);
 } cco_model;
 
 #endif

@@ -5,15 +5,15 @@
 #include "core/log.h"
 #include "core/wait.h"
 
-size_t cco_lane_share(const cco_comm *state, const cco_call *call, size_t most, MPI_Comm comm)
+size_t cco_lane_ring(const cco_comm *state, const cco_call *call, size_t most)
 {
-    const int p = state->size;
-    const size_t ring = cco_stream_ring(p, most);
-    uint64_t wish = (uint64_t)cco_bytes(call, state->rank, p), all = wish;
+    const size_t ring = cco_stream_ring(state->size, most);
+    const MPI_Comm comm = state->private_comm;
+    uint64_t wish = (uint64_t)cco_bytes(call, state->rank, state->size), all = wish;
     MPI_Request request;
     if (PMPI_Iallreduce(&wish, &all, 1, MPI_UINT64_T, MPI_MAX, comm, &request) == MPI_SUCCESS)
         cco_wait(&request);
-    return cco_stream_share(p, all < ring ? (size_t)all / 64 * 64 + 64 : ring);
+    return all < ring ? (size_t)all / 64 * 64 + 64 : ring;
 }
 
 void cco_lane_open(cco_lane *lane, cco_area *area, bool gets, cco_comm *state)

@@ -12,9 +12,9 @@ typedef struct cco_lane {
     cco_stream stream;
 } cco_lane;
 
-/* The bytes of a share that a call needs to go in one piece, at most `most`; collective over
- * `comm`. */
-size_t cco_lane_share(const cco_comm *state, const cco_call *call, size_t most, MPI_Comm comm);
+/* The rings with which the blocks of a call go in one piece, if a share of `most` bytes has room
+ * for them; collective over the state's private communicator. */
+size_t cco_lane_ring(const cco_comm *state, const cco_call *call, size_t most);
 
 /* Runs calls over an area from now on, as one end of a lane may do several times; stops the job
  * when memory runs out. */

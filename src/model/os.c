@@ -7,35 +7,49 @@
 #include "model/lane.h"
 #include "model/registry.h"
 #include "native/calls.h"
-#include "transport/rma/window.h"
+#include "transport/rma/epochs.h"
 
-enum { WINDOW, VIA }; /* options, */
+enum { WINDOW, VIA, SYNC }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
-enum { PUT, GET, VIAS };
+enum { PUT, GET };
+enum { FLUSH, PSCW };
 
-/* Lanes do not share windows: a rank may still read what came by the one when others already write
- * on the other. */
+/* Memory and streams for one way to use it.  No two ways share them: a rank may still read what
+ * came by the one when others already write by the other. */
+typedef struct line {
+    cco_lane lane;
+    cco_window window;
+    cco_epochs epochs;
+} line;
+
+enum { PUTS, GETS, EPOCHS, LINES };
+
 typedef struct own {
     struct {
-        cco_lane lane;
-        cco_window window;
-        bool asked;      /* for a window that is kept: it is there, or never will be, */
+        line line;
+        bool asked;      /* for its window: it is there, or never will be, */
         const char *why; /* because of this */
-    } kept[VIAS];
-    cco_lane made[VIAS]; /* for windows of one call */
-    bool static_wanted;  /* CRESTA_Win_init */
+    } kept[LINES];
+    line made[LINES]; /* for windows of one call */
+    bool held;        /* CRESTA_Win_init */
 } own;
 
 static const char own_key; /* its address is the key */
 
+static void close_line(line *l)
+{
+    cco_lane_close(&l->lane);
+    cco_window_free(&l->window);
+    cco_epochs_close(&l->epochs);
+}
+
 static void release(void *data)
 {
     own *o = data;
-    for (int via = 0; via < VIAS; via++) {
-        cco_lane_close(&o->kept[via].lane);
-        cco_lane_empty(&o->kept[via].lane);
-        cco_window_free(&o->kept[via].window);
-        cco_lane_empty(&o->made[via]);
+    for (int i = 0; i < LINES; i++) {
+        close_line(&o->kept[i].line);
+        cco_lane_empty(&o->kept[i].line.lane);
+        cco_lane_empty(&o->made[i].lane);
     }
     free(o);
 }
@@ -49,53 +63,53 @@ static own *own_of(cco_comm *state)
     return o;
 }
 
-static const char *make(cco_window *window, const cco_comm *state, size_t share)
+/* NULL on all ranks, or on all why there is none. */
+static const char *open_line(line *l, int kind, cco_comm *state, size_t ring)
 {
-    return cco_window_make(window, share, cco_stream_share(state->size, 0), state->private_comm);
+    const char *why;
+    const MPI_Comm comm = state->private_comm;
+    if (kind == EPOCHS) {
+        why = cco_epochs_open(&l->epochs, ring, comm);
+        if (why == NULL)
+            cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
+        return why;
+    }
+    const size_t zero = cco_stream_share(state->size, 0);
+    why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero, comm);
+    if (why == NULL)
+        cco_lane_open(&l->lane, &l->window.area, kind == GETS, state);
+    return why;
 }
 
-/* The window that is kept, made in the first call that wants it. */
-static const char *keep(own *o, cco_comm *state, int via)
+/* The window that is kept, made in the first call that wants it.  NULL, or why there is none. */
+static const char *keep(own *o, int kind, cco_comm *state)
 {
-    cco_window *window = &o->kept[via].window;
-    if (o->kept[via].asked)
-        return o->kept[via].why;
-    const size_t ring = cco_stream_ring(state->size, cco_configured.os_window.bytes);
-    o->kept[via].asked = true;
-    o->kept[via].why = make(window, state, cco_stream_share(state->size, ring));
-    if (o->kept[via].why == NULL)
-        cco_lane_open(&o->kept[via].lane, &window->area, via == GET, state);
-    return o->kept[via].why;
+    const size_t bytes = cco_configured.os_window.bytes;
+    if (!o->kept[kind].asked) {
+        o->kept[kind].asked = true;
+        o->kept[kind].why = open_line(&o->kept[kind].line, kind, state,
+                                      cco_stream_ring(state->size, bytes));
+    }
+    return o->kept[kind].why;
 }
 
-static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+static int run_line(line *l, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const int via = (int)way->options[VIA];
-    const char *why = keep(o, state, via);
-    if (why != NULL)
-        return cco_run_below(&cco_model_os, state, call, why);
-    const int rc = cco_scheduled_run(&o->kept[via].lane.scheduled, state, way, call);
+    const int rc = cco_scheduled_run(&l->lane.scheduled, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
-/* A window for this call only, as large as it needs. */
-static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+/* With a window for this call only, as large as it needs. */
+static int run_made(line *l, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const int via = (int)way->options[VIA];
-    const size_t most = cco_configured.os_window.bytes;
-    cco_window window;
-    const size_t share = cco_lane_share(state, call, most, state->private_comm);
-    const char *why = make(&window, state, share);
+    const size_t ring = cco_lane_ring(state, call, cco_configured.os_window.bytes);
+    const char *why = open_line(l, kind, state, ring);
     if (why != NULL)
         return cco_run_below(&cco_model_os, state, call, why);
-    cco_lane_open(&o->made[via], &window.area, via == GET, state);
-    const int rc = cco_scheduled_run(&o->made[via].scheduled, state, way, call);
-    cco_lane_close(&o->made[via]);
-    cco_window_free(&window);
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+    const int rc = run_line(l, state, way, call);
+    close_line(l);
     return rc;
 }
 
@@ -104,7 +118,12 @@ static bool is_dynamic(const own *o, const cco_way *way)
     const cco_store *store = &cco_configured.os_window;
     if (way->options[WINDOW] != AS_CONFIGURED)
         return way->options[WINDOW] == DYNAMIC;
-    return store->dynamic && (store->given || !o->static_wanted);
+    return store->dynamic && (store->given || !o->held);
+}
+
+static int kind_of(const cco_way *way)
+{
+    return way->options[SYNC] == PSCW ? EPOCHS : way->options[VIA] == GET ? GETS : PUTS;
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
@@ -116,14 +135,52 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
         return MPI_ERR_COMM;
     }
-    return is_dynamic(o, way) ? run_made(o, state, way, call) : run_kept(o, state, way, call);
+    const int kind = kind_of(way);
+    if (is_dynamic(o, way))
+        return run_made(&o->made[kind], kind, state, way, call);
+    const char *why = keep(o, kind, state);
+    return why == NULL ? run_line(&o->kept[kind].line, state, way, call)
+                       : cco_run_below(&cco_model_os, state, call, why);
+}
+
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    if (way->options[SYNC] == PSCW && way->options[VIA] == GET)
+        return "sync=pscw only puts";
+    return cco_scheduled_refuses(way, coll, size);
+}
+
+/* CRESTA_Win_init: the window is static, and made now if a call may want it. */
+static void hold(cco_comm *state, bool wanted)
+{
+    own *o = own_of(state);
+    if (o == NULL)
+        return;
+    o->held = true;
+    if (wanted)
+        keep(o, PUTS, state);
+}
+
+/* CRESTA_Win_finalize. */
+static void let_go(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o == NULL || !o->held)
+        return;
+    o->held = false;
+    for (int i = 0; i < LINES; i++) {
+        close_line(&o->kept[i].line);
+        o->kept[i].asked = false;
+    }
 }
 
 static const cco_param options[CCO_OPTIONS + 1] = {
     {"window", AS_CONFIGURED, 0, 2, "kept, or made for each call; else as CRESTA_OS_WINDOW says",
      "configured|static|dynamic"},
-    {"via", PUT, 0, 1, "who moves the data: the rank that has them, or the one that wants them",
+    {"via", PUT, 0, 1, "who moves data: the rank that has them, or the one that wants them",
      "put|get"},
+    {"sync", FLUSH, 0, 1, "passive target with flushes, or post, start, complete and wait",
+     "flush|pscw"},
 };
 
 const cco_model cco_model_os = {
@@ -133,5 +190,7 @@ const cco_model cco_model_os = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = cco_scheduled_refuses,
+    .refuses = refuses,
+    .hold = hold,
+    .let_go = let_go,
 };

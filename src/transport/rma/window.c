@@ -2,9 +2,16 @@
 /* window.c - see window.h. */
 #include "transport/rma/window.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include "core/ending.h"
+#include "core/log.h"
 #include "core/wait.h"
 
 enum { LOOKS = 16 }; /* one of so many lets the MPI get on */
@@ -85,10 +92,33 @@ static const char *too_many_threads(MPI_Comm comm)
     return NULL;
 }
 
+/* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
+ * at the same time, as those of all rows are (docs/mpi-defects.md).  So rank 0 of each takes its
+ * turn: with a lock on a directory, which leaves nothing behind however the process ends.  All
+ * ranks have come to make the window by then: who has the turn waits for nobody else. */
+static int take_turn(MPI_Comm comm)
+{
+    int turn = -1;
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        turn = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (turn >= 0 && flock(turn, LOCK_EX) != 0 && errno == EINTR)
+        ;
+#else
+    (void)comm;
+#endif
+    return turn;
+}
+
 static int make(cco_window *w, size_t bytes, MPI_Comm comm)
 {
     void *base = NULL;
+    const int turn = take_turn(comm);
     const int rc = PMPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    if (turn >= 0)
+        close(turn);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
@@ -98,7 +128,7 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm)
     return MPI_SUCCESS;
 }
 
-const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm)
+const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm)
 {
     const char *why = too_many_threads(comm);
     *w = (cco_window){.win = MPI_WIN_NULL, .comm = comm};
@@ -110,18 +140,39 @@ const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm c
         PMPI_Win_free(&w->win);
         return "windows of this MPI have separate memories";
     }
+    w->number = cco_ending_number(comm);
+    return NULL;
+}
+
+const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm)
+{
+    const char *why = cco_window_make_bare(w, bytes, comm);
+    if (why != NULL)
+        return why;
     memset(w->area.share, 0, zero);
-    PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win);
+    w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
     PMPI_Win_sync(w->win);
     cco_all(true, comm); /* nobody writes before all have come here */
     return NULL;
+}
+
+static void end(void *what)
+{
+    cco_window *w = what;
+    if (w->locked)
+        PMPI_Win_unlock_all(w->win);
+    PMPI_Win_free(&w->win);
+    free(w);
 }
 
 void cco_window_free(cco_window *w)
 {
     if (w->win == MPI_WIN_NULL || w->area.kind == NULL)
         return;
-    PMPI_Win_unlock_all(w->win);
-    PMPI_Win_free(&w->win);
-    w->area = (cco_area){0};
+    cco_window *last = malloc(sizeof *last);
+    if (last == NULL)
+        cco_fatal("no memory to free a window");
+    *last = *w;
+    *w = (cco_window){0};
+    cco_ending(last->number, end, last);
 }

@@ -14,6 +14,8 @@ typedef struct cco_window {
     MPI_Win win; /* MPI_WIN_NULL: there is none */
     MPI_Comm comm;
     unsigned looks;
+    bool locked;     /* the epoch is open */
+    uint64_t number; /* core/ending.h */
 } cco_window;
 
 /* Makes a window with a share of `bytes` for each rank, the first `zero` of them zero; collective
@@ -21,9 +23,11 @@ typedef struct cco_window {
  */
 const char *cco_window_make(cco_window *window, size_t bytes, size_t zero, MPI_Comm comm);
 
-/* Ends the epoch and frees the window, if there is one; collective.  A window of zero bytes is
- * none.
- */
+/* The same without an epoch, nothing of it zero: memory for an owner who opens epochs himself. */
+const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm);
+
+/* Ends the epoch and frees the window, if there is one; collective.  A struct of zero bytes has
+ * none. */
 void cco_window_free(cco_window *window);
 
 #endif

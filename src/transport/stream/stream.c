@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/data.h"
 #include "transport/p2p/p2p.h"
+#include "transport/stream/parcel.h"
 
 enum {
     LINE = 64,
@@ -19,22 +19,6 @@ enum {
     PIECES = 4,             /* of a ring: the one while the other is on its way */
     SMALL_PIECE = 16 << 10, /* but not smaller than this */
 };
-
-/* A message that has not been through yet. */
-typedef struct item {
-    int peer;
-    bool sends, moved; /* moved: in this pass */
-    char *at;          /* what is left of it */
-    size_t left;
-    char *packed; /* data with gaps; NULL if it has none */
-    cco_data data;
-} item;
-
-typedef struct flight {
-    cco_stream *stream;
-    int count, done; /* messages started, and how many of them are through */
-    item items[];
-} flight;
 
 size_t cco_stream_share(int size, size_t ring)
 {
@@ -103,7 +87,7 @@ static size_t piece_of(const cco_stream *s)
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
 }
 
-static int give(cco_stream *s, item *it)
+static int give(cco_stream *s, cco_parcel *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     size_t piece = piece_of(s);
@@ -122,14 +106,13 @@ static int give(cco_stream *s, item *it)
                 return rc;
         }
         pair->given += n;
-        it->at += n;
-        it->left -= n;
+        cco_parcel_advance(it, n);
         it->moved = true;
     }
     return MPI_SUCCESS;
 }
 
-static int take(cco_stream *s, item *it)
+static int take(cco_stream *s, cco_parcel *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     const uint32_t given = word_of(s, it->peer, 0);
@@ -143,8 +126,7 @@ static int take(cco_stream *s, item *it)
             memcpy(it->at, s->area->share + place_of(s, it->peer, pair->taken), n);
         }
         pair->taken += n;
-        it->at += n;
-        it->left -= n;
+        cco_parcel_advance(it, n);
         it->moved = true;
     }
     return MPI_SUCCESS;
@@ -152,7 +134,7 @@ static int take(cco_stream *s, item *it)
 
 /* The peer hears what moved: at once of what it was given; of what was taken when half a ring has
  * come together, which leaves it the other half. */
-static int report(cco_stream *s, item *it)
+static int report(cco_stream *s, cco_parcel *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     int rc = MPI_SUCCESS;
@@ -167,67 +149,14 @@ static int report(cco_stream *s, item *it)
     return tell(s, it->peer, TAKEN, pair->taken);
 }
 
-static int end(item *it)
-{
-    int rc = MPI_SUCCESS;
-    if (it->packed != NULL && !it->sends)
-        rc = cco_type_unpack(it->data.at, it->data.count, it->data.layout->type, it->packed);
-    free(it->packed);
-    it->packed = NULL;
-    it->peer = -1;
-    return rc;
-}
-
-static void *open_flight(void *shared, int messages)
-{
-    flight *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->items[0]);
-    if (f != NULL)
-        f->stream = shared;
-    return f;
-}
-
-static void begin(void *data)
-{
-    flight *f = data;
-    f->count = f->done = 0;
-}
-
-static int start(flight *f, int peer, const cco_data *data, bool sends)
-{
-    item *it = &f->items[f->count];
-    if (f->stream->broken)
-        return MPI_ERR_OTHER;
-    *it = (item){.peer = peer, .sends = sends, .data = *data, .at = data->at};
-    it->left = cco_data_bytes(data);
-    if (!data->layout->dense) {
-        it->at = it->packed = malloc(it->left);
-        if (it->packed == NULL)
-            return MPI_ERR_NO_MEM;
-    }
-    f->count++;
-    if (it->packed != NULL && sends)
-        return cco_type_pack(it->packed, data->at, data->count, data->layout->type);
-    return MPI_SUCCESS;
-}
-
-static int start_recv(void *data, int peer, const cco_data *to)
-{
-    return start(data, peer, to, false);
-}
-
-static int start_send(void *data, int peer, const cco_data *from)
-{
-    return start(data, peer, from, true);
-}
-
 /* Moves every message as far as it goes now.  Those of one direction keep their order. */
-static int move(flight *f)
+static int move(cco_parcels *f)
 {
-    cco_stream *s = f->stream;
+    cco_stream *s = f->shared;
     int rc = MPI_SUCCESS;
     s->pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        item *it = &f->items[i];
+        cco_parcel *it = &f->list[i];
         if (it->peer < 0)
             continue;
         unsigned *stuck = &s->stuck[2 * it->peer + it->sends];
@@ -240,18 +169,17 @@ static int move(flight *f)
     return rc;
 }
 
-static int report_all(flight *f)
+static int report_all(cco_parcels *f)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        item *it = &f->items[i];
+        cco_parcel *it = &f->list[i];
         if (it->peer < 0)
             continue;
         if (it->moved)
-            rc = report(f->stream, it);
+            rc = report(f->shared, it);
         if (rc == MPI_SUCCESS && it->left == 0) {
-            rc = end(it);
-            f->done++;
+            rc = cco_parcel_check(f, it);
         }
     }
     return rc;
@@ -259,9 +187,11 @@ static int report_all(flight *f)
 
 static int test(void *data, bool *done)
 {
-    flight *f = data;
-    cco_area *area = f->stream->area;
-    int rc = f->count > 0 ? area->kind->look(area) : MPI_SUCCESS;
+    cco_parcels *f = data;
+    cco_stream *s = f->shared;
+    int rc = s->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = s->area->kind->look(s->area);
     if (rc == MPI_SUCCESS)
         rc = move(f);
     if (rc == MPI_SUCCESS)
@@ -272,24 +202,21 @@ static int test(void *data, bool *done)
     return rc;
 }
 
-static void abandon(void *data)
+/* Where the streams are, nobody knows. */
+static void abandon(void *flight)
 {
-    flight *f = data;
-    for (int i = 0; i < f->count; i++) {
-        free(f->items[i].packed);
-        f->items[i].packed = NULL;
-    }
-    f->count = f->done = 0;
-    f->stream->broken = true;
+    cco_stream *s = ((cco_parcels *)flight)->shared;
+    cco_parcels_drop(flight);
+    s->broken = true;
 }
 
 const cco_transport cco_transport_stream = {
     .name = "stream",
-    .open = open_flight,
+    .open = cco_parcels_open,
     .close = free,
-    .begin = begin,
-    .recv = start_recv,
-    .send = start_send,
+    .begin = cco_parcels_begin,
+    .recv = cco_parcels_recv,
+    .send = cco_parcels_send,
     .test = test,
     .abandon = abandon,
     .copy = cco_mpi_copy,
