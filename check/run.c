@@ -88,6 +88,8 @@ static void run_groups(const struct cell *cell, struct plan *plan, double second
             continue;
         if (i == 0) {
             every = run_world(plan, seconds);
+            if (plan->tally->tried == plan->tally->refused)
+                return; /* not here: small groups make no difference */
             continue;
         }
         plan->every = group->comm == MPI_COMM_SELF ? every : 5 * every;

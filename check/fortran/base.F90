@@ -12,7 +12,7 @@ module check_base
         integer :: comm, rank, ranks
     end type group_type
 
-    !> Uneven blocks are alike on both sides: what rank s sends to d is as long as what d sends to s.
+    !> Uneven blocks are alike both ways: what rank s sends to d is as long as what d sends to s.
     type :: problem_type
         character(20) :: coll
         type(group_type) :: group

@@ -88,9 +88,11 @@ contains
             end if
             if (g == 1) every = first_pass(groups(g))
             call check_integers(groups(g), every)
-            if (coll == 'barrier') cycle
-            call check_reals(groups(g), every)
-            call check_doubles(groups(g), every)
+            if (coll /= 'barrier') then
+                call check_reals(groups(g), every)
+                call check_doubles(groups(g), every)
+            end if
+            if (tried == refused) exit                 ! not here: small groups make no difference
         end do
         run_cell = end_cell(cell)
     end function run_cell
