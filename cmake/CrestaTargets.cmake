@@ -3,7 +3,7 @@
 
 set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overhead crestacoll-describe
-        crestacoll-explain)
+        crestacoll-explain crestacoll-check crestacoll-check-fortran)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()

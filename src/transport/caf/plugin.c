@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/mpi_compat.h"
 
@@ -35,15 +36,19 @@ static const struct {
     {"_gfortran_caf_get_communicator", &plugin.communicator},
 };
 
-/* The path of the plug-in beside the file that this code is in. */
-static void beside(char *path, size_t room)
+/* Where the plug-in may be, seen from the folder of the file that this code is in: beside a
+ * library, or, for a program with the library linked into it, where an installation has both.
+ * Otherwise the loader looks for it like for any library. */
+static const char *const places[] = {"", "../lib/"};
+
+static void beside(char *path, size_t room, const char *place)
 {
     Dl_info self;
     const char *end = NULL;
     if (dladdr(&plugin, &self) != 0 && self.dli_fname != NULL)
         end = strrchr(self.dli_fname, '/');
     const int length = end != NULL ? (int)(end - self.dli_fname) + 1 : 0;
-    snprintf(path, room, "%.*s%s", length, length > 0 ? self.dli_fname : "", FILE_NAME);
+    snprintf(path, room, "%.*s%s" FILE_NAME, length, length > 0 ? self.dli_fname : "./", place);
 }
 
 /* Local: OpenCoarrays and gfortran's runtime are no business of the program's, and find each other
@@ -82,18 +87,27 @@ static int find_functions(void *handle)
     return 1;
 }
 
+/* What is wrong with one that is there says more than that there is no other. */
+static void *find(void)
+{
+    char path[4096], first[sizeof problem] = "";
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        beside(path, sizeof path, places[i]);
+        void *handle = open_one(path);
+        if (handle != NULL)
+            return handle;
+        if (access(path, F_OK) == 0)
+            memcpy(first, problem, sizeof first);
+    }
+    void *handle = open_one(FILE_NAME);
+    if (handle == NULL && first[0] != '\0')
+        memcpy(problem, first, sizeof problem);
+    return handle;
+}
+
 static void load(void)
 {
-    char path[4096], first[sizeof problem];
-    beside(path, sizeof path);
-    void *handle = open_one(path);
-    if (handle == NULL && strcmp(path, FILE_NAME) != 0) {
-        memcpy(first, problem, sizeof first);
-        handle = open_one(FILE_NAME);
-        /* What is wrong with the one that is there says more than that there is no other. */
-        if (handle == NULL && strstr(first, "No such file") == NULL)
-            memcpy(problem, first, sizeof problem);
-    }
+    void *handle = find();
     if (handle == NULL)
         return;
     if (!same_mpi(handle))
