@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test mutants golden ovl check demo peers install clean help setup
+.PHONY: all static shared test table mutants golden ovl check demo peers install clean help setup
 .NOTPARALLEL:
 
 all: static
@@ -33,8 +33,12 @@ setup:
 	@tools/setup.sh all
 
 test: setup
-	@tools/build.sh all
-	@tools/test.sh ^conformance-
+	@tools/build.sh static
+	@bin/crestacoll check --all $${MPI:+--mpi "$$MPI"}
+
+table: setup
+	@tools/build.sh static
+	@bin/crestacoll info --table docs/implementations.md
 
 check: setup
 	@tools/check.py

@@ -13,6 +13,8 @@ def module(table: list[Collective]) -> str:
         "cresta_set_impl",
         "cresta_comm_prepare",
         "cresta_alloc_mem",
+        "cresta_win_init",
+        "cresta_win_finalize",
         "cresta_free_mem",
     ]
     text = (
@@ -82,6 +84,8 @@ def _module_tail() -> str:
     text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
     text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
     text += _control("cresta_free_mem", [base], ("any",))
+    text += _control("cresta_win_init", ["comm"], ("int", "f08"))
+    text += _control("cresta_win_finalize", [], ("any",))
     return text.rstrip("\n") + "\nend module crestacoll\n"
 
 

@@ -48,19 +48,23 @@ static void put_names(const char *names)
     printf("], ");
 }
 
-static void put_algorithm(const cco_algo *algo)
+static void put_params(const cco_param *list)
 {
-    printf("{");
-    json_field("name", algo->name, ", ");
-    json_field("doc", algo->doc, ", \"params\": [");
-    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++) {
-        const cco_param *p = &algo->params[i];
-        printf(i ? ", {" : "{");
+    for (const cco_param *p = list; p != NULL && p->name != NULL; p++) {
+        printf(p != list ? ", {" : "{");
         json_field("name", p->name, ", ");
         printf("\"default\": %ld, \"min\": %ld, \"max\": %ld, ", p->preset, p->min, p->max);
         put_names(p->names);
         json_field("help", p->help, "}");
     }
+}
+
+static void put_algorithm(const cco_algo *algo)
+{
+    printf("{");
+    json_field("name", algo->name, ", ");
+    json_field("doc", algo->doc, ", \"params\": [");
+    put_params(algo->params);
     printf("]}");
 }
 
@@ -94,6 +98,9 @@ static void put_models(void)
         json_field("doc", cco_models[i]->doc, ", ");
         printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
         json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", ", ");
+        printf("\"options\": [");
+        put_params(cco_models[i]->options);
+        printf("], ");
         put_algorithms(cco_models[i]);
     }
     printf("],\n");

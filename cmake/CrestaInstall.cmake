@@ -7,6 +7,9 @@ set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll")
 
 install(TARGETS crestacoll_static crestacoll_shared EXPORT crestacollTargets)
 install(TARGETS crestacoll_preload LIBRARY)
+if(TARGET crestacoll_caf)
+  install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
               include/cresta_sp_coll_proto.h TYPE INCLUDE)
 if(CRESTA_TOOLS)

@@ -3,7 +3,7 @@
 
 set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overhead crestacoll-describe
-        crestacoll-explain)
+        crestacoll-explain crestacoll-check crestacoll-check-fortran)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()
@@ -12,6 +12,9 @@ endforeach()
 foreach(kind IN ITEMS static shared)
   add_custom_target(${kind})
   add_dependencies(${kind} crestacoll_${kind} crestacoll_preload ${CRESTA_TOOLS})
+  if(TARGET crestacoll_caf)
+    add_dependencies(${kind} crestacoll_caf)
+  endif()
   if(TARGET cresta_module)
     add_dependencies(${kind} cresta_module)
   endif()

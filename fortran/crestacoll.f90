@@ -16,7 +16,7 @@ module crestacoll
         cresta_iallgather, cresta_iallgatherv, cresta_iallreduce, cresta_ireduce_scatter, &
         cresta_ireduce_scatter_block, cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, &
         cresta_iscan, cresta_iexscan, cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, &
-        cresta_free_mem
+        cresta_win_init, cresta_win_finalize, cresta_free_mem
 
     interface cresta_barrier
         subroutine cresta_barrier_int(comm, ierror) bind(c, name='cresta_barrier_int')
@@ -1022,4 +1022,24 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_free_mem_any
     end interface cresta_free_mem
+
+    interface cresta_win_init
+        subroutine cresta_win_init_int(comm, ierror) bind(c, name='cresta_win_init_int')
+            implicit none
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_win_init_int
+        subroutine cresta_win_init_f08(comm, ierror) bind(c, name='cresta_win_init_f08')
+            import :: MPI_Comm
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_win_init_f08
+    end interface cresta_win_init
+
+    interface cresta_win_finalize
+        subroutine cresta_win_finalize_any(ierror) bind(c, name='cresta_win_finalize_any')
+            implicit none
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_win_finalize_any
+    end interface cresta_win_finalize
 end module crestacoll

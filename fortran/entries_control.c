@@ -35,6 +35,18 @@ void cresta_free_mem_any(CFI_cdesc_t *base, MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Free_mem(base->base_addr));
 }
 
+void cresta_win_init_int(MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Win_init(PMPI_Comm_f2c(*comm)));
+}
+
+void cresta_win_finalize_any(MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Win_finalize());
+}
+
+void cresta_win_init_f08(MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_win_init_int")));
 void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)
     __attribute__((alias("cresta_set_impl_int")));
 void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror)

@@ -79,6 +79,19 @@ int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr);
  * Errors: MPI_ERR_BASE, on MPI_COMM_WORLD, for any other address. */
 int CRESTA_Free_mem(void *base);
 
+/* Makes the memory for one-sided implementations (os, caf) of collectives on `comm` now, and keeps
+ * it: no call has to make its own.  Collective over `comm`; a good place is right after MPI_Init.
+ *
+ * The sizes are those of CRESTA_OS_WINDOW and CRESTA_CAF_BUFFER, or of the build
+ * (-DTMP_OS_WIN_SIZE, -DTMP_COARRAY_SIZE).  A user who asks for dynamic memory there gets it all
+ * the same.  Where no rule names such an implementation, nothing is made yet.  Does nothing for an
+ * intercommunicator. Source: CRESTA D4.5.3, section 4.2 and annex A. */
+int CRESTA_Win_init(MPI_Comm comm);
+
+/* Gives back what CRESTA_Win_init made, for all communicators.  Collective over those; not needed
+ * before MPI_Finalize, which does it too. */
+int CRESTA_Win_finalize(void);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

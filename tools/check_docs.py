@@ -3,7 +3,8 @@
 """check_docs.py - what the documentation shows and points to is there.
 
 A code block under `<!-- file: PATH -->` is that file, which is compiled and tested; relative links
-lead to files; every environment variable of src/core/env.def is in README.md or docs/.
+lead to files; every environment variable of src/core/env.def is in README.md or docs/; the tables
+of docs/implementations.md have all collectives and all models, in both languages.
 """
 import re
 
@@ -32,6 +33,32 @@ def check_page(page, text, report):
             report.add(page, line_of(text, link.start()), f"no file {link[1]}")
 
 
+def names(path, pattern):
+    return re.findall(pattern, (ROOT / path).read_text(), re.M)
+
+
+def check_tables(report):
+    """`make table` has to run again when there is a new collective or model."""
+    page = ROOT / "docs/implementations.md"
+    collectives = names("api/collectives.def", r"^(\w+) :")
+    models = names("src/model/registry.def", r"^CCO_MODEL\((\w+)\)")
+    columns = [f"{language} `{model}`" for language in ("Fortran", "C") for model in models]
+    text = page.read_text()
+    tables = re.findall(r"^\| collective \|.*\n(?:\|.*\n)+", text, re.M)
+    if not tables:
+        report.add(page, 1, "has no table: run make table")
+    for table in tables:
+        head, _, *rows = [[cell.strip() for cell in row.strip("|").split("|")]
+                          for row in table.strip().split("\n")]
+        line = line_of(text, text.index(table))
+        if head[1:] != columns:
+            report.add(page, line, "columns are not the models of the registry: run make table")
+        if [row[0] for row in rows] != collectives:
+            report.add(page, line, "rows are not the collectives: run make table")
+        for cell in (cell for row in rows for cell in row[1:] if cell[:1] not in ("Y", "N")):
+            report.add(page, line, f"'{cell}' is neither Y nor N: run make table")
+
+
 def main():
     report, everything = Report("docs"), ""
     for page in pages():
@@ -42,6 +69,7 @@ def main():
     for name in VARIABLE.findall(table.read_text()):
         if f"CRESTA_{name}" not in everything:
             report.add(table, 1, f"CRESTA_{name} is not documented")
+    check_tables(report)
     report.exit()
 
 

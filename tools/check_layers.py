@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    core < sched < {algo, transport, native} < model < tune < api < {interpose, fortran, bench}
-    < python
+    core < sched < {algo, transport, native} < model < tune < api
+    < {interpose, fortran, bench, check} < python
 """
 import re
 
 from sources import ROOT, Report, files
 
 RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "model": 3, "tune": 4,
-        "api": 5, "interpose": 6, "fortran": 6, "bench": 6}
+        "api": 5, "interpose": 6, "fortran": 6, "bench": 6, "check": 6}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 
@@ -24,7 +24,8 @@ def layer_of(path):
 
 def target(path, name):
     """The file that #include "name" in `path` means, or None."""
-    for folder in (path.parent, ROOT / "src", PUBLIC, ROOT / "fortran", ROOT / "tests"):
+    for folder in (path.parent, ROOT / "src", PUBLIC, ROOT / "fortran", ROOT / "tests",
+                   ROOT / "check"):
         if (folder / name).is_file():
             return (folder / name).resolve()
     return None

@@ -4,7 +4,7 @@
 
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
 .name = "NAME", and no model is left out; likewise every algorithm. Of a build: every symbol that
-the libraries show belongs to MPI or to us.
+the libraries show belongs to MPI or to us, and a process without MPI can load the preload library.
 """
 import re
 import subprocess
@@ -80,6 +80,16 @@ def check_library(report, library, options, *good):
             report.add(library, 1, f"shows a symbol of a strange name: {name}")
 
 
+def check_data_are_weak(report, library):
+    """Handles of Open MPI are data of libmpi, which the loader wants at once unless they are weak
+    (src/core/mpi_compat.h): the launcher of the program, which has no MPI, would not start."""
+    done = subprocess.run(["nm", "-D", "--undefined-only", "-P", str(library)],
+                          capture_output=True, text=True, check=True)
+    for name, kind in re.findall(r"^(ompi_\w+)\S* (\w)", done.stdout, re.M):
+        if kind == "U":
+            report.add(library, 1, f"{name} is not weak: add it to src/core/mpi_compat.h")
+
+
 def check_build(report, folder):
     lib = folder / "lib"
     wanted = {"libcrestacoll.so": (["-D"], VISIBLE), "libcrestacoll-preload.so": (["-D"], VISIBLE),
@@ -89,6 +99,8 @@ def check_build(report, folder):
             check_library(report, lib / name, options, *good)
         else:
             report.add(lib / name, 1, "was not built")
+    if (lib / "libcrestacoll-preload.so").exists():
+        check_data_are_weak(report, lib / "libcrestacoll-preload.so")
 
 
 def main():

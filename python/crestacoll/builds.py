@@ -85,6 +85,11 @@ def algorithm_label(algorithm):
     return f"{algorithm['name']}?{names}" if names else algorithm["name"]
 
 
+def model_label(model):
+    """A model and its options, likewise: os?window=&via=."""
+    return algorithm_label({"name": model["name"], "params": model.get("options", [])})
+
+
 @functools.cache
 def all_builds():
     folders = sorted((ROOT / "build").glob("*/bin/crestacoll-describe"))

@@ -4,7 +4,7 @@
 import re
 from dataclasses import dataclass
 
-from crestacoll.builds import algorithm_label
+from crestacoll.builds import algorithm_label, model_label
 from crestacoll.ui import Problem
 
 
@@ -28,10 +28,13 @@ class Choice:
     def exists_for(self, model, collective):
         """Values are left to the library, which says what is wrong with them."""
         algorithms = model["algorithms"].get(collective, [])
+        options = {p["name"] for p in model.get("options", [])}
         if not self.algorithm:
-            return bool(algorithms) or not model["algorithms"]
+            there = bool(algorithms) or not model["algorithms"]
+            return there and set(self.params) <= options
         return any(
-            a["name"] == self.algorithm and set(self.params) <= {p["name"] for p in a["params"]}
+            a["name"] == self.algorithm
+            and set(self.params) <= options | {p["name"] for p in a["params"]}
             for a in algorithms
         )
 
@@ -97,5 +100,5 @@ def possible(build, collective):
     for m in build.description["models"]:
         algorithms = m["algorithms"].get(collective, [])
         if m["works"] and (algorithms or not m["algorithms"]):
-            names += [m["name"], *(f"{m['name']}:{algorithm_label(a)}" for a in algorithms)]
+            names += [model_label(m), *(f"{m['name']}:{algorithm_label(a)}" for a in algorithms)]
     return names

@@ -178,6 +178,17 @@ def save_bench(records, path):
     plt.close(figure)
 
 
+def bench_svg(records):
+    """One panel of that plot, inline."""
+    with plt.rc_context(STYLE | {"axes.spines.left": True}):
+        figure, axes = plt.subplots(figsize=(9.2, 4.6))
+        bench_panel(axes, (records[0]["mpi"], records[0]["collective"]), records)
+        axes.set_title("")
+        for text in axes.get_legend().get_texts():
+            text.set_color(INK)
+        return to_svg(figure, f"time over bytes of {records[0]['collective']}, by implementation")
+
+
 def names_of(records):
     return list(dict.fromkeys(r["implementation"] for r in records))
 
@@ -185,7 +196,7 @@ def names_of(records):
 def line_style(k, name):
     """`mpi` is what all others are compared with; models are dashed, algorithms have markers."""
     if name == "mpi":
-        return {"color": "black", "linewidth": 2.4, "zorder": 3}
+        return {"color": INK, "linewidth": 2.4, "zorder": 3}
     look = {"color": PALETTE[(k - 1) % len(PALETTE)], "linewidth": 1.5}
     if ":" not in name:
         return look | {"linestyle": "--"}

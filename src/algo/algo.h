@@ -9,13 +9,6 @@
 
 #include "sched/problem.h"
 
-typedef struct cco_param {
-    const char *name; /* NULL ends the list */
-    long preset, min, max;
-    const char *help;
-    const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
-} cco_param;
-
 typedef struct cco_algo {
     const char *name, *doc;
     /* False for problems that it cannot do.  May use only what all ranks know. */

@@ -12,6 +12,7 @@
 #include "core/mpi_compat.h"
 #include "core/wait.h"
 #include "native/calls.h"
+#include "transport/caf/caf.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 
@@ -36,6 +37,15 @@ static void set_up(cco_comm *state)
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
+}
+
+void cco_begin_coarrays(void)
+{
+    if (cco_plugin_program_has_coarrays())
+        return;
+    inside++;
+    cco_caf_begin(MPI_COMM_WORLD);
+    inside--;
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)
@@ -152,8 +162,9 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     cco_choice *choice = cco_choose(state, coll, bytes);
     if (state->untold >> coll & 1 &&
         !cco_tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
-        PMPI_Comm_call_errhandler(state->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-        return MPI_ERR_UNSUPPORTED_OPERATION;
+        const int rc = cco_comm_unsupported(state);
+        PMPI_Comm_call_errhandler(state->comm, rc);
+        return rc;
     }
     return cco_configured.profile == NULL ? choice->way.model->run(state, &choice->way, call)
                                           : run_recorded(state, choice, call, bytes);

@@ -35,6 +35,10 @@ uint64_t cco_start_clock(const cco_comm *state);
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
 
+/* Starts coarrays in MPI_Init, if there can be any; collective over MPI_COMM_WORLD.  What
+ * OpenCoarrays calls of the MPI passes us by.  A program with coarrays is starting them itself. */
+void cco_begin_coarrays(void);
+
 /* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
  * not. */
 cco_comm *cco_prepare(MPI_Comm comm);

@@ -83,14 +83,15 @@ static cco_kept *keep_arrays(cco_call *c, const cco_given *given)
     return kept;
 }
 
-/* Where the MPI cannot do an alltoallw in place, a copy of the data is what it sends. */
+/* Where the MPI cannot do an alltoallv or alltoallw in place, what it sends is a copy. */
 static bool sends_copy_instead(cco_call *c)
 {
-    if (!cco_alltoallw_in_place_defect(c))
+    if (!cco_in_place_defect(c))
         return false;
     c->sendbuf = c->recvbuf;
     c->sendcounts = c->recvcounts;
     c->senddispls = c->recvdispls;
+    c->sendtype = c->recvtype;
     c->sendtypes = c->recvtypes;
     return true;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/dispatch.h"
 #include "api/kept.h"
 #include "core/comm.h"
 #include "core/config.h"
@@ -16,6 +17,8 @@
 #include "core/pause.h"
 #include "core/wait.h"
 #include "tune/agree.h"
+#include "model/registry.h"
+#include "transport/caf/caf.h"
 #include "tune/choose.h"
 
 /* What `make DFLAGS_LIB=...` chose. */
@@ -28,6 +31,7 @@ cco_phase cco_process_phase = CCO_UNREAD;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asked;    /* the environment or the build asks for something */
 static bool recorded; /* there will be a profile */
+static bool coarrays; /* a rule names caf: they begin here, before any call on some ranks only */
 
 static void move(void)
 {
@@ -68,6 +72,14 @@ void cco_process_control(int level)
         cco_recording = level != 0;
 }
 
+static bool name_caf(const cco_rules *rules)
+{
+    for (int i = 0; rules != NULL && i < rules->count; i++)
+        if (rules->list[i].model == &cco_model_caf)
+            return true;
+    return false;
+}
+
 static void read_environment(void)
 {
     cco_config *c = &cco_configured;
@@ -80,6 +92,7 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     asked = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
             !cco_rules_are_plain(builtin);
+    coarrays = name_caf(user) || name_caf(builtin);
     cco_choose_from(user, builtin);
 }
 
@@ -142,6 +155,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (recorded)
         write_profile();
     set_phase(CCO_IDLE);
+    cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
     cco_comm_end();
     cco_kept_end();
     stop_moving();
@@ -168,6 +182,7 @@ enum { LINKED = 1 };
 void cco_process_begin(void)
 {
     int rank;
+    bool first = false;
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
         read_environment();
@@ -185,8 +200,11 @@ void cco_process_begin(void)
         hook_the_end();
         start_moving();
         set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
+        first = true;
     }
     pthread_mutex_unlock(&lock);
+    if (first && coarrays)
+        cco_begin_coarrays();
 }
 
 static int world_rank(int *rank)

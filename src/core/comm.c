@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ending.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/wait.h"
 
 /* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up
  * and end of a state. */
@@ -98,9 +100,11 @@ static MPI_Comm any_comm(void)
 
 void cco_comm_end(void)
 {
+    cco_endings_collect();
     for (MPI_Comm comm = any_comm(); comm != MPI_COMM_NULL; comm = any_comm())
         if (PMPI_Comm_delete_attr(comm, keyval) != MPI_SUCCESS)
             break;
+    cco_endings_run();
     if (keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_free_keyval(&keyval);
 }
@@ -152,6 +156,13 @@ MPI_Comm cco_comm_private(cco_comm *state)
         PMPI_Comm_set_errhandler(state->private_comm, MPI_ERRORS_RETURN);
     PMPI_Group_free(&group);
     return state->private_comm;
+}
+
+int cco_comm_unsupported(cco_comm *state)
+{
+    if (cco_comm_private(state) != MPI_COMM_NULL)
+        cco_all(true, state->private_comm);
+    return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
 void cco_comm_read_name(cco_comm *state)

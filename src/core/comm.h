@@ -89,6 +89,10 @@ void cco_comm_read_name(cco_comm *state);
  * call. MPI_COMM_NULL if the MPI refuses. */
 MPI_Comm cco_comm_private(cco_comm *state);
 
+/* What a call returns that all ranks refuse after rank 0 has said why: first waits for that, since
+ * an error handler may end the job.  Collective; the caller calls the handler. */
+int cco_comm_unsupported(cco_comm *state);
+
 /* Drops the choices of every collective; what they recorded goes to the profile. */
 void cco_comm_drop_choices(cco_comm *state);
 

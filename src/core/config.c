@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* -D_STATIC_OS_WIN and the like of the original library, as a value of CRESTA_OS_WINDOW. */
+#if !defined(CCO_DEFAULT_OS_WINDOW)
+#define CCO_DEFAULT_OS_WINDOW NULL
+#endif
+#if !defined(CCO_DEFAULT_CAF_BUFFER)
+#define CCO_DEFAULT_CAF_BUFFER NULL
+#endif
+
 cco_config cco_configured = {.log = CCO_LOG_WARN, .fallback = CCO_FALLBACK_WARN};
 
 /* `make DFLAGS=-D_PROTECTED_BUFFER` */
@@ -23,15 +31,19 @@ const cco_env_row cco_env_rows[] = {
 };
 const int cco_env_row_count = (int)(sizeof cco_env_rows / sizeof cco_env_rows[0]);
 
+static const char *preset_of(const char *name)
+{
+    for (int i = 0; i < cco_env_row_count; i++)
+        if (strcmp(cco_env_rows[i].name, name) == 0)
+            return cco_env_rows[i].preset;
+    return "";
+}
+
 /* The value of a variable of the table, its default when unset or empty. */
 static const char *value(const char *name)
 {
-    for (int i = 0; i < cco_env_row_count; i++)
-        if (strcmp(cco_env_rows[i].name, name) == 0) {
-            const char *text = getenv(name);
-            return text != NULL && *text != '\0' ? text : cco_env_rows[i].preset;
-        }
-    return "";
+    const char *text = getenv(name);
+    return text != NULL && *text != '\0' ? text : preset_of(name);
 }
 
 static char *read_file(const char *path)
@@ -105,17 +117,40 @@ static void read_wait(cco_config *c)
                  "CRESTA_PROFILE_WAIT=%.40s: expected a number from 0 (never) to 1000000000", text);
 }
 
-static void read_memory(cco_config *c)
+/* A number of bytes, or one with K, M or G; false for any other text. */
+static bool read_bytes(const char *text, size_t *bytes)
 {
-    const char *text = value("CRESTA_SHM_MEMORY");
     char *end;
     const unsigned long long number = strtoull(text, &end, 10);
     const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    c->shm_memory = (size_t)number << shift;
-    if (*text < '0' || *text > '9' || end[shift > 0] != '\0' || c->shm_memory >> shift != number)
+    *bytes = (size_t)number << shift;
+    return *text >= '0' && *text <= '9' && end[shift > 0] == '\0' && *bytes >> shift == number;
+}
+
+static void read_memory(cco_config *c)
+{
+    const char *text = value("CRESTA_SHM_MEMORY");
+    if (!read_bytes(text, &c->shm_memory))
         snprintf(c->error, sizeof c->error,
                  "CRESTA_SHM_MEMORY=%.40s: expected a number of bytes, or one with K, M or G",
                  text);
+}
+
+/* static[:SIZE] or dynamic[:SIZE]; what is not said is as in the table. */
+static void read_store(cco_config *c, const char *name, const char *built_in, cco_store *store)
+{
+    const char *given = getenv(name), *text = given;
+    store->given = given != NULL && *given != '\0';
+    if (!store->given)
+        text = built_in != NULL ? built_in : value(name);
+    const size_t length = strcspn(text, ":");
+    store->dynamic = length == 7 && strncmp(text, "dynamic", 7) == 0;
+    const bool named = store->dynamic || (length == 6 && strncmp(text, "static", 6) == 0);
+    const char *size = text[length] == ':' ? text + length + 1 : strchr(preset_of(name), ':') + 1;
+    if (!named || !read_bytes(size, &store->bytes))
+        snprintf(c->error, sizeof c->error,
+                 "%s=%.40s: expected static or dynamic, perhaps with a size: static:64M", name,
+                 given);
 }
 
 /* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
@@ -157,6 +192,8 @@ void cco_config_read(void)
         c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
     read_wait(c);
     read_memory(c);
+    read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);
+    read_store(c, "CRESTA_CAF_BUFFER", CCO_DEFAULT_CAF_BUFFER, &c->caf_buffer);
     read_protect(c);
     read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
@@ -174,9 +211,10 @@ uint64_t cco_hash(uint64_t hash, const char *text)
 uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
-    char numbers[128];
-    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %d %d %lu %lu", c->profile != NULL,
-             c->profile_wait, (int)c->fallback, c->shm_memory, c->protect, c->debug.check,
-             c->debug.trace, c->debug.delay, c->debug.fail);
+    char numbers[192];
+    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %zu %d %zu %d %d %d %lu %lu",
+             c->profile != NULL, c->profile_wait, (int)c->fallback, c->shm_memory,
+             c->os_window.dynamic, c->os_window.bytes, c->caf_buffer.dynamic, c->caf_buffer.bytes,
+             c->protect, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

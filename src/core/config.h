@@ -23,6 +23,13 @@ typedef struct cco_debug {
     unsigned long fail;  /* number of the operation */
 } cco_debug;
 
+/* Memory for one-sided operations: CRESTA_OS_WINDOW, CRESTA_CAF_BUFFER. */
+typedef struct cco_store {
+    bool given;   /* by the user; otherwise a program may say what it wants */
+    bool dynamic; /* made for each call; otherwise kept */
+    size_t bytes; /* of each process; at most, if dynamic */
+} cco_store;
+
 typedef struct cco_config {
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
@@ -34,6 +41,7 @@ typedef struct cco_config {
     cco_fallback fallback;
     size_t shm_memory; /* bytes for each process */
     bool protect;      /* send buffers of CRESTA_x_begin */
+    cco_store os_window, caf_buffer;
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;

@@ -8,13 +8,24 @@
 struct cco_comm;
 struct cco_algo; /* algo/algo.h */
 
-enum { CCO_PARAMS = 3 }; /* of an algorithm, at most */
+enum {
+    CCO_PARAMS = 3,  /* of an algorithm, at most, */
+    CCO_OPTIONS = 4, /* and of a model */
+};
+
+typedef struct cco_param {
+    const char *name; /* NULL ends the list */
+    long preset, min, max;
+    const char *help;
+    const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
+} cco_param;
 
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */
 typedef struct cco_way {
     const struct cco_model *model;
     const struct cco_algo *algo; /* NULL: the model has none, or chooses for each call */
-    long params[CCO_PARAMS];
+    long params[CCO_PARAMS];     /* of the algorithm */
+    long options[CCO_OPTIONS];   /* of the model */
 } cco_way;
 
 typedef struct cco_model {
@@ -25,12 +36,18 @@ typedef struct cco_model {
         *below; /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
     /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */
     const struct cco_algo *(*algorithms)(cco_coll coll, int i);
+    /* Its parameters whatever the algorithm; NULL if it has none. */
+    const cco_param *options;
     /* Why it must not run a collective so on `size` processes; NULL if it may.  The same answer on
      * all ranks.  May be NULL itself. */
     const char *(*refuses)(const cco_way *way, cco_coll coll, int size);
     /* Runs a blocking call on a set-up intracommunicator, any collective.  Returns MPI_SUCCESS or
      * an MPI error class, after the communicator's error handler was called. */
     int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
+    /* CRESTA_Win_init and CRESTA_Win_finalize; `wanted` if a rule may bring calls.  Collective. May
+     * be NULL. */
+    void (*hold)(struct cco_comm *state, bool wanted);
+    void (*let_go)(struct cco_comm *state);
 } cco_model;
 
 #endif

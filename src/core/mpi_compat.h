@@ -25,6 +25,7 @@
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_errors_return
+#pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_char
@@ -93,7 +94,9 @@
 #pragma weak ompi_mpi_op_minloc
 #pragma weak ompi_mpi_op_null
 #pragma weak ompi_mpi_op_prod
+#pragma weak ompi_mpi_op_replace
 #pragma weak ompi_mpi_op_sum
+#pragma weak ompi_mpi_win_null
 #pragma weak ompi_request_null
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #endif

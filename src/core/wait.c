@@ -3,7 +3,6 @@
 #include "core/wait.h"
 
 #include <sched.h>
-#include <stdbool.h>
 #include <time.h>
 
 #include "core/mpi_compat.h"
@@ -63,6 +62,14 @@ int cco_move(void)
     int done;
     return never != MPI_REQUEST_NULL ? PMPI_Request_get_status(never, &done, MPI_STATUS_IGNORE)
                                      : MPI_SUCCESS;
+}
+
+bool cco_all(bool mine, MPI_Comm comm)
+{
+    int one = mine, all = 0;
+    MPI_Request request;
+    return PMPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS && all;
 }
 
 /* The number of ranks on this node and of the cores that they may use between them. */

@@ -4,6 +4,7 @@
 #define CCO_WAIT_H
 
 #include "core/mpi_compat.h"
+#include <stdbool.h>
 
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
@@ -13,6 +14,9 @@ int cco_wait(MPI_Request *request);
 void cco_move_begin(void);
 void cco_move_end(void);
 int cco_move(void);
+
+/* True on all ranks if it is on each of them; collective.  False if the MPI fails. */
+bool cco_all(bool mine, MPI_Comm comm);
 
 /* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */
 void cco_wait_look_around(MPI_Comm world);

@@ -18,6 +18,18 @@ bool cco_arguments_fine(const cco_comm *state, const cco_call *c)
     return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;
 }
 
+/* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
+ * not known yet. */
+const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
+{
+    const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
+    if (cco_algo_of(coll, 0) == NULL)
+        return "there is no algorithm for it";
+    if (way->algo == NULL || way->algo->usable(&any))
+        return NULL;
+    return "the algorithm cannot do this number of processes";
+}
+
 static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
 {
     memset(params, 0, CCO_PARAMS * sizeof *params);
@@ -25,26 +37,27 @@ static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
         params[i] = algo->params[i].preset;
 }
 
-/* An algorithm that was asked for cannot do this problem: the same on all ranks. */
-static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
-                    cco_coll coll)
+static bool first_time(cco_coll coll)
 {
-    static uint32_t told; /* once per collective */
+    static uint32_t told;
+    return !(__atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1);
+}
+
+/* An algorithm that was asked for cannot do this problem: the same on all ranks. */
+static int give_way(cco_comm *state, const cco_algo *asked, const cco_algo *instead, cco_coll coll)
+{
     const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    const int rc = error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
-    if (cco_configured.fallback == CCO_FALLBACK_SILENT || state->rank != 0 ||
-        __atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1)
-        return rc;
-    cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an operation "
-            "that does not commute%s%s%s",
-            cco_coll_infos[coll].name, state->name, asked->name,
-            error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
-            error ? "" : " runs instead");
-    return rc;
+    if (cco_configured.fallback != CCO_FALLBACK_SILENT && state->rank == 0 && first_time(coll))
+        cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an "
+                "operation that does not commute%s%s%s",
+                cco_coll_infos[coll].name, state->name, asked->name,
+                error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
+                error ? "" : " runs instead");
+    return error ? cco_comm_unsupported(state) : MPI_SUCCESS;
 }
 
 /* The algorithm for a problem, and its parameters. */
-static int settle(const cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
 {
     if (way->algo != NULL && way->algo->usable(q)) {
         memcpy(q->params, way->params, sizeof q->params);
@@ -96,8 +109,8 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
 }
 
 /* The plan for a call; its data packed, if need be. */
-static int prepare(cco_scheduled *own, const cco_comm *state, const cco_way *way,
-                   const cco_call *call, cco_frame *frame, cco_plan **plan)
+static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
+                   cco_frame *frame, cco_plan **plan)
 {
     const cco_algo *algo;
     int rc = cco_frame_make(frame, state, call, false, &own->shop);

@@ -6,6 +6,7 @@
 #include "algo/algo.h"
 #include "core/comm.h"
 #include "model/memo.h"
+#include "transport/hook/hook.h"
 
 /* What such a model keeps about a communicator. */
 typedef struct cco_scheduled {
@@ -13,7 +14,12 @@ typedef struct cco_scheduled {
     cco_workshop shop;
     cco_memo memos[CCO_MEMOS];
     size_t *counts; /* bytes of every rank's block, for algorithms that ask for them */
+    cco_hook hook;  /* CRESTA_DEBUG */
 } cco_scheduled;
+
+/* Schedules run over a transport from now on, through a hook if CRESTA_DEBUG says so. */
+void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void *shared,
+                        cco_comm *state);
 
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
 bool cco_arguments_fine(const cco_comm *state, const cco_call *call);
@@ -22,6 +28,9 @@ bool cco_arguments_fine(const cco_comm *state, const cco_call *call);
  * choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
+
+/* Why no schedule can do a collective so on `size` processes; for cco_model.refuses. */
+const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size);
 
 /* Frees what it holds. */
 void cco_scheduled_empty(cco_scheduled *own);

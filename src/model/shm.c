@@ -4,7 +4,7 @@
 
 #include "core/config.h"
 #include "core/data.h"
-#include "core/log.h"
+#include "model/below.h"
 #include "model/memo.h"
 #include "model/registry.h"
 #include "model/scheduled.h"
@@ -104,22 +104,6 @@ static int run_as_p2p(cco_comm *state, const cco_call *call)
     return cco_model_p2p.run(state, &way, call);
 }
 
-/* The ranks of this communicator share no memory; all know. */
-static int run_without_memory(cco_comm *state, const cco_call *call)
-{
-    static int told; /* once: a program may have thousands of communicators */
-    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    if (state->rank == 0 && cco_configured.fallback != CCO_FALLBACK_SILENT &&
-        !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED))
-        cco_say("shm on communicator '%s': its ranks share no memory (other nodes, other"
-                " containers, or no room)%s",
-                state->name, error ? "; CRESTA_FALLBACK=error" : "; p2p runs instead");
-    if (!error)
-        return run_as_p2p(state, call);
-    PMPI_Comm_call_errhandler(call->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-    return MPI_ERR_UNSUPPORTED_OPERATION;
-}
-
 /* Reductions need a type that is the same for ever on all ranks, and no gaps. */
 static bool takes(const cco_call *call)
 {
@@ -154,7 +138,9 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         cco_board *b = board(o, state, plan.board);
         if (b == NULL) {
             cco_workshop_trim(&o->shop);
-            return run_without_memory(state, call);
+            return cco_run_below(&cco_model_shm, state, call,
+                                 "its ranks share no memory (other nodes, other containers, or no"
+                                 " room)");
         }
         rc = run_frame(b, &plan, &frame, regions_for(state, &plan));
         if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL))

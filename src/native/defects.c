@@ -53,7 +53,21 @@ const char *cco_persistent_defect(cco_coll coll)
     }
 }
 
-bool cco_alltoallw_in_place_defect(const cco_call *call)
+/* Every Open MPI that was tried mixes up blocks of different sizes. */
+static bool is_open_mpi(void)
 {
-    return call->coll == CCO_ALLTOALLW && call->sendbuf == MPI_IN_PLACE && mpich_version() < 402;
+#ifdef OPEN_MPI
+    return true;
+#else
+    return false;
+#endif
+}
+
+bool cco_in_place_defect(const cco_call *call)
+{
+    if (call->sendbuf != MPI_IN_PLACE)
+        return false;
+    if (call->coll == CCO_ALLTOALLW)
+        return is_open_mpi() || mpich_version() < 402;
+    return call->coll == CCO_ALLTOALLV && is_open_mpi();
 }

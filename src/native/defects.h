@@ -11,7 +11,7 @@
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);
 
-/* True for an alltoallw in place if only the blocking one of this MPI is right. */
-bool cco_alltoallw_in_place_defect(const cco_call *call);
+/* True for a call in place of which only the blocking one of this MPI is right. */
+bool cco_in_place_defect(const cco_call *call);
 
 #endif

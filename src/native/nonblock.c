@@ -11,7 +11,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
     (void)state, (void)way;
-    if (cco_alltoallw_in_place_defect(call))
+    if (cco_in_place_defect(call))
         return cco_native_blocking(call);
     const int rc = cco_native_nonblocking(call, &request);
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;

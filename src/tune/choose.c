@@ -27,7 +27,10 @@ static void go_down(cco_choice *choice, cco_coll coll, int size)
            (why = choice->way.model->refuses(&choice->way, coll, size)) != NULL) {
         const bool picky = choice->way.algo != NULL; /* the model may know another */
         choice->refused = why;
-        choice->way = (cco_way){.model = picky ? choice->way.model : choice->way.model->below};
+        if (picky)
+            choice->way.algo = NULL;
+        else
+            choice->way = (cco_way){.model = choice->way.model->below};
         snprintf(choice->impl, sizeof choice->impl, "%s", choice->way.model->name);
     }
 }

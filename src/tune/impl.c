@@ -93,7 +93,9 @@ static void parse_algorithm(cco_parser *p, cco_rule *rule)
         if (!concerns(rule, coll))
             continue;
         having |= (uint32_t)(algorithm_of(rule, (cco_coll)coll) != NULL) << coll;
-        for (int i = 0; (algo = rule->model->algorithms((cco_coll)coll, i)) != NULL; i++)
+        for (int i = 0; rule->model->algorithms != NULL &&
+                        (algo = rule->model->algorithms((cco_coll)coll, i)) != NULL;
+             i++)
             add(possible, algo->name);
     }
     if (having == 0)
@@ -106,13 +108,27 @@ static void parse_algorithm(cco_parser *p, cco_rule *rule)
     p->at += length;
 }
 
-static const cco_param *find_param(const cco_algo *algo, const char *name, size_t length)
+static const cco_param *find_in(const cco_param *list, const char *name, size_t length)
 {
-    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
-        if (strlen(algo->params[i].name) == length &&
-            strncmp(algo->params[i].name, name, length) == 0)
-            return &algo->params[i];
+    for (; list != NULL && list->name != NULL; list++)
+        if (strlen(list->name) == length && strncmp(list->name, name, length) == 0)
+            return list;
     return NULL;
+}
+
+/* A parameter of the algorithm that a rule names for a collective, or of its model. */
+static const cco_param *find_param(const cco_rule *rule, cco_coll coll, const char *name,
+                                   size_t length)
+{
+    const cco_algo *algo = algorithm_of(rule, coll);
+    const cco_param *found = algo != NULL ? find_in(algo->params, name, length) : NULL;
+    return found != NULL ? found : find_in(rule->model->options, name, length);
+}
+
+static void add_names(char *list, const cco_param *params)
+{
+    for (; params != NULL && params->name != NULL; params++)
+        add(list, params->name);
 }
 
 /* A parameter of this name; of several collectives, the rule keeps those whose algorithm has it.
@@ -126,15 +142,16 @@ static const cco_param *keep_those_with(cco_parser *p, cco_rule *rule, size_t le
         if (!concerns(rule, coll))
             continue;
         const cco_algo *algo = algorithm_of(rule, (cco_coll)coll);
-        const cco_param *param = find_param(algo, p->at, length);
+        const cco_param *param = find_param(rule, (cco_coll)coll, p->at, length);
         having |= (uint32_t)(param != NULL) << coll;
         found = param != NULL ? param : found;
-        for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
-            add(possible, algo->params[i].name);
+        add_names(possible, algo != NULL ? algo->params : NULL);
+        add_names(possible, rule->model->options);
     }
     if (found == NULL)
-        cco_parse_fail(p, p->at, "%s:%s has no parameter \"%.*s\"; possible: %s", rule->model->name,
-                       rule->algorithm, (int)(length < 40 ? length : 40), p->at,
+        cco_parse_fail(p, p->at, "%s%s%s has no parameter \"%.*s\"; possible: %s",
+                       rule->model->name, rule->algorithm[0] != '\0' ? ":" : "", rule->algorithm,
+                       (int)(length < 40 ? length : 40), p->at,
                        possible[0] != '\0' ? possible : "none");
     rule->collectives = having;
     return found;
@@ -147,7 +164,7 @@ static void check_limits(cco_parser *p, const cco_rule *rule, const char *name, 
     for (int coll = 0; coll < CCO_COLLECTIVES && !cco_parse_failed(p); coll++) {
         if (!concerns(rule, coll))
             continue;
-        const cco_param *param = find_param(algorithm_of(rule, (cco_coll)coll), name, strlen(name));
+        const cco_param *param = find_param(rule, (cco_coll)coll, name, strlen(name));
         if (value < param->min || value > param->max)
             cco_parse_fail(p, place, "%s must be %ld to %ld", name, param->min, param->max);
     }
@@ -188,8 +205,8 @@ static long parse_value(cco_parser *p, const cco_param *param)
 static void parse_param(cco_parser *p, cco_rule *rule, int i)
 {
     const size_t length = word(p->at);
-    if (i == CCO_PARAMS) {
-        cco_parse_fail(p, p->at, "an algorithm has at most %d parameters", CCO_PARAMS);
+    if (i == CCO_PARAMS + CCO_OPTIONS) {
+        cco_parse_fail(p, p->at, "there are at most %d parameters", CCO_PARAMS + CCO_OPTIONS);
         return;
     }
     const cco_param *param = keep_those_with(p, rule, length);
@@ -212,13 +229,14 @@ void cco_parse_impl(cco_parser *p, cco_rule *rule)
     cco_parse_skip_blanks(p);
     const char *start = p->at;
     parse_model(p, rule);
-    if (!cco_parse_failed(p) && (*p->at == ':' || *p->at == '?') && rule->model->algorithms == NULL)
+    if (!cco_parse_failed(p) && (*p->at == ':' || *p->at == '?') &&
+        rule->model->algorithms == NULL && rule->model->options == NULL)
         cco_parse_fail(p, p->at, "%s has neither algorithms nor parameters", rule->model->name);
     if (cco_parse_accept(p, ':'))
         parse_algorithm(p, rule);
     const char *question = p->at;
     if (cco_parse_accept(p, '?')) {
-        if (rule->algorithm[0] == '\0')
+        if (rule->algorithm[0] == '\0' && rule->model->options == NULL)
             cco_parse_fail(p, question, "parameters belong to an algorithm: %s:NAME?...",
                            rule->model->name);
         for (int i = 0; !cco_parse_failed(p) && (i == 0 || cco_parse_accept(p, '&')); i++)
@@ -233,16 +251,20 @@ void cco_parse_impl(cco_parser *p, cco_rule *rule)
              start);
 }
 
+/* The values that a rule gives to a list of parameters. */
+static void give_values(const cco_rule *rule, const cco_param *list, long *values)
+{
+    for (; list != NULL && list->name != NULL; list++, values++) {
+        *values = list->preset;
+        for (int i = 0; i < CCO_PARAMS + CCO_OPTIONS; i++)
+            if (strcmp(rule->params[i].name, list->name) == 0)
+                *values = rule->params[i].value;
+    }
+}
+
 void cco_rule_way(const cco_rule *rule, cco_coll coll, cco_way *way)
 {
     *way = (cco_way){.model = rule->model, .algo = algorithm_of(rule, coll)};
-    for (int k = 0; way->algo != NULL && k < CCO_PARAMS; k++) {
-        const cco_param *param = &way->algo->params[k];
-        if (param->name == NULL)
-            break;
-        way->params[k] = param->preset;
-        for (int i = 0; i < CCO_PARAMS; i++)
-            if (strcmp(rule->params[i].name, param->name) == 0)
-                way->params[k] = rule->params[i].value;
-    }
+    give_values(rule, way->algo != NULL ? way->algo->params : NULL, way->params);
+    give_values(rule, way->model->options, way->options);
 }

@@ -20,9 +20,9 @@ typedef struct cco_rule {
     struct {
         char name[16];
         long value;
-    } params[CCO_PARAMS]; /* "" for none */
-    char impl[64];        /* as written */
-    char text[96];        /* the whole rule, as written */
+    } params[CCO_PARAMS + CCO_OPTIONS]; /* "" for none */
+    char impl[64];                      /* as written */
+    char text[96];                      /* the whole rule, as written */
 } cco_rule;
 
 typedef struct cco_rules {

@@ -21,6 +21,7 @@ program values
     call in_place_nonblocking()
 #if defined(LINKED)
     call shared_memory()
+    call static_windows()
 #endif
     call bottom()
     call logicals()
@@ -92,6 +93,20 @@ contains
         call check(all(y == ranks - 1), 'bcast in shared memory')
         call CRESTA_Free_mem(y IERR)
     end subroutine shared_memory
+
+    !> Windows that are kept, and calls before, between and after.
+    subroutine static_windows()
+        integer :: round, y(5), z
+        call CRESTA_Win_init(comm IERR)
+        do round = 1, 2
+            y = me
+            call CRESTA_Bcast(y, 5, MPI_INTEGER, ranks - 1, comm IERR)
+            call check(all(y == ranks - 1), 'bcast with static windows')
+            call CRESTA_Allreduce(me, z, 1, MPI_INTEGER, MPI_SUM, comm IERR)
+            call check(z == triangle, 'allreduce with static windows')
+            if (round == 1) call CRESTA_Win_finalize(ierr)
+        end do
+    end subroutine static_windows
 #endif
 
     subroutine in_place_nonblocking()

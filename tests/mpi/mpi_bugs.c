@@ -5,6 +5,7 @@
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum
+ *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -76,6 +77,30 @@ static int ialltoallw_in_place(void)
     for (int i = 0; i < 4; i++) /* the other's block for me */
         bad += buffer[(me == 0 ? 16 : 0) + i] != 1000 * (1 - me) + (me == 0 ? 0 : 16) + i;
     MPI_Type_free(&pair);
+    return bad;
+}
+
+/* Six ranks or more: ranks a and b exchange (a + b + 1) mod 3 times 1000 integers; in place. */
+static int ialltoallv_in_place(void)
+{
+    enum { N = 1000 };
+    int counts[64], displs[65] = {0}, bad = 0;
+    MPI_Request request;
+    for (int r = 0; r < ranks; r++) {
+        counts[r] = N * ((me + r + 1) % 3);
+        displs[r + 1] = displs[r] + counts[r];
+    }
+    int *x = malloc((size_t)displs[ranks] * sizeof *x);
+    for (int r = 0; r < ranks; r++)
+        for (int i = displs[r]; i < displs[r + 1]; i++)
+            x[i] = 100 * me + r;
+    MPI_Ialltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, x, counts, displs, MPI_INT,
+                   MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int r = 0; r < ranks; r++)
+        for (int i = displs[r]; i < displs[r + 1]; i++)
+            bad += x[i] != 100 * r + me;
+    free(x);
     return bad;
 }
 
@@ -154,12 +179,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks != 2) {
+    const int least = strcmp(which, "ialltoallv_in_place") == 0 ? 6 : 2;
+    if (ranks < least || ranks > (least == 2 ? 2 : 64)) {
         if (me == 0)
-            fprintf(stderr, "mpi_bugs: give me 2 ranks\n");
+            fprintf(stderr, "mpi_bugs: give me %d ranks\n", least);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     const int bad = strcmp(which, "ialltoallw_in_place") == 0       ? ialltoallw_in_place()
+                    : strcmp(which, "ialltoallv_in_place") == 0     ? ialltoallv_in_place()
                     : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
                     : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
                     : strcmp(which, "comm_free") == 0               ? comm_free()

@@ -12,9 +12,10 @@ configure() {
 }
 
 if configure -D_NOSUCH_ALLTOALL; then exit 1; fi
-configure "-D_ALL_NONBLOCK -D_MPI_BCAST"
+configure "-D_ALL_NONBLOCK -D_MPI_BCAST -D_STATIC_OS_WIN -DTMP_OS_WIN_SIZE=4096"
 cmake --build "$work" --parallel 2 --target crestacoll_preload
 CRESTA_LOG=info LD_PRELOAD=$work/lib/libcrestacoll-preload.so \
     "$@" -n 2 "$build/tests/bin/plain_sum" >"$work/log" 2>&1
 cat "$work/log"
 grep -i allreduce "$work/log" | grep nonblock
+grep -q "static:65536" "$work/lib/libcrestacoll-preload.so"    # the default of CRESTA_OS_WINDOW

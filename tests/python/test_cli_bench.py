@@ -37,14 +37,14 @@ def test_every_collective_on_three_ranks(crestacoll, build):
 
 
 def test_all_means_every_algorithm(crestacoll, build):
-    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 30 --mpi".split()
+    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 60 --mpi".split()
     data = json.loads(crestacoll(*words, build.name, "--json").stdout)
-    p2p = next(m for m in build.description["models"] if m["name"] == "p2p")
+    models = [m for m in build.description["models"] if m["works"] and m["algorithms"]]
     for collective in "allreduce", "alltoall":
-        algorithms = {f"p2p:{a['name']}" for a in p2p["algorithms"][collective]}
-        measured = {
-            r["implementation"] for r in data["records"] if r["collective"] == collective
+        algorithms = {
+            f"{m['name']}:{a['name']}" for m in models for a in m["algorithms"][collective]
         }
+        measured = {r["implementation"] for r in data["records"] if r["collective"] == collective}
         assert measured == algorithms | set(build.implementations)
     assert data["verified"] and data["notes"] == []
 
@@ -73,6 +73,32 @@ def test_parameters_are_part_of_the_name(crestacoll, build):
     ]
 
 
+def test_options_of_a_model_and_a_page(crestacoll, build, tmp_path):
+    """A list with commas, ? and & reaches the library as it was written; one page shows it all."""
+    os = next(m for m in build.description["models"] if m["name"] == "os")
+    first, second = os["options"][:2]
+    other = f"os?{first['name']}={first['names'][-1]}"
+    both = f"{other}&{second['name']}={second['names'][-1]}"
+    words = "bench alltoall,allreduce --sizes 8,1K --samples 2 --budget 20 --mpi".split()
+    impl = f"{other},{both},nonblock"
+    ran = crestacoll(*words, build.name, "--impl", impl, "--plot=b.html", "--json=b.json")
+    assert ran.returncode == 0, ran.stderr
+    data = json.loads((tmp_path / "b.json").read_text())
+    names = ["mpi", other, both, "nonblock"]
+    assert list(dict.fromkeys(r["implementation"] for r in data["records"])) == names
+    page = (tmp_path / "b.html").read_text()
+    assert page.count("<svg") == 2 and "all were equal" in page
+    medians = [f"{r['median_us']:.2f}" for r in data["records"]]
+    assert len(medians) == 2 * 2 * 4 and all(f">{m}</td>" in page for m in medians)
+    assert f"<th>{other}</th>" in page and other in page[page.index("<svg") :]
+
+
+@pytest.mark.parametrize("name, said", [("b.bmp", ".html, .svg"), ("no/b.html", "no such folder")])
+def test_a_plot_that_cannot_be_written_is_told_at_once(crestacoll, build, name, said):
+    ran = crestacoll("bench", "bcast", "--plot", name)
+    assert ran.returncode == 2 and said in ran.stderr
+
+
 def test_a_wrong_value_is_told_by_the_library(crestacoll, build):
     ran = crestacoll("bench", "alltoall", "--impl", "p2p:bruck?k=1", "--mpi", build.name)
     assert ran.returncode == 2
@@ -87,6 +113,12 @@ class FakeBuild:
         "models": [
             {"name": "mpi", "works": True, "algorithms": {}},
             {"name": "persist", "works": False, "why": "no such calls", "algorithms": {}},
+            {
+                "name": "os",
+                "works": True,
+                "options": [{"name": "memory"}, {"name": "via"}],
+                "algorithms": {"bcast": [{"name": "chain", "params": [{"name": "segment"}]}]},
+            },
             {
                 "name": "p2p",
                 "works": True,
@@ -108,6 +140,9 @@ class FakeBuild:
         ("mpi", "bcast", "mpi"),
         ("p2p", "bcast,reduce", "mpi,p2p"),
         ("p2p,p2p,mpi", "bcast,alltoallw", "mpi,bcast=p2p"),
+        ("os?memory=dynamic", "bcast", "mpi,os?memory=dynamic"),
+        ("os?memory=dynamic&via=get,p2p", "bcast", "mpi,os?memory=dynamic&via=get,p2p"),
+        ("bcast=os:chain?segment=4&via=get", "bcast", "mpi,bcast=os:chain?segment=4&via=get"),
         ("p2p:chain", "bcast,reduce", "mpi,bcast=p2p:chain,reduce=p2p:chain"),
         ("p2p:chain?segment=4", "bcast,reduce", "mpi,bcast=p2p:chain?segment=4"),
         ("p2p:linear?b=1&a=2", "bcast,reduce", "mpi,reduce=p2p:linear?b=1&a=2"),
@@ -123,11 +158,17 @@ def test_implementations_are_chosen(text, collectives, words):
 @pytest.mark.parametrize(
     "text, said",
     [
-        ("p2p:no", "'p2p:no' for bcast; there are:\n  bcast: mpi, p2p, p2p:chain?segment="),
+        (
+            "p2p:no",
+            "'p2p:no' for bcast; there are:\n"
+            "  bcast: mpi, os?memory=&via=, os:chain?segment=, p2p, p2p:chain?segment=",
+        ),
         ("p2p:linear", "no implementation 'p2p:linear' for bcast"),
         ("p2p:chain?size=4", "p2p:chain?segment="),
+        ("os?size=4", "for bcast; there are:\n  bcast: mpi, os?memory=&via=, os:chain?segment="),
+        ("p2p?via=get", "no implementation 'p2p?via=get' for bcast"),
         ("mpi:chain", "no implementation 'mpi:chain' for bcast"),
-        ("no:chain", "no implementation 'no:chain'; there are: mpi, persist, p2p"),
+        ("no:chain", "no implementation 'no:chain'; there are: mpi, persist, os, p2p"),
         ("persist", "persist does not work with openmpi: no such calls"),
         ("reduce=p2p", "reduce is not to be measured"),
     ],

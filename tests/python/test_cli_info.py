@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crestacoll import overhead
+from crestacoll import checkjob, overhead, verdicts
 
 
 def test_info_lists_builds_models_and_variables(crestacoll, build):
@@ -29,6 +29,53 @@ def test_info_lists_algorithms_and_parameters(crestacoll, build):
     assert "order ring ring|random|xor of peers" in "\n".join(lines)
     assert "chunk 64K 1 to 1G bytes of a chunk alltoall chunked" in "\n".join(lines)
     assert set(p2p["algorithms"]) == set(build.collectives)
+
+
+def test_info_lists_options_of_models(crestacoll, build):
+    models = [m for m in build.description["models"] if m["options"]]
+    assert "os" in [m["name"] for m in models]
+    shown = crestacoll("info", "--no-run").stdout
+    for m in models:
+        assert f"options of {m['name']}" in shown
+        assert all(p["help"] in shown for p in m["options"])
+
+
+def test_table_comes_from_what_was_kept(monkeypatch, capsys, build):
+    """Every cell is a verdict, and a build that is another one has none."""
+    found = [
+        {
+            **dict.fromkeys(("calls", "refused"), 0),
+            **{"language": language, "ranks": 2, "collective": c, "implementation": m["name"]},
+            **{"status": "fine", "why": "", "instead": "", "errors": []},
+        }
+        for language in ("C", "Fortran")
+        for c in build.collectives
+        for m in build.description["models"]
+    ]
+    found[0] |= {"status": "not here", "why": "no such thing", "instead": "p2p"}
+    found[1] |= {"status": "wrong", "errors": ["Error in CRESTA_Barrier: so it is"]}
+    found[2] |= {"refused": 3, "why": "only root 0"}
+    del found[3]
+    made = verdicts.table_of({"verdicts": found}, build)
+    assert [c for c, _ in made["rows"]] == build.collectives
+    c_cells = dict(made["rows"])[build.collectives[0]][len(made["columns"]) // 2 :]
+    assert c_cells[:4] == [("N", [1]), ("N", [2]), ("Y", [3]), ("-", [4])]
+    assert all(cell == ("Y", []) for cell in c_cells[4:])
+    assert made["notes"] == [
+        "no such thing; p2p runs instead",
+        "Error in CRESTA_Barrier: so it is",
+        "some calls go down the ladder: only root 0",
+        "not checked",
+    ]
+
+
+def test_another_build_has_no_table(monkeypatch, tmp_path, build):
+    monkeypatch.setattr(verdicts, "kept_in", lambda build: tmp_path / "check.json")
+    assert verdicts.kept(build) is None
+    verdicts.keep(build, checkjob.Outcome())
+    assert verdicts.kept(build)["verdicts"] == []
+    monkeypatch.setattr(verdicts, "identity", lambda build: "another")
+    assert verdicts.kept(build) is None
 
 
 def test_info_env_shows_what_is_set(crestacoll, build):

@@ -216,7 +216,7 @@ static void mistakes(void)
         {"alltoall=p2p:chunked?chunk=1&chunk=1", "chunk is given twice", 30},
         {"alltoallw=p2p:ring",
          "no algorithm \"ring\" for this; possible: chunked, linear, pairwise", 15},
-        {"alltoall=p2p:chunked?chunk=1&order=xor&seed=1&seed=2", "at most 3 parameters", 47},
+        {"alltoall=p2p:chunked?chunk=1&order=xor&seed=1&seed=2", "seed is given twice", 47},
         {"alltoall=p2p:chunked?chunk=0000000000000000000000000000000000000000000000000004",
          "longer than 63 characters", 10},
         {"*=p2p:linear?size=4", "p2p:linear has no parameter \"size\"; possible: window", 14},

@@ -10,7 +10,7 @@ import click
 
 from crestacoll import __version__
 
-ORDER = ["run", "report", "bench", "explain", "info", "demo", "overhead", "peers", "help"]
+ORDER = ["run", "report", "bench", "check", "explain", "info", "demo", "overhead", "peers", "help"]
 
 
 class SubCommands(click.Group):
@@ -45,6 +45,7 @@ def main():
     crestacoll run --impl 'alltoall=nonblock' -- mpirun -n 2 ./app
     crestacoll run --profile p.json -- mpirun -n 2 ./app;  crestacoll report p.json
     crestacoll bench allreduce,alltoall -n 2 --impl all --sizes 8:64K:x8
+    crestacoll check
     crestacoll explain alltoall --bytes 4K -n 7
     crestacoll info
     """

@@ -3,6 +3,7 @@ import contextlib
 import datetime
 import sys
 import time
+from pathlib import Path
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -94,7 +95,11 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 @click.option(
     "--cold", is_flag=True, help="Other buffers in every call, so that data is not in the cache."
 )
-@click.option("--plot", metavar="FILE.svg", help="Also draw times over sizes (svg, png, pdf).")
+@click.option(
+    "--plot",
+    metavar="FILE.html",
+    help="Also draw times over sizes: a page with all figures (html), or the plot (svg, png, pdf).",
+)
 @json_option
 def command(
     collectives,
@@ -117,6 +122,7 @@ def command(
     with the MPI's own before and after the timing. ratio is median over median of `mpi`: below 1
     is faster than the MPI.
     """
+    check_plot(plot)
     end = time.monotonic() + budget - (DRAW if plot else 0)
     if skew and timing != "synchronised":
         raise Problem("--skew goes with --timing synchronised", exit_code=2)
@@ -133,17 +139,25 @@ def command(
         for result in results:
             print_result(result)
     if plot:
-        from crestacoll import plots
+        from crestacoll import benchreport
 
-        plots.save_bench([r for result in results for r in result.records], plot)
+        benchreport.save(results, plot)
     say_wrong(results)
+
+
+def check_plot(path):
+    """Before minutes are spent on what cannot be written."""
+    if not path:
+        return
+    if Path(path).suffix.lower() not in PLOTS:
+        raise Problem(f"--plot {path}: its name has to end in {', '.join(PLOTS)}", exit_code=2)
+    if not Path(path).resolve().parent.is_dir():
+        raise Problem(f"--plot {path}: there is no such folder", exit_code=2)
 
 
 def make_plan(build, collectives, implementations, sizes, ranks, how):
     asked = names(collectives, build.collectives, "collective")
-    return benchjob.Plan(
-        asked, choices.chosen(build, implementations, asked), sizes, ranks, **how
-    )
+    return benchjob.Plan(asked, choices.chosen(build, implementations, asked), sizes, ranks, **how)
 
 
 def names(text, known, what):
@@ -156,6 +170,7 @@ def names(text, known, what):
     return asked
 
 
+PLOTS = [".html", ".svg", ".png", ".pdf"]
 LAUNCH = 3.0  # seconds of a job besides measuring, and of this command besides its jobs
 DRAW = 2.0  # seconds for --plot
 
@@ -220,8 +235,7 @@ def print_result(result):
         ),
         f"# {machine.sentence(machine.describe())}",
         f"# {h['ranks']} ranks on {h['hosts']} host{'s' * (h['hosts'] > 1)}, {h['cores']} cores"
-        f"{binding(h)}"
-        + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
+        f"{binding(h)}" + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
     ]
     if head:
         lines += [
@@ -274,7 +288,9 @@ def print_collective(records):
             style=(
                 "bold red"
                 if not r["verified"]
-                else "green" if fastest and r["implementation"] != "mpi" else ""
+                else "green"
+                if fastest and r["implementation"] != "mpi"
+                else ""
             ),
         )
     show(made)

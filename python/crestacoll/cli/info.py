@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, machine
-from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds
+from crestacoll import __version__, benchjob, machine, matrix
+from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds, need_builds
+from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
 from crestacoll.sizes import format_size
 from crestacoll.ui import Problem, json_option, out, show, table, write_json
@@ -16,13 +17,31 @@ from crestacoll.ui import Problem, json_option, out, show, table, write_json
 @click.command("info")
 @click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
 @click.option("--no-run", is_flag=True, help="Do not try the implementations on two ranks.")
+@click.option(
+    "--table",
+    "table_to",
+    is_flag=False,
+    flag_value="-",
+    metavar="[FILE.md]",
+    help=(
+        "Only the table of collectives, implementations and languages, for each MPI built; into"
+        " FILE.md as Markdown."
+    ),
+)
 @json_option
-def command(only_env, no_run, json_to):
+def command(only_env, no_run, table_to, json_to):
     """What is here: MPIs, builds, implementations and whether each works, environment variables.
+
+    With --table, which implementation of which collective is right when it is called from Fortran
+    and from C. What `crestacoll check` found is kept in the build folder; where there is nothing,
+    or it is of another build, the check runs first, which takes minutes.
 
     An implementation counts as working when a short run on two ranks gives the MPI's own results.
     Exit code 0, also when something does not work: that is what you asked.
     """
+    if table_to:
+        print_table(table_to, json_to)
+        return
     data = {
         "schema": "crestacoll-info-1",
         "crestacoll": __version__,
@@ -43,6 +62,16 @@ def command(only_env, no_run, json_to):
             print_build(build)
         print_all_algorithms(data["builds"])
     print_environment(data["environment"])
+
+
+def print_table(to, json_to):
+    found = matrix.results(need_builds(), lambda build: progress_bar(build.name, None))
+    if to != "-":
+        matrix.write_markdown(found, to)
+    elif json_to != "-":
+        matrix.show_all(found)
+    if json_to:
+        write_json(matrix.as_json(found), json_to)
 
 
 def environment():
@@ -168,19 +197,33 @@ def print_build(build):
 
 
 def print_all_algorithms(builds):
-    """Those of each model once: builds of one checkout have the same."""
+    """Equal ones once: builds of one checkout have the same, and so have several models."""
+    models = {m["name"]: m for build in builds for m in build["models"]}
+    for m in models.values():
+        if m.get("options"):
+            print_options(m)
     shown = []
-    for build in builds:
-        for m in build["models"]:
-            if m["algorithms"] and (m["name"], m["algorithms"]) not in shown:
-                shown.append((m["name"], m["algorithms"]))
-                print_algorithms(*shown[-1])
+    for m in models.values():
+        if m["algorithms"] and m["algorithms"] not in shown:
+            shown.append(m["algorithms"])
+            print_algorithms(
+                [n["name"] for n in models.values() if n["algorithms"] == m["algorithms"]],
+                m["algorithms"],
+            )
 
 
-def print_algorithms(model, algorithms):
-    out.print(f"\nalgorithms of {model}", style="bold")
+def print_options(model):
+    out.print(f"\noptions of {model['name']}", style="bold")
+    made = table("name", "default", "limits", "what it is")
+    for p in model["options"]:
+        made.add_row(p["name"], *value_of(p), p["help"])
+    show(made)
+
+
+def print_algorithms(models, algorithms):
+    out.print(f"\nalgorithms of {', '.join(models)}", style="bold")
     out.print(
-        f"in rules COLLECTIVE={model}:ALGORITHM, or {model} alone for a choice by size",
+        f"in rules COLLECTIVE={models[0]}:ALGORITHM, or {models[0]} alone for a choice by size",
         soft_wrap=True,
     )
     made = table("collective", "algorithms")
@@ -200,12 +243,16 @@ def parameters(algorithms):
     for collective, rows in algorithms.items():
         for a in rows:
             for p in a["params"]:
-                names, low, high = p["names"], format_size(p["min"]), format_size(p["max"])
-                default = names[p["default"]] if names else format_size(p["default"])
-                limits = "|".join(names) if names else f"{low} to {high}"
-                key = (p["name"], default, limits, p["help"])
+                key = (p["name"], *value_of(p), p["help"])
                 found.setdefault(key, []).append(f"{collective} {a['name']}")
     return found
+
+
+def value_of(p):
+    """Default and limits of a parameter, as words."""
+    names, low, high = p["names"], format_size(p["min"]), format_size(p["max"])
+    default = names[p["default"]] if names else format_size(p["default"])
+    return default, "|".join(names) if names else f"{low} to {high}"
 
 
 def print_environment(rows):

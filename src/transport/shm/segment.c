@@ -116,14 +116,6 @@ static char *map(int file, const cco_segment *segment, int rank)
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-static bool all_have(bool mine, MPI_Comm comm)
-{
-    int have = mine, all = 0;
-    MPI_Request request;
-    return PMPI_Iallreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS && all;
-}
-
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)
 {
     address a = {.file = -1};
@@ -144,7 +136,7 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
         file = open_file(&a);
     if (may_use(segment, most))
         segment->memory = map(file, segment, rank);
-    const bool all = all_have(segment->memory != NULL, comm);
+    const bool all = cco_all(segment->memory != NULL, comm);
     if (file >= 0)
         close(file);
     if (!all)

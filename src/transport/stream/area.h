@@ -3,8 +3,9 @@
  * one-sided transports are made of, MPI windows and coarrays alike.
  *
  * Each rank has a share of `bytes`, zero to begin with.  Nothing orders what ranks do there but
- * `tell`: what was put to a peer and completed before a word was told to it can be read there by
- * whoever has seen the word after a `look`. */
+ * `tell`: what was put to a peer and completed, or written by this rank into its own share, before
+ * a word was told to that peer, can be read by the peer, in its share or with a get, once it has
+ * seen the word after a `look`. */
 #ifndef CCO_AREA_H
 #define CCO_AREA_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trial.h - one problem (a call, its buffers, what must come out) run by the reference and in every
  * mode. */
-#ifndef TESTS_TRIAL_H
-#define TESTS_TRIAL_H
+#ifndef CHECK_TRIAL_H
+#define CHECK_TRIAL_H
 
 #include "call.h"
 #include "layout.h"
@@ -32,8 +32,9 @@ struct plan {            /* how much to run */
     int every;           /* each mode tries every n-th problem, another one each */
     bool reference;      /* the MPI's own call too */
     bool protected;      /* send buffers are overwritten after a begin */
-    struct tally *tally; /* not NULL: nothing ends in the MPI's own collectives (whose faults then
-                            do not matter), and a call may be refused */
+    bool strict;         /* nothing ends in the MPI's own collectives, so that their known faults
+                            are no excuse */
+    struct tally *tally; /* not NULL: a call may be refused */
 };
 
 #define EVERYTHING (~0U)
@@ -41,8 +42,11 @@ struct plan {            /* how much to run */
 /* Does a problem of this number run at all, in any mode? */
 bool trial_due(long number, const struct plan *plan);
 
-/* Run and compare; the label for messages is in testing_label. */
+/* Run and compare; what is tried was told by report_problem. */
 void trial_run(struct trial *trial, const struct plan *plan);
+
+/* Counts a call; true if it was refused.  All ranks know that, so that nobody waits for it. */
+bool trial_refused(int rc, const struct plan *plan);
 
 /* All data-movement problems, all reductions, and the barrier on one communicator. */
 void movement_run(const struct group *group, const struct plan *plan);

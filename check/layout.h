@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* layout.h - ways for ints to lie in memory, and a side (send or receive) of a call made of blocks
  * of them. */
-#ifndef TESTS_LAYOUT_H
-#define TESTS_LAYOUT_H
+#ifndef CHECK_LAYOUT_H
+#define CHECK_LAYOUT_H
 
 #include <mpi.h>
 #include <stddef.h>
 
-enum { MAX_RANKS = 16, GUARD = 1024 };
+enum { MAX_RANKS = 64, GUARD = 1024 };
 
 enum layout_name { INTS, PAIRS, GAPS, NEGATIVE, COLUMN, LAYOUTS };
 

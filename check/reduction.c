@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduction.c - the collectives that combine, against plain loops over the ranks. */
 #include "kinds.h"
-#include "testing/testing.h"
+#include "report.h"
 #include "trial.h"
+
+#include <string.h>
+
+#define LEN(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 struct problem {
     const struct group *group;
@@ -103,9 +107,9 @@ static void run(const struct problem *p, const struct plan *plan, long number)
     struct problem mine = *p;
     mine.in_place = p->in_place && at_root; /* a rooted call is in place at its root */
 
-    snprintf(testing_label, sizeof testing_label, "%s on %s of %d, %s, %d elements, root %d%s",
-             coll_names[p->coll], p->group->name, p->group->size, p->kind->name, p->n, p->root,
-             p->in_place ? ", in place" : "");
+    report_problem("%s on %s of %d, %s, %d elements, root %d%s", coll_names[p->coll],
+                   p->group->name, p->group->size, p->kind->name, p->n, p->root,
+                   p->in_place ? ", in place" : "");
     for (int r = 0; r < p->group->size; r++)
         counts[r] = result_count(p, r);
     make_send(p, &send);

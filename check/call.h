@@ -5,8 +5,8 @@
  * Compiled with -DPLAIN_MPI the calls are MPI_x instead of CRESTA_x: for runs under the preload
  * library.
  */
-#ifndef TESTS_CALL_H
-#define TESTS_CALL_H
+#ifndef CHECK_CALL_H
+#define CHECK_CALL_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * (Debian 12), some of them in 5.0.2 and 5.0.11, too. */
 #include "known.h"
 
-#include "testing/testing.h"
+#include "report.h"
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 enum { MPICH_40 = 1 };
@@ -15,12 +15,20 @@ enum { ANY_MPICH = 1 };
 #else
 enum { ANY_MPICH = 0 };
 #endif
+#ifdef OPEN_MPI
+enum { ANY_OPEN_MPI = 1 };
+#else
+enum { ANY_OPEN_MPI = 0 };
+#endif
 
 static const char persistent_stale[] =
     "MPICH 4.0: persistent gather, scatter, allgather move data at init or break in the second "
     "start (mpi_bugs gather_init)";
 static const char alltoallw_in_place[] = "MPICH 4.0: MPI_Ialltoallw in place mixes up types that "
                                          "differ by rank (mpi_bugs ialltoallw_in_place)";
+static const char alltoallv_in_place[] =
+    "Open MPI 4, 5: MPI_Ialltoallv and MPI_Ialltoallw in place mix up blocks of different sizes "
+    "(mpi_bugs ialltoallv_in_place)";
 static const char reduce_scatter_overlap[] =
     "MPICH 4.0 to 5.0: large MPI_Reduce_scatter in place copies between overlapping ranges "
     "(mpi_bugs reduce_scatter_in_place)";
@@ -48,6 +56,9 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
     if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
         return reduce_scatter_overlap;
+    if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&
+        in_place && mode != BLOCKING && mode != LARGE && !mode_split(mode)) /* a copy is sent */
+        return alltoallv_in_place;
     if (!MPICH_40)
         return NULL;
     if (mode_persistent(mode) &&
@@ -57,7 +68,7 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
         known_native_blocking && (mode == BLOCKING || mode == LARGE))
         return reduce_in_place;
     if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE &&
-        !mode_split(mode)) /* there a copy is sent */
+        !mode_split(mode))
         return alltoallw_in_place;
     return NULL;
 }
@@ -81,8 +92,7 @@ void known_report(const char *reason)
             return;
         if (!said[i]) {
             said[i] = reason;
-            if (testing_rank == 0)
-                printf("left out: %s\n", reason);
+            report_left_out(reason);
             return;
         }
     }

@@ -5,10 +5,13 @@
  * and the receive type of d, which differ from rank to rank in some mixes: MPI asks for equal
  * signatures only.
  */
-#include "testing/testing.h"
+#include "report.h"
 #include "trial.h"
 
-#include <time.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEN(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 enum { NO_ROOT = -1 };
 
@@ -182,9 +185,9 @@ static void run(const struct problem *p, const struct plan *plan, long number)
                  .op = MPI_OP_NULL}}; /* arguments without meaning here stay invalid */
     MPI_Datatype whole[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
 
-    snprintf(testing_label, sizeof testing_label, "%s on %s of %d, %d ints, %s, root %d%s",
-             coll_names[p->coll], p->group->name, p->group->size, p->n, mix_names[p->mix], p->root,
-             p->in_place ? ", in place" : "");
+    report_problem("%s on %s of %d, %d ints, %s, root %d%s", coll_names[p->coll], p->group->name,
+                   p->group->size, p->n, mix_names[p->mix], p->root,
+                   p->in_place ? ", in place" : "");
     if (p->coll != COLL_Bcast && (at_root || !shape->rooted || !shape->sends_all)) {
         whole[0] = make_send(p, &send, &t.call);
         t.send = &send.buffer;
@@ -236,59 +239,4 @@ void movement_run(const struct group *group, const struct plan *plan)
                             (plan->colls & 1U << coll) && trial_due(number++, plan))
                             run(&p, plan, number - 1);
                     }
-}
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); /* one clock for all ranks: they are on one host */
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* No rank leaves the barrier before the last has entered it. */
-static void barrier_once(const struct group *group, enum mode mode, int late)
-{
-    struct call call = {.coll = COLL_Barrier,
-                        .sendtype = MPI_DATATYPE_NULL,
-                        .recvtype = MPI_DATATYPE_NULL,
-                        .comm = group->comm};
-    MPI_Request request;
-    double mine[2], times[2 * MAX_RANKS];
-    snprintf(testing_label, sizeof testing_label, "barrier on %s of %d, rank %d late", group->name,
-             group->size, late);
-    int rc = call_make(mode_persistent(mode) ? mode : BLOCKING, &call, &request);
-    CHECK(rc == MPI_SUCCESS, "%s: %d", mode_names[mode], rc);
-    if (group->rank == late)
-        usleep(3000);
-    mine[0] = now();
-    if (mode_persistent(mode))
-        rc = MPI_Start(&request);
-    else
-        rc = call_make(mode, &call, &request);
-    if (request != MPI_REQUEST_NULL)
-        CHECK(wait_politely(&request) == MPI_SUCCESS, "%s", mode_names[mode]);
-    mine[1] = now();
-    CHECK(rc == MPI_SUCCESS, "%s: %d", mode_names[mode], rc);
-    if (mode_persistent(mode))
-        MPI_Request_free(&request);
-    struct call gather = {.coll = COLL_Allgather,
-                          .sendbuf = mine,
-                          .sendcount = 2,
-                          .sendtype = MPI_DOUBLE,
-                          .recvbuf = times,
-                          .recvcount = 2,
-                          .recvtype = MPI_DOUBLE,
-                          .comm = group->comm};
-    call_reference(&gather);
-    for (int i = 0; i < group->size; i++)
-        CHECK(times[2 * i] <= mine[1], "%s: left %g s before rank %d entered", mode_names[mode],
-              times[2 * i] - mine[1], i);
-}
-
-void barrier_run(const struct group *group, const struct plan *plan)
-{
-    for (enum mode mode = 0; mode < MODES; mode++)
-        if (mode_exists(mode) && (plan->modes & 1U << mode))
-            for (int late = 0; late < group->size; late++)
-                barrier_once(group, mode, late);
 }

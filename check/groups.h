@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* groups.h - the intracommunicators the conformance test runs on, each made in another way. */
-#ifndef TESTS_GROUPS_H
-#define TESTS_GROUPS_H
+#ifndef CHECK_GROUPS_H
+#define CHECK_GROUPS_H
 
 #include "trial.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* known.h - faults of the MPI itself, each shown by mpi_bugs.c in plain MPI; only what meets one is
  * left out. */
-#ifndef TESTS_KNOWN_H
-#define TESTS_KNOWN_H
+#ifndef CHECK_KNOWN_H
+#define CHECK_KNOWN_H
 
 #include "call.h"
 

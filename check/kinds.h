@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kinds.h - what a reduction is over: a type, an operation, and its plain definition. */
-#ifndef TESTS_KINDS_H
-#define TESTS_KINDS_H
+#ifndef CHECK_KINDS_H
+#define CHECK_KINDS_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model "caf": our algorithms on Fortran coarrays. */
+#include "transport/caf/caf.h"
+
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "model/below.h"
+#include "model/lane.h"
+#include "model/registry.h"
+#include "native/calls.h"
+
+enum { BUFFER, VIA }; /* options, */
+enum { AS_CONFIGURED, STATIC, DYNAMIC };
+enum { PUT, GET, VIAS };
+
+/* Lanes do not share areas: a rank may still read what came by the one when others already write
+ * on the other. */
+typedef struct own {
+    struct {
+        cco_lane lane;
+        cco_caf area;
+        bool there;
+        unsigned calls; /* without an area */
+        const char *why;
+    } kept[VIAS];
+    cco_lane made[VIAS]; /* for coarrays of one call */
+} own;
+
+static const char own_key; /* its address is the key */
+
+static void release(void *data)
+{
+    own *o = data;
+    for (int via = 0; via < VIAS; via++) {
+        cco_lane_close(&o->kept[via].lane);
+        cco_lane_empty(&o->kept[via].lane);
+        cco_caf_free(&o->kept[via].area);
+        cco_lane_empty(&o->made[via]);
+    }
+    free(o);
+}
+
+/* NULL when communicators run out. */
+static own *own_of(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
+        o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    return o;
+}
+
+/* Coarrays begin where all ranks of the job are.  A rank alone needs none. */
+static const char *begin(const cco_comm *state)
+{
+    if (state->size == 1)
+        return NULL;
+    return cco_caf_begin(state->comm == MPI_COMM_WORLD ? MPI_COMM_WORLD : state->private_comm);
+}
+
+/* An area that is kept.  A communicator that got none asks again in its 2nd, 4th, 8th... call:
+ * there may be a coarray by then, or part of it free. */
+static const char *keep(own *o, cco_comm *state, int via)
+{
+    cco_caf *area = &o->kept[via].area;
+    const int p = state->size;
+    if (o->kept[via].there)
+        return NULL;
+    const unsigned calls = ++o->kept[via].calls;
+    if ((calls & (calls - 1)) != 0)
+        return o->kept[via].why;
+    const char *why = begin(state);
+    const size_t least = cco_stream_share(p, cco_stream_ring(p, 0));
+    if (why == NULL)
+        why = cco_caf_keep(area, least, cco_configured.caf_buffer.bytes, cco_stream_share(p, 0),
+                           state->private_comm);
+    o->kept[via].there = why == NULL;
+    o->kept[via].why = why;
+    if (why == NULL)
+        cco_lane_open(&o->kept[via].lane, &area->area, via == GET, state);
+    return why;
+}
+
+static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const int via = (int)way->options[VIA];
+    const char *why = keep(o, state, via);
+    if (why != NULL)
+        return cco_run_below(&cco_model_caf, state, call, why);
+    const int rc = cco_scheduled_run(&o->kept[via].lane.scheduled, state, way, call);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+/* A coarray for this call only, as large as it needs. */
+static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const int via = (int)way->options[VIA];
+    cco_caf area;
+    const char *why = begin(state);
+    const size_t ring = cco_lane_ring(state, call, cco_configured.caf_buffer.bytes);
+    const size_t share = cco_stream_share(state->size, ring);
+    if (why == NULL)
+        why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->private_comm);
+    if (why != NULL)
+        return cco_run_below(&cco_model_caf, state, call, why);
+    cco_lane_open(&o->made[via], &area.area, via == GET, state);
+    const int rc = cco_scheduled_run(&o->made[via].scheduled, state, way, call);
+    cco_lane_close(&o->made[via]);
+    cco_caf_free(&area);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    if (!cco_arguments_fine(state, call))
+        return cco_native_blocking(call);
+    own *o = own_of(state);
+    if (o == NULL) {
+        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
+        return MPI_ERR_COMM;
+    }
+    const long buffer = way->options[BUFFER];
+    const bool dynamic = buffer == DYNAMIC ||
+                         (buffer == AS_CONFIGURED && cco_configured.caf_buffer.dynamic);
+    return dynamic ? run_made(o, state, way, call) : run_kept(o, state, way, call);
+}
+
+static const cco_param options[CCO_OPTIONS + 1] = {
+    {"buffer", AS_CONFIGURED, 0, 2,
+     "a coarray that is kept, or one for each call; else as CRESTA_CAF_BUFFER says",
+     "configured|static|dynamic"},
+    {"via", PUT, 0, 1, "who moves the data: the rank that has them, or the one that wants them",
+     "put|get"},
+};
+
+const cco_model cco_model_caf = {
+    .name = "caf",
+    .doc = "our algorithms on Fortran coarrays",
+    .run = run,
+    .below = &cco_model_p2p,
+    .algorithms = cco_algo_of,
+    .options = options,
+    .refuses = cco_scheduled_refuses,
+};

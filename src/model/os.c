@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model "os": our algorithms on one-sided operations of the MPI. */
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "model/below.h"
+#include "model/lane.h"
+#include "model/registry.h"
+#include "native/calls.h"
+#include "transport/rma/epochs.h"
+
+enum { WINDOW, VIA, SYNC, ACCESS }; /* options, */
+enum { AS_CONFIGURED, STATIC, DYNAMIC };
+enum { PUT, GET };
+enum { FLUSH, PSCW };
+enum { DIRECT, CALLS };
+
+/* Memory and streams for one way to use it.  No two ways share them: a rank may still read what
+ * came by the one when others already write by the other. */
+typedef struct line {
+    cco_lane lane;
+    cco_window window;
+    cco_epochs epochs;
+} line;
+
+enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, LINES };
+
+typedef struct own {
+    struct {
+        line line;
+        bool asked;      /* for its window: it is there, or never will be, */
+        const char *why; /* because of this */
+    } kept[LINES];
+    line made[LINES]; /* for windows of one call */
+    bool held;        /* CRESTA_Win_init */
+} own;
+
+static const char own_key; /* its address is the key */
+
+static void close_line(line *l)
+{
+    cco_lane_close(&l->lane);
+    cco_window_free(&l->window);
+    cco_epochs_close(&l->epochs);
+}
+
+static void release(void *data)
+{
+    own *o = data;
+    for (int i = 0; i < LINES; i++) {
+        close_line(&o->kept[i].line);
+        cco_lane_empty(&o->kept[i].line.lane);
+        cco_lane_empty(&o->made[i].lane);
+    }
+    free(o);
+}
+
+/* NULL when communicators run out. */
+static own *own_of(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
+        o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    return o;
+}
+
+/* NULL on all ranks, or on all why there is none. */
+static const char *open_line(line *l, int kind, cco_comm *state, size_t ring)
+{
+    const char *why;
+    const MPI_Comm comm = state->private_comm;
+    if (kind == EPOCHS) {
+        why = cco_epochs_open(&l->epochs, ring, comm);
+        if (why == NULL)
+            cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
+        return why;
+    }
+    const size_t zero = cco_stream_share(state->size, 0);
+    why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero, comm,
+                          kind < PUTS_BY_CALLS);
+    if (why == NULL)
+        cco_lane_open(&l->lane, &l->window.area, kind == GETS || kind == GETS_BY_CALLS, state);
+    return why;
+}
+
+/* The window that is kept, made in the first call that wants it.  NULL, or why there is none. */
+static const char *keep(own *o, int kind, cco_comm *state)
+{
+    const size_t bytes = cco_configured.os_window.bytes;
+    if (!o->kept[kind].asked) {
+        o->kept[kind].asked = true;
+        o->kept[kind].why = open_line(&o->kept[kind].line, kind, state,
+                                      cco_stream_ring(state->size, bytes));
+    }
+    return o->kept[kind].why;
+}
+
+static int run_line(line *l, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const int rc = cco_scheduled_run(&l->lane.scheduled, state, way, call);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+/* With a window for this call only, as large as it needs. */
+static int run_made(line *l, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const size_t ring = cco_lane_ring(state, call, cco_configured.os_window.bytes);
+    const char *why = open_line(l, kind, state, ring);
+    if (why != NULL)
+        return cco_run_below(&cco_model_os, state, call, why);
+    const int rc = run_line(l, state, way, call);
+    close_line(l);
+    return rc;
+}
+
+static bool is_dynamic(const own *o, const cco_way *way)
+{
+    const cco_store *store = &cco_configured.os_window;
+    if (way->options[WINDOW] != AS_CONFIGURED)
+        return way->options[WINDOW] == DYNAMIC;
+    return store->dynamic && (store->given || !o->held);
+}
+
+static int kind_of(const cco_way *way)
+{
+    if (way->options[SYNC] == PSCW)
+        return EPOCHS;
+    if (way->options[ACCESS] == CALLS)
+        return way->options[VIA] == GET ? GETS_BY_CALLS : PUTS_BY_CALLS;
+    return way->options[VIA] == GET ? GETS : PUTS;
+}
+
+static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    if (!cco_arguments_fine(state, call))
+        return cco_native_blocking(call);
+    own *o = own_of(state);
+    if (o == NULL) {
+        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
+        return MPI_ERR_COMM;
+    }
+    const int kind = kind_of(way);
+    if (is_dynamic(o, way))
+        return run_made(&o->made[kind], kind, state, way, call);
+    const char *why = keep(o, kind, state);
+    return why == NULL ? run_line(&o->kept[kind].line, state, way, call)
+                       : cco_run_below(&cco_model_os, state, call, why);
+}
+
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    if (way->options[SYNC] == PSCW && way->options[VIA] == GET)
+        return "sync=pscw only puts";
+    return cco_scheduled_refuses(way, coll, size);
+}
+
+/* CRESTA_Win_init: the window is static, and made now if a call may want it. */
+static void hold(cco_comm *state, bool wanted)
+{
+    own *o = own_of(state);
+    if (o == NULL)
+        return;
+    o->held = true;
+    if (wanted)
+        keep(o, PUTS, state);
+}
+
+/* CRESTA_Win_finalize. */
+static void let_go(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o == NULL || !o->held)
+        return;
+    o->held = false;
+    for (int i = 0; i < LINES; i++) {
+        close_line(&o->kept[i].line);
+        o->kept[i].asked = false;
+    }
+}
+
+static const cco_param options[CCO_OPTIONS + 1] = {
+    {"window", AS_CONFIGURED, 0, 2, "kept, or made for each call; else as CRESTA_OS_WINDOW says",
+     "configured|static|dynamic"},
+    {"via", PUT, 0, 1, "who moves data: the rank that has them, or the one that wants them",
+     "put|get"},
+    {"sync", FLUSH, 0, 1, "passive target with flushes, or post, start, complete and wait",
+     "flush|pscw"},
+    {"access", DIRECT, 0, 1,
+     "read and write what others share with this rank, or everything by calls of the MPI",
+     "direct|calls"},
+};
+
+const cco_model cco_model_os = {
+    .name = "os",
+    .doc = "our algorithms on one-sided operations of the MPI",
+    .run = run,
+    .below = &cco_model_p2p,
+    .algorithms = cco_algo_of,
+    .options = options,
+    .refuses = refuses,
+    .hold = hold,
+    .let_go = let_go,
+};

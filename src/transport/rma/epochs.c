@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* epochs.c - see epochs.h. */
+#include "transport/rma/epochs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wait.h"
+#include "transport/p2p/p2p.h"
+#include "transport/stream/parcel.h"
+
+enum {
+    LINE = 64, /* of a share of the words, for each peer, which alone writes there: */
+    OFFERED = 0,
+    TURNED = 4,
+    WANTED = 8,
+    EXPOSED = 12,
+};
+
+static bool make_room(cco_epochs *e, size_t n)
+{
+    e->pairs = calloc(n, sizeof *e->pairs);
+    e->list = calloc(n, sizeof *e->list);
+    e->seen = calloc(2 * n, sizeof *e->seen);
+    return e->pairs != NULL && e->list != NULL && e->seen != NULL;
+}
+
+const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm)
+{
+    int size;
+    PMPI_Comm_size(comm, &size);
+    const size_t n = (size_t)size;
+    *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
+    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, true);
+    if (why == NULL)
+        why = cco_window_make_bare(&e->data, n * piece, comm);
+    if (why == NULL && !cco_all(make_room(e, n), comm))
+        why = "no memory";
+    if (why == NULL)
+        PMPI_Comm_group(comm, &e->everybody);
+    else
+        cco_epochs_close(e);
+    return why;
+}
+
+void cco_epochs_close(cco_epochs *e)
+{
+    cco_window_free(&e->words);
+    cco_window_free(&e->data);
+    if (e->pairs != NULL && e->everybody != MPI_GROUP_NULL)
+        PMPI_Group_free(&e->everybody);
+    free(e->pairs);
+    free(e->list);
+    free(e->seen);
+    *e = (cco_epochs){0};
+}
+
+static uint32_t word_of(const cco_epochs *e, int peer, size_t at)
+{
+    const char *line = e->words.area.share + (size_t)peer * LINE;
+    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
+}
+
+static int tell(cco_epochs *e, int peer, size_t at, uint32_t word)
+{
+    cco_area *area = &e->words.area;
+    return area->kind->tell(area, peer, (size_t)area->rank * LINE + at, word);
+}
+
+static size_t part_of(const cco_epochs *e, const cco_parcel *one)
+{
+    return one->left < e->piece ? one->left : e->piece;
+}
+
+/* True for the first message of its direction that is not through: the others keep the order. */
+static bool has_turn(cco_epochs *e, const cco_parcel *one, bool sends)
+{
+    if (one->peer < 0 || one->sends != sends)
+        return false;
+    unsigned *seen = &e->seen[2 * one->peer + sends];
+    const bool first = *seen != e->pass;
+    *seen = e->pass;
+    return first;
+}
+
+/* The exposure has ended: its pieces are here. */
+static int take(cco_parcels *f)
+{
+    cco_epochs *e = f->shared;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *one = &f->list[i];
+        if (!has_turn(e, one, false) || !e->pairs[one->peer].open)
+            continue;
+        const size_t n = part_of(e, one);
+        e->pairs[one->peer].open = false;
+        memcpy(one->at, e->data.area.share + (size_t)one->peer * e->piece, n);
+        cco_parcel_advance(one, n);
+        rc = cco_parcel_check(f, one);
+    }
+    return rc;
+}
+
+/* Functions of the MPI, called and not pointed to: the loader may find what is called later, and
+ * must where the preload library meets a process without MPI. */
+static int post(MPI_Group group, int assert, MPI_Win win)
+{
+    return PMPI_Win_post(group, assert, win);
+}
+
+static int start(MPI_Group group, int assert, MPI_Win win)
+{
+    return PMPI_Win_start(group, assert, win);
+}
+
+/* Opens an epoch for the first `n` peers of the list; `open` is post or start. */
+static int open_epoch(cco_epochs *e, int n, int (*open)(MPI_Group group, int assert, MPI_Win win))
+{
+    MPI_Group group;
+    int rc = PMPI_Group_incl(e->everybody, n, e->list, &group);
+    if (rc == MPI_SUCCESS)
+        rc = open(group, 0, e->data.win);
+    return rc == MPI_SUCCESS ? PMPI_Group_free(&group) : rc;
+}
+
+/* Says which offers this rank wants, and exposes the window to those who have turned to it. */
+static int expose(cco_parcels *f)
+{
+    cco_epochs *e = f->shared;
+    int n = 0, rc = MPI_SUCCESS;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        const cco_parcel *one = &f->list[i];
+        if (!has_turn(e, one, false))
+            continue;
+        cco_epochs_pair *pair = &e->pairs[one->peer];
+        if (pair->wanted == pair->exposed && word_of(e, one->peer, OFFERED) != pair->wanted)
+            rc = tell(e, one->peer, WANTED, ++pair->wanted);
+        if (pair->wanted == pair->exposed || word_of(e, one->peer, TURNED) == pair->exposed)
+            continue;
+        pair->open = true;
+        e->list[n++] = one->peer;
+    }
+    if (n == 0 || rc != MPI_SUCCESS)
+        return rc;
+    rc = open_epoch(e, n, post);
+    e->exposed = rc == MPI_SUCCESS;
+    for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
+        rc = tell(e, e->list[i], EXPOSED, ++e->pairs[e->list[i]].exposed);
+    return rc;
+}
+
+static int receive(cco_parcels *f)
+{
+    cco_epochs *e = f->shared;
+    int ended = 0, rc = MPI_SUCCESS;
+    if (e->exposed) {
+        rc = PMPI_Win_test(e->data.win, &ended);
+        if (rc != MPI_SUCCESS || !ended)
+            return rc;
+        e->exposed = false;
+        e->pass++;
+        rc = take(f);
+    }
+    e->pass++;
+    return rc == MPI_SUCCESS ? expose(f) : rc;
+}
+
+/* Puts a piece to the receiver that has exposed its window for it. */
+static int put(cco_parcels *f, cco_parcel *one)
+{
+    cco_epochs *e = f->shared;
+    const int n = (int)part_of(e, one);
+    const MPI_Aint at = (MPI_Aint)((size_t)e->words.area.rank * e->piece);
+    e->list[0] = one->peer;
+    int rc = open_epoch(e, 1, start);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at, n, MPI_BYTE, e->data.win);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Win_complete(e->data.win);
+    e->turned_to = -1;
+    cco_parcel_advance(one, (size_t)n);
+    return rc == MPI_SUCCESS ? cco_parcel_check(f, one) : rc;
+}
+
+/* One step with a message that has its turn: offers its next piece, turns to its receiver if that
+ * wants it, or puts it if the window is exposed. */
+static int serve(cco_parcels *f, cco_parcel *one)
+{
+    cco_epochs *e = f->shared;
+    const int peer = one->peer;
+    cco_epochs_pair *pair = &e->pairs[peer];
+    if (e->turned_to == peer)
+        return word_of(e, peer, EXPOSED) == pair->turned ? put(f, one) : MPI_SUCCESS;
+    if (pair->offered == pair->turned)
+        return tell(e, peer, OFFERED, ++pair->offered);
+    if (e->turned_to >= 0 || word_of(e, peer, WANTED) != pair->offered)
+        return MPI_SUCCESS;
+    e->turned_to = peer;
+    return tell(e, peer, TURNED, ++pair->turned);
+}
+
+static int send(cco_parcels *f)
+{
+    cco_epochs *e = f->shared;
+    int rc = MPI_SUCCESS;
+    e->pass++;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++)
+        if (has_turn(e, &f->list[i], true))
+            rc = serve(f, &f->list[i]);
+    return rc;
+}
+
+static int test(void *flight, bool *done)
+{
+    cco_parcels *f = flight;
+    cco_epochs *e = f->shared;
+    cco_area *words = &e->words.area;
+    int rc = e->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = words->kind->look(words);
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = receive(f);
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = send(f);
+    *done = rc == MPI_SUCCESS && f->done == f->count;
+    if (*done)
+        f->count = f->done = 0;
+    return rc;
+}
+
+static void abandon(void *flight)
+{
+    cco_epochs *e = ((cco_parcels *)flight)->shared;
+    cco_parcels_drop(flight);
+    e->broken = true;
+}
+
+const cco_transport cco_transport_epochs = {
+    .name = "epochs",
+    .open = cco_parcels_open,
+    .close = free,
+    .begin = cco_parcels_begin,
+    .recv = cco_parcels_recv,
+    .send = cco_parcels_send,
+    .test = test,
+    .abandon = abandon,
+    .copy = cco_mpi_copy,
+    .reduce = cco_mpi_reduce,
+};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* window.c - see window.h. */
+#include "transport/rma/window.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "core/ending.h"
+#include "core/log.h"
+#include "core/wait.h"
+#include "transport/rma/shared.h"
+
+enum { LOOKS = 16 }; /* one of so many lets the MPI get on */
+
+static cco_window *of(cco_area *area)
+{
+    return (cco_window *)area; /* its first member */
+}
+
+static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
+{
+    return PMPI_Put(from, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
+}
+
+static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
+{
+    return PMPI_Get(to, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
+}
+
+static int complete(cco_area *area, int peer)
+{
+    return PMPI_Win_flush(peer, of(area)->win);
+}
+
+/* The synchronisation before it is for what this rank wrote into its own share. */
+static int tell(cco_area *area, int peer, size_t at, uint32_t word)
+{
+    const MPI_Win win = of(area)->win;
+    int rc = PMPI_Win_sync(win);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Accumulate(&word, 1, MPI_UINT32_T, peer, (MPI_Aint)at, 1, MPI_UINT32_T,
+                             MPI_REPLACE, win);
+    return rc == MPI_SUCCESS ? PMPI_Win_flush(peer, win) : rc;
+}
+
+/* Where messages carry what others put and get, the MPI must be called for it to get on; no call of
+ * windows promises that, a probe does. */
+static int look(cco_area *area)
+{
+    cco_window *w = of(area);
+    int flag;
+    if (++w->looks % LOOKS == 0)
+        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &flag, MPI_STATUS_IGNORE);
+    return PMPI_Win_sync(w->win);
+}
+
+static const cco_area_kind kind = {
+    .name = "window", .put = put, .get = get, .complete = complete, .tell = tell, .look = look};
+
+/* Words are waited for in this rank's own memory, which must be what others write to. */
+static bool is_unified(MPI_Win win)
+{
+    int *model, found = 0;
+    return PMPI_Win_get_attr(win, MPI_WIN_MODEL, &model, &found) == MPI_SUCCESS && found &&
+           *model == MPI_WIN_UNIFIED;
+}
+
+/* Open MPI 4 stops a job with MPI_THREAD_MULTIPLE that makes a window between hosts without a
+ * network of its own for that ("pt2pt does not support MPI_THREAD_MULTIPLE"). */
+const char *cco_window_refused(MPI_Comm comm)
+{
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (!cco_all(level < MPI_THREAD_MULTIPLE, comm) && !cco_window_can_share(comm))
+        return "this Open MPI has no windows between hosts with MPI_THREAD_MULTIPLE";
+#else
+    (void)comm;
+#endif
+    return NULL;
+}
+
+/* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
+ * at the same time, as those of all rows are (docs/mpi-defects.md).  So rank 0 of each takes its
+ * turn: with a lock on a directory, which leaves nothing behind however the process ends.  All
+ * ranks have come to make the window by then: who has the turn waits for nobody else. */
+static int take_turn(MPI_Comm comm)
+{
+    int turn = -1;
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    if (rank == 0)
+        turn = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (turn >= 0 && flock(turn, LOCK_EX) != 0 && errno == EINTR)
+        ;
+#else
+    (void)comm;
+#endif
+    return turn;
+}
+
+static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
+{
+    void *base = NULL;
+    const int turn = take_turn(comm);
+    const int rc = shared
+                       ? cco_window_share(w, bytes, comm, &base)
+                       : PMPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    if (turn >= 0)
+        close(turn);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    PMPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
+    w->area = (cco_area){
+        .kind = shared ? &cco_window_shared : &kind, .share = base, .bytes = bytes};
+    PMPI_Comm_rank(comm, &w->area.rank);
+    PMPI_Comm_size(comm, &w->area.size);
+    return MPI_SUCCESS;
+}
+
+static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
+{
+    const char *why = cco_window_refused(comm);
+    *w = (cco_window){.win = MPI_WIN_NULL, .comm = comm};
+    if (why != NULL)
+        return why;
+    if (!cco_all(make(w, bytes, comm, shared) == MPI_SUCCESS, comm))
+        why = "the MPI makes no window";
+    else if (!cco_all(is_unified(w->win), comm))
+        why = "windows of this MPI have separate memories";
+    if (why != NULL) {
+        if (cco_all(w->win != MPI_WIN_NULL, comm))
+            PMPI_Win_free(&w->win);
+        free(w->shares);
+        *w = (cco_window){.win = MPI_WIN_NULL};
+        return why;
+    }
+    w->number = cco_ending_number(comm);
+    return NULL;
+}
+
+const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm)
+{
+    return make_bare(w, bytes, comm, false);
+}
+
+const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share)
+{
+    const char *why = make_bare(w, bytes, comm, share && cco_window_can_share(comm));
+    if (why != NULL)
+        return why;
+    memset(w->area.share, 0, zero);
+    w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
+    PMPI_Win_sync(w->win);
+    cco_all(true, comm); /* nobody writes before all have come here */
+    return NULL;
+}
+
+static void end(void *what)
+{
+    cco_window *w = what;
+    if (w->locked)
+        PMPI_Win_unlock_all(w->win);
+    PMPI_Win_free(&w->win);
+    free(w->shares);
+    free(w);
+}
+
+void cco_window_free(cco_window *w)
+{
+    if (w->win == MPI_WIN_NULL || w->area.kind == NULL)
+        return;
+    cco_window *last = malloc(sizeof *last);
+    if (last == NULL)
+        cco_fatal("no memory to free a window");
+    *last = *w;
+    *w = (cco_window){0};
+    cco_ending(last->number, end, last);
+}

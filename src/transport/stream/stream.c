@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream.c - see stream.h.
+ *
+ * A share begins with a line for each peer, in which only that peer writes: how much it gave to us
+ * and took from us.  The rings follow, one for each peer. */
+#include "transport/stream/stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/p2p/p2p.h"
+#include "transport/stream/parcel.h"
+
+enum {
+    LINE = 64,
+    TAKEN = 4,              /* in a line; what was given is at its start */
+    LEAST = 64,             /* bytes of a ring, */
+    MOST = 1 << 30,         /* so that counters and int are wide enough */
+    PIECES = 4,             /* of a ring: the one while the other is on its way */
+    SMALL_PIECE = 16 << 10, /* but not smaller than this */
+};
+
+size_t cco_stream_share(int size, size_t ring)
+{
+    return (size_t)size * (LINE + ring);
+}
+
+size_t cco_stream_ring(int size, size_t bytes)
+{
+    const size_t each = bytes / (size_t)size;
+    const size_t ring = each > LINE ? (each - LINE) / LINE * LINE : 0;
+    return ring < LEAST ? LEAST : ring > MOST ? MOST : ring;
+}
+
+bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets)
+{
+    const size_t n = (size_t)area->size;
+    *stream = (cco_stream){.area = area, .gets = gets};
+    stream->ring = cco_stream_ring(area->size, area->bytes);
+    stream->pairs = calloc(n, sizeof *stream->pairs);
+    stream->stuck = calloc(2 * n, sizeof *stream->stuck);
+    if (stream->pairs != NULL && stream->stuck != NULL)
+        return true;
+    cco_stream_close(stream);
+    return false;
+}
+
+void cco_stream_close(cco_stream *stream)
+{
+    free(stream->pairs);
+    free(stream->stuck);
+    *stream = (cco_stream){0};
+}
+
+static uint32_t word_of(const cco_stream *s, int peer, size_t at)
+{
+    const char *line = s->area->share + (size_t)peer * LINE;
+    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
+}
+
+static int tell(const cco_stream *s, int peer, size_t at, uint64_t count)
+{
+    return s->area->kind->tell(s->area, peer, (size_t)s->area->rank * LINE + at, (uint32_t)count);
+}
+
+/* Where byte `count` of a stream lies in the ring for `rank`, in the share that has it. */
+static size_t place_of(const cco_stream *s, int rank, uint64_t count)
+{
+    return (size_t)s->area->size * LINE + (size_t)rank * s->ring + count % s->ring;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How much of a message may go at once from byte `count` on: to the end of the ring. */
+static size_t stretch(const cco_stream *s, size_t left, uint64_t count, size_t room)
+{
+    return least(least(left, room), s->ring - count % s->ring);
+}
+
+/* Bytes after which the receiver should hear of them: it takes them while more are on their way. */
+static size_t piece_of(const cco_stream *s)
+{
+    const size_t piece = s->ring / PIECES;
+    return piece > SMALL_PIECE ? piece : SMALL_PIECE;
+}
+
+static int give(cco_stream *s, cco_parcel *it)
+{
+    cco_stream_pair *pair = &s->pairs[it->peer];
+    size_t piece = piece_of(s);
+    const uint32_t taken = word_of(s, it->peer, TAKEN);
+    for (size_t n; piece > 0; piece -= n) {
+        n = stretch(s, least(it->left, piece), pair->given,
+                    s->ring - ((uint32_t)pair->given - taken));
+        if (n == 0)
+            break;
+        if (s->gets) {
+            memcpy(s->area->share + place_of(s, it->peer, pair->given), it->at, n);
+        } else {
+            const size_t at = place_of(s, s->area->rank, pair->given);
+            const int rc = s->area->kind->put(s->area, it->peer, at, it->at, n);
+            if (rc != MPI_SUCCESS)
+                return rc;
+        }
+        pair->given += n;
+        cco_parcel_advance(it, n);
+        it->moved = true;
+    }
+    return MPI_SUCCESS;
+}
+
+static int take(cco_stream *s, cco_parcel *it)
+{
+    cco_stream_pair *pair = &s->pairs[it->peer];
+    const uint32_t given = word_of(s, it->peer, 0);
+    for (size_t n; (n = stretch(s, it->left, pair->taken, given - (uint32_t)pair->taken)) > 0;) {
+        if (s->gets) {
+            const size_t at = place_of(s, s->area->rank, pair->taken);
+            const int rc = s->area->kind->get(s->area, it->peer, at, it->at, n);
+            if (rc != MPI_SUCCESS)
+                return rc;
+        } else {
+            memcpy(it->at, s->area->share + place_of(s, it->peer, pair->taken), n);
+        }
+        pair->taken += n;
+        cco_parcel_advance(it, n);
+        it->moved = true;
+    }
+    return MPI_SUCCESS;
+}
+
+/* The peer hears what moved: at once of what it was given; of what was taken when half a ring has
+ * come together, which leaves it the other half. */
+static int report(cco_stream *s, cco_parcel *it)
+{
+    cco_stream_pair *pair = &s->pairs[it->peer];
+    int rc = MPI_SUCCESS;
+    it->moved = false;
+    if (it->sends != s->gets)
+        rc = s->area->kind->complete(s->area, it->peer);
+    if (rc == MPI_SUCCESS && it->sends)
+        return tell(s, it->peer, 0, pair->given);
+    if (rc != MPI_SUCCESS || pair->taken - pair->told < s->ring / 2)
+        return rc;
+    pair->told = pair->taken;
+    return tell(s, it->peer, TAKEN, pair->taken);
+}
+
+/* Moves every message as far as it goes now.  Those of one direction keep their order. */
+static int move(cco_parcels *f)
+{
+    cco_stream *s = f->shared;
+    int rc = MPI_SUCCESS;
+    s->pass++;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *it = &f->list[i];
+        if (it->peer < 0)
+            continue;
+        unsigned *stuck = &s->stuck[2 * it->peer + it->sends];
+        if (*stuck == s->pass)
+            continue;
+        rc = it->sends ? give(s, it) : take(s, it);
+        if (it->left > 0)
+            *stuck = s->pass;
+    }
+    return rc;
+}
+
+static int report_all(cco_parcels *f)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *it = &f->list[i];
+        if (it->peer < 0)
+            continue;
+        if (it->moved)
+            rc = report(f->shared, it);
+        if (rc == MPI_SUCCESS && it->left == 0) {
+            rc = cco_parcel_check(f, it);
+        }
+    }
+    return rc;
+}
+
+static int test(void *data, bool *done)
+{
+    cco_parcels *f = data;
+    cco_stream *s = f->shared;
+    int rc = s->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = s->area->kind->look(s->area);
+    if (rc == MPI_SUCCESS)
+        rc = move(f);
+    if (rc == MPI_SUCCESS)
+        rc = report_all(f);
+    *done = rc == MPI_SUCCESS && f->done == f->count;
+    if (*done)
+        f->count = f->done = 0;
+    return rc;
+}
+
+/* Where the streams are, nobody knows. */
+static void abandon(void *flight)
+{
+    cco_stream *s = ((cco_parcels *)flight)->shared;
+    cco_parcels_drop(flight);
+    s->broken = true;
+}
+
+const cco_transport cco_transport_stream = {
+    .name = "stream",
+    .open = cco_parcels_open,
+    .close = free,
+    .begin = cco_parcels_begin,
+    .recv = cco_parcels_recv,
+    .send = cco_parcels_send,
+    .test = test,
+    .abandon = abandon,
+    .copy = cco_mpi_copy,
+    .reduce = cco_mpi_reduce,
+};

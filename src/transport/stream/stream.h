@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream.h - sends and receives by one-sided operations: what a rank sends to another is a stream
+ * of bytes through a ring in an area.
+ *
+ * Both ranks know how long each message is, and take messages in the same order, so that nothing
+ * but bytes and two counters pass: how many the sender has given (`given`, in the receiver's
+ * share), and how many the receiver has taken (`taken`, in the sender's).  A message longer than
+ * the ring goes in pieces; a sender runs ahead by a ring.  The ring lies with the receiver, where
+ * the sender puts, or with the sender, from where the receiver gets. */
+#ifndef CCO_STREAM_H
+#define CCO_STREAM_H
+
+#include <stdbool.h>
+
+#include "sched/transport.h"
+#include "transport/stream/area.h"
+
+/* Bytes that this rank gave to a peer, and took from it, and of how many taken it has told.  Only
+ * their lower halves pass between ranks. */
+typedef struct cco_stream_pair {
+    uint64_t given, taken, told;
+} cco_stream_pair;
+
+/* What the flights of a communicator share. */
+typedef struct cco_stream {
+    cco_area *area;
+    bool gets;   /* receivers get; otherwise senders put */
+    size_t ring; /* bytes, for each ordered pair of ranks */
+    cco_stream_pair *pairs;
+    unsigned *stuck; /* twice the number of ranks: the pass in which a direction came no further */
+    unsigned pass;
+    bool broken; /* a schedule was given up: where the streams are, nobody knows */
+} cco_stream;
+
+/* Bytes of a share that has rings of `ring` bytes for `size` ranks. */
+size_t cco_stream_share(int size, size_t ring);
+
+/* The largest rings that a share of `bytes` has room for; they have a least size, and may take
+ * more.
+ */
+size_t cco_stream_ring(int size, size_t bytes);
+
+/* Streams through a new area.  False when memory runs out. */
+bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets);
+void cco_stream_close(cco_stream *stream); /* not the area */
+
+extern const cco_transport cco_transport_stream;
+
+#endif
