@@ -14,48 +14,45 @@ static int blocking(const cco_call *c)
         return PMPI_Bcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_GATHER:
         return PMPI_Gather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                           (int)c->recvcount, c->recvtype, c->root, c->comm);
+            (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_GATHERV:
         return PMPI_Gatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
-                            c->root, c->comm);
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm);
     case CCO_SCATTER:
         return PMPI_Scatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                            (int)c->recvcount, c->recvtype, c->root, c->comm);
+            (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_SCATTERV:
         return PMPI_Scatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                             c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root,
-                             c->comm);
+            c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_REDUCE:
         return PMPI_Reduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
-                           c->comm);
+            c->comm);
     case CCO_ALLGATHER:
         return PMPI_Allgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                              (int)c->recvcount, c->recvtype, c->comm);
+            (int)c->recvcount, c->recvtype, c->comm);
     case CCO_ALLGATHERV:
         return PMPI_Allgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                               (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
-                               c->comm);
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm);
     case CCO_ALLREDUCE:
         return PMPI_Allreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
-                              c->comm);
+            c->comm);
     case CCO_REDUCE_SCATTER:
         return PMPI_Reduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
-                                   c->op, c->comm);
+            c->op, c->comm);
     case CCO_REDUCE_SCATTER_BLOCK:
         return PMPI_Reduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                         c->op, c->comm);
+            c->op, c->comm);
     case CCO_ALLTOALL:
         return PMPI_Alltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                             (int)c->recvcount, c->recvtype, c->comm);
+            (int)c->recvcount, c->recvtype, c->comm);
     case CCO_ALLTOALLV:
         return PMPI_Alltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                              c->sendtype, c->recvbuf, (const int *)c->recvcounts,
-                              (const int *)c->recvdispls, c->recvtype, c->comm);
+            c->sendtype, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
+            c->recvtype, c->comm);
     case CCO_ALLTOALLW:
         return PMPI_Alltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                              c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
-                              (const int *)c->recvdispls, c->recvtypes, c->comm);
+            c->sendtypes, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
+            c->recvtypes, c->comm);
     case CCO_SCAN:
         return PMPI_Scan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
@@ -74,54 +71,52 @@ static int nonblocking(const cco_call *c, MPI_Request *request)
         return PMPI_Ibcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHER:
         return PMPI_Igather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                            (int)c->recvcount, c->recvtype, c->root, c->comm, request);
+            (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHERV:
         return PMPI_Igatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
-                             c->root, c->comm, request);
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm,
+            request);
     case CCO_SCATTER:
         return PMPI_Iscatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                             (int)c->recvcount, c->recvtype, c->root, c->comm, request);
+            (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_SCATTERV:
         return PMPI_Iscatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                              c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root,
-                              c->comm, request);
+            c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_REDUCE:
         return PMPI_Ireduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
-                            c->comm, request);
+            c->comm, request);
     case CCO_ALLGATHER:
         return PMPI_Iallgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                               (int)c->recvcount, c->recvtype, c->comm, request);
+            (int)c->recvcount, c->recvtype, c->comm, request);
     case CCO_ALLGATHERV:
         return PMPI_Iallgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
-                                c->comm, request);
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm, request);
     case CCO_ALLREDUCE:
         return PMPI_Iallreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
-                               c->comm, request);
+            c->comm, request);
     case CCO_REDUCE_SCATTER:
         return PMPI_Ireduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
-                                    c->op, c->comm, request);
+            c->op, c->comm, request);
     case CCO_REDUCE_SCATTER_BLOCK:
         return PMPI_Ireduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                          c->op, c->comm, request);
+            c->op, c->comm, request);
     case CCO_ALLTOALL:
         return PMPI_Ialltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                              (int)c->recvcount, c->recvtype, c->comm, request);
+            (int)c->recvcount, c->recvtype, c->comm, request);
     case CCO_ALLTOALLV:
         return PMPI_Ialltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                               c->sendtype, c->recvbuf, (const int *)c->recvcounts,
-                               (const int *)c->recvdispls, c->recvtype, c->comm, request);
+            c->sendtype, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
+            c->recvtype, c->comm, request);
     case CCO_ALLTOALLW:
         return PMPI_Ialltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
-                               c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
-                               (const int *)c->recvdispls, c->recvtypes, c->comm, request);
+            c->sendtypes, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
+            c->recvtypes, c->comm, request);
     case CCO_SCAN:
         return PMPI_Iscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
-                          request);
+            request);
     case CCO_EXSCAN:
         return PMPI_Iexscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
-                            request);
+            request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -135,63 +130,57 @@ static int persistent(const cco_call *c, MPI_Info info, MPI_Request *request)
         return CCO_PMPI_INIT(Barrier_init)(c->comm, info, request);
     case CCO_BCAST:
         return CCO_PMPI_INIT(Bcast_init)(c->recvbuf, (int)c->recvcount, c->recvtype, c->root,
-                                         c->comm, info, request);
+            c->comm, info, request);
     case CCO_GATHER:
         return CCO_PMPI_INIT(Gather_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                          (int)c->recvcount, c->recvtype, c->root, c->comm, info,
-                                          request);
+            (int)c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_GATHERV:
         return CCO_PMPI_INIT(Gatherv_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                           (const int *)c->recvcounts, (const int *)c->recvdispls,
-                                           c->recvtype, c->root, c->comm, info, request);
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm,
+            info, request);
     case CCO_SCATTER:
         return CCO_PMPI_INIT(Scatter_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                           (int)c->recvcount, c->recvtype, c->root, c->comm, info,
-                                           request);
+            (int)c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_SCATTERV:
-        return CCO_PMPI_INIT(Scatterv_init)(
-            c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls, c->sendtype,
-            c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, info, request);
+        return CCO_PMPI_INIT(Scatterv_init)(c->sendbuf, (const int *)c->sendcounts,
+            (const int *)c->senddispls, c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype,
+            c->root, c->comm, info, request);
     case CCO_REDUCE:
         return CCO_PMPI_INIT(Reduce_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                          c->op, c->root, c->comm, info, request);
+            c->op, c->root, c->comm, info, request);
     case CCO_ALLGATHER:
         return CCO_PMPI_INIT(Allgather_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                             (int)c->recvcount, c->recvtype, c->comm, info,
-                                             request);
+            (int)c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLGATHERV:
-        return CCO_PMPI_INIT(Allgatherv_init)(
-            c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
-            (const int *)c->recvdispls, c->recvtype, c->comm, info, request);
+        return CCO_PMPI_INIT(Allgatherv_init)(c->sendbuf, (int)c->sendcount, c->sendtype,
+            c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
+            c->comm, info, request);
     case CCO_ALLREDUCE:
         return CCO_PMPI_INIT(Allreduce_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                             c->op, c->comm, info, request);
+            c->op, c->comm, info, request);
     case CCO_REDUCE_SCATTER:
         return CCO_PMPI_INIT(Reduce_scatter_init)(c->sendbuf, c->recvbuf,
-                                                  (const int *)c->recvcounts, c->recvtype, c->op,
-                                                  c->comm, info, request);
+            (const int *)c->recvcounts, c->recvtype, c->op, c->comm, info, request);
     case CCO_REDUCE_SCATTER_BLOCK:
         return CCO_PMPI_INIT(Reduce_scatter_block_init)(c->sendbuf, c->recvbuf, (int)c->recvcount,
-                                                        c->recvtype, c->op, c->comm, info, request);
+            c->recvtype, c->op, c->comm, info, request);
     case CCO_ALLTOALL:
         return CCO_PMPI_INIT(Alltoall_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-                                            (int)c->recvcount, c->recvtype, c->comm, info, request);
+            (int)c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLV:
         return CCO_PMPI_INIT(Alltoallv_init)(c->sendbuf, (const int *)c->sendcounts,
-                                             (const int *)c->senddispls, c->sendtype, c->recvbuf,
-                                             (const int *)c->recvcounts, (const int *)c->recvdispls,
-                                             c->recvtype, c->comm, info, request);
+            (const int *)c->senddispls, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
+            (const int *)c->recvdispls, c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLW:
         return CCO_PMPI_INIT(Alltoallw_init)(c->sendbuf, (const int *)c->sendcounts,
-                                             (const int *)c->senddispls, c->sendtypes, c->recvbuf,
-                                             (const int *)c->recvcounts, (const int *)c->recvdispls,
-                                             c->recvtypes, c->comm, info, request);
+            (const int *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
+            (const int *)c->recvdispls, c->recvtypes, c->comm, info, request);
     case CCO_SCAN:
         return CCO_PMPI_INIT(Scan_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                        c->op, c->comm, info, request);
+            c->op, c->comm, info, request);
     case CCO_EXSCAN:
         return CCO_PMPI_INIT(Exscan_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-                                          c->op, c->comm, info, request);
+            c->op, c->comm, info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -206,49 +195,49 @@ static int blocking_large(const cco_call *c)
         return PMPI_Bcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_GATHER:
         return PMPI_Gather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                             c->recvtype, c->root, c->comm);
+            c->recvtype, c->root, c->comm);
     case CCO_GATHERV:
         return PMPI_Gatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                              (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                              c->recvtype, c->root, c->comm);
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
+            c->comm);
     case CCO_SCATTER:
         return PMPI_Scatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                              c->recvtype, c->root, c->comm);
+            c->recvtype, c->root, c->comm);
     case CCO_SCATTERV:
         return PMPI_Scatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                               (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
-                               c->recvcount, c->recvtype, c->root, c->comm);
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
+            c->root, c->comm);
     case CCO_REDUCE:
         return PMPI_Reduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
-                             c->comm);
+            c->comm);
     case CCO_ALLGATHER:
         return PMPI_Allgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                                c->recvtype, c->comm);
+            c->recvtype, c->comm);
     case CCO_ALLGATHERV:
         return PMPI_Allgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                 (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                 c->recvtype, c->comm);
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
+            c->comm);
     case CCO_ALLREDUCE:
         return PMPI_Allreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_REDUCE_SCATTER:
         return PMPI_Reduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
-                                     c->recvtype, c->op, c->comm);
+            c->recvtype, c->op, c->comm);
     case CCO_REDUCE_SCATTER_BLOCK:
         return PMPI_Reduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
-                                           c->comm);
+            c->comm);
     case CCO_ALLTOALL:
         return PMPI_Alltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                               c->recvtype, c->comm);
+            c->recvtype, c->comm);
     case CCO_ALLTOALLV:
         return PMPI_Alltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                                (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
-                                (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                c->recvtype, c->comm);
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
+            c->comm);
     case CCO_ALLTOALLW:
         return PMPI_Alltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                                (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
-                                (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                c->recvtypes, c->comm);
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm);
     case CCO_SCAN:
         return PMPI_Scan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
@@ -267,56 +256,56 @@ static int nonblocking_large(const cco_call *c, MPI_Request *request)
         return PMPI_Ibcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHER:
         return PMPI_Igather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                              c->recvtype, c->root, c->comm, request);
+            c->recvtype, c->root, c->comm, request);
     case CCO_GATHERV:
         return PMPI_Igatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                               (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                               c->recvtype, c->root, c->comm, request);
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
+            c->comm, request);
     case CCO_SCATTER:
         return PMPI_Iscatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                               c->recvtype, c->root, c->comm, request);
+            c->recvtype, c->root, c->comm, request);
     case CCO_SCATTERV:
         return PMPI_Iscatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                                (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
-                                c->recvcount, c->recvtype, c->root, c->comm, request);
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
+            c->root, c->comm, request);
     case CCO_REDUCE:
         return PMPI_Ireduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
-                              c->comm, request);
+            c->comm, request);
     case CCO_ALLGATHER:
         return PMPI_Iallgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                                 c->recvtype, c->comm, request);
+            c->recvtype, c->comm, request);
     case CCO_ALLGATHERV:
         return PMPI_Iallgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                  (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                  c->recvtype, c->comm, request);
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            request);
     case CCO_ALLREDUCE:
         return PMPI_Iallreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
-                                 request);
+            request);
     case CCO_REDUCE_SCATTER:
         return PMPI_Ireduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
-                                      c->recvtype, c->op, c->comm, request);
+            c->recvtype, c->op, c->comm, request);
     case CCO_REDUCE_SCATTER_BLOCK:
         return PMPI_Ireduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-                                            c->op, c->comm, request);
+            c->op, c->comm, request);
     case CCO_ALLTOALL:
         return PMPI_Ialltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
-                                c->recvtype, c->comm, request);
+            c->recvtype, c->comm, request);
     case CCO_ALLTOALLV:
         return PMPI_Ialltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                                 (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
-                                 (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                 c->recvtype, c->comm, request);
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            request);
     case CCO_ALLTOALLW:
         return PMPI_Ialltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
-                                 (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
-                                 (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls,
-                                 c->recvtypes, c->comm, request);
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm, request);
     case CCO_SCAN:
         return PMPI_Iscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
-                            request);
+            request);
     case CCO_EXSCAN:
         return PMPI_Iexscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
-                              request);
+            request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -329,62 +318,59 @@ static int persistent_large(const cco_call *c, MPI_Info info, MPI_Request *reque
     switch (c->coll) {
     case CCO_BCAST:
         return CCO_PMPI_INIT(Bcast_init_c)(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm,
-                                           info, request);
+            info, request);
     case CCO_GATHER:
         return CCO_PMPI_INIT(Gather_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                            c->recvcount, c->recvtype, c->root, c->comm, info,
-                                            request);
+            c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_GATHERV:
-        return CCO_PMPI_INIT(Gatherv_init_c)(
-            c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, (const MPI_Count *)c->recvcounts,
-            (const MPI_Aint *)c->recvdispls, c->recvtype, c->root, c->comm, info, request);
+        return CCO_PMPI_INIT(Gatherv_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
+            c->comm, info, request);
     case CCO_SCATTER:
         return CCO_PMPI_INIT(Scatter_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                             c->recvcount, c->recvtype, c->root, c->comm, info,
-                                             request);
+            c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_SCATTERV:
-        return CCO_PMPI_INIT(Scatterv_init_c)(
-            c->sendbuf, (const MPI_Count *)c->sendcounts, (const MPI_Aint *)c->senddispls,
-            c->sendtype, c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm, info, request);
+        return CCO_PMPI_INIT(Scatterv_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
+            c->root, c->comm, info, request);
     case CCO_REDUCE:
         return CCO_PMPI_INIT(Reduce_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-                                            c->op, c->root, c->comm, info, request);
+            c->op, c->root, c->comm, info, request);
     case CCO_ALLGATHER:
         return CCO_PMPI_INIT(Allgather_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                               c->recvcount, c->recvtype, c->comm, info, request);
+            c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLGATHERV:
-        return CCO_PMPI_INIT(Allgatherv_init_c)(
-            c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, (const MPI_Count *)c->recvcounts,
-            (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm, info, request);
+        return CCO_PMPI_INIT(Allgatherv_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            info, request);
     case CCO_ALLREDUCE:
         return CCO_PMPI_INIT(Allreduce_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-                                               c->op, c->comm, info, request);
+            c->op, c->comm, info, request);
     case CCO_REDUCE_SCATTER:
         return CCO_PMPI_INIT(Reduce_scatter_init_c)(c->sendbuf, c->recvbuf,
-                                                    (const MPI_Count *)c->recvcounts, c->recvtype,
-                                                    c->op, c->comm, info, request);
+            (const MPI_Count *)c->recvcounts, c->recvtype, c->op, c->comm, info, request);
     case CCO_REDUCE_SCATTER_BLOCK:
-        return CCO_PMPI_INIT(Reduce_scatter_block_init_c)(
-            c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm, info, request);
+        return CCO_PMPI_INIT(Reduce_scatter_block_init_c)(c->sendbuf, c->recvbuf, c->recvcount,
+            c->recvtype, c->op, c->comm, info, request);
     case CCO_ALLTOALL:
         return CCO_PMPI_INIT(Alltoall_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-                                              c->recvcount, c->recvtype, c->comm, info, request);
+            c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLV:
-        return CCO_PMPI_INIT(Alltoallv_init_c)(
-            c->sendbuf, (const MPI_Count *)c->sendcounts, (const MPI_Aint *)c->senddispls,
-            c->sendtype, c->recvbuf, (const MPI_Count *)c->recvcounts,
-            (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm, info, request);
+        return CCO_PMPI_INIT(Alltoallv_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            info, request);
     case CCO_ALLTOALLW:
-        return CCO_PMPI_INIT(Alltoallw_init_c)(
-            c->sendbuf, (const MPI_Count *)c->sendcounts, (const MPI_Aint *)c->senddispls,
-            c->sendtypes, c->recvbuf, (const MPI_Count *)c->recvcounts,
-            (const MPI_Aint *)c->recvdispls, c->recvtypes, c->comm, info, request);
+        return CCO_PMPI_INIT(Alltoallw_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm, info, request);
     case CCO_SCAN:
         return CCO_PMPI_INIT(Scan_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
-                                          c->comm, info, request);
+            c->comm, info, request);
     case CCO_EXSCAN:
         return CCO_PMPI_INIT(Exscan_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-                                            c->op, c->comm, info, request);
+            c->op, c->comm, info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
