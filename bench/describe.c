@@ -98,6 +98,7 @@ static void put_models(void)
         json_field("doc", cco_models[i]->doc, ", ");
         printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
         json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", ", ");
+        json_field("below", cco_models[i]->below != NULL ? cco_models[i]->below->name : "", ", ");
         printf("\"options\": [");
         put_params(cco_models[i]->options);
         printf("], ");

@@ -39,17 +39,34 @@ class Choice:
         )
 
 
-def chosen(build, text, collectives):
+def chosen(build, text, collectives, stores=False):
     """`mpi` first, then what was asked for: `all` is every model and every algorithm of the
     collectives. COLLECTIVE=IMPL is what only some of them have. What exists for none of them, or
-    does not work here, is an error that says what is possible.
+    does not work here, is an error that says what is possible. With `stores`, models that keep
+    memory or make it for each call come as both.
     """
     if text == "all":
         asked = [*build.implementations, *every_algorithm(build, collectives)]
     else:
         asked = [n for n in text.split(",") if n]
+    if stores:
+        asked = [both for name in asked for both in static_and_dynamic(build, name)]
     words = [w for name in asked for w in expand(build, name, collectives, text == "all")]
     return ["mpi", *dict.fromkeys(w for w in words if w != "mpi")]
+
+
+STORES = {"static", "dynamic"}
+
+
+def static_and_dynamic(build, name):
+    """os -> os?window=static, os?window=dynamic; anything else as it is."""
+    choice = Choice.of(name)
+    options = model_of(build, choice).get("options", [])
+    store = next((o["name"] for o in options if set(o.get("names", [])) >= STORES), None)
+    if store is None or choice.algorithm or store in choice.params:
+        return [name]
+    sign = "&" if choice.params else "?"
+    return [f"{name}{sign}{store}={value}" for value in ("static", "dynamic")]
 
 
 def every_algorithm(build, collectives):

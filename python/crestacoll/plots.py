@@ -193,11 +193,19 @@ def names_of(records):
     return list(dict.fromkeys(r["implementation"] for r in records))
 
 
+def family(name):
+    """Static and dynamic memory have one colour."""
+    return re.sub(r"=(static|dynamic)\b", "=", name)
+
+
 def line_style(k, name):
-    """`mpi` is what all others are compared with; models are dashed, algorithms have markers."""
+    """`mpi` is what all others are compared with; models are dashed, dotted with memory for each
+    call, algorithms have markers."""
     if name == "mpi":
         return {"color": INK, "linewidth": 2.4, "zorder": 3}
     look = {"color": PALETTE[(k - 1) % len(PALETTE)], "linewidth": 1.5}
+    if name.endswith("=dynamic"):
+        return look | {"linestyle": ":"}
     if ":" not in name:
         return look | {"linestyle": "--"}
     return look | {"marker": "osv^Dx"[(k // len(PALETTE)) % 6], "markersize": 4}
@@ -205,9 +213,10 @@ def line_style(k, name):
 
 def bench_panel(axes, panel, records):
     names = names_of(records)
-    for k, name in enumerate(names):
+    families = list(dict.fromkeys(family(name) for name in names))
+    for name in names:
         mine = [r for r in records if r["implementation"] == name]
-        x, look = [max(r["bytes"], 1) for r in mine], line_style(k, name)
+        x, look = [max(r["bytes"], 1) for r in mine], line_style(families.index(family(name)), name)
         axes.plot(x, [r["median_us"] for r in mine], label=name, **({"marker": "."} | look))
         if len(names) > FEW and name != "mpi":
             continue

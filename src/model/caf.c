@@ -129,6 +129,14 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     return dynamic ? run_made(o, state, way, call) : run_kept(o, state, way, call);
 }
 
+/* CRESTA_Win_init: part of the coarray is taken now if a call may want it. */
+static void hold(cco_comm *state, bool wanted)
+{
+    own *o = wanted ? own_of(state) : NULL;
+    if (o != NULL)
+        keep(o, state, PUT);
+}
+
 static const cco_param options[CCO_OPTIONS + 1] = {
     {"buffer", AS_CONFIGURED, 0, 2,
      "a coarray that is kept, or one for each call; else as CRESTA_CAF_BUFFER says",
@@ -145,4 +153,5 @@ const cco_model cco_model_caf = {
     .algorithms = cco_algo_of,
     .options = options,
     .refuses = cco_scheduled_refuses,
+    .hold = hold,
 };

@@ -9,6 +9,7 @@
 #include "model/registry.h"
 #include "model/scheduled.h"
 #include "model/shm_memory.h"
+#include "model/shm_named.h"
 #include "native/calls.h"
 #include "transport/shm/flat.h"
 #include "transport/shm/segment.h"
@@ -39,6 +40,7 @@ typedef struct own {
     cco_board boards[BOARDS];
     cco_workshop shop;
     kept kept[CCO_MEMOS];
+    cco_shm_named named;
 } own;
 
 static const char own_key; /* its address is the key */
@@ -51,6 +53,7 @@ static void release(void *data)
     for (int i = 0; i < CCO_MEMOS; i++)
         cco_memo_empty(&o->kept[i].memo);
     cco_workshop_empty(&o->shop);
+    cco_shm_named_free(&o->named);
     free(o);
 }
 
@@ -126,6 +129,12 @@ static int run_frame(cco_board *b, const cco_flat *plan, const cco_frame *frame,
     return rc == MPI_SUCCESS ? cco_frame_drain(frame) : rc;
 }
 
+static int run_below(cco_comm *state, const cco_call *call)
+{
+    return cco_run_below(&cco_model_shm, state, call,
+                         "its ranks share no memory (other nodes, other containers, or no room)");
+}
+
 /* A call that is not remembered. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
@@ -138,9 +147,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         cco_board *b = board(o, state, plan.board);
         if (b == NULL) {
             cco_workshop_trim(&o->shop);
-            return cco_run_below(&cco_model_shm, state, call,
-                                 "its ranks share no memory (other nodes, other containers, or no"
-                                 " room)");
+            return run_below(state, call);
         }
         rc = run_frame(b, &plan, &frame, regions_for(state, &plan));
         if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL))
@@ -176,12 +183,16 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_again(state, o, k, call);
     if (!cco_arguments_fine(state, call))
         return cco_native_blocking(call);
-    return run_new(o, k, state, way, call);
+    if (way->algo == NULL)
+        return run_new(o, k, state, way, call);
+    return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)
+                                                 : run_below(state, call);
 }
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
-    (void)way, (void)coll;
+    if (way->algo != NULL)
+        return cco_scheduled_refuses(way, coll, size);
     return size > CCO_FLAT_RANKS ? "there are more than 64 processes" : NULL;
 }
 
@@ -190,5 +201,6 @@ const cco_model cco_model_shm = {
     .doc = "shared memory of a node",
     .run = run,
     .below = &cco_model_p2p,
+    .algorithms = cco_algo_of,
     .refuses = refuses,
 };

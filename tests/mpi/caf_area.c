@@ -66,7 +66,7 @@ static void exchange(cco_caf *caf, int round, size_t n, size_t odd)
         CHECK(wrong == 0 && data[n] == 0, "%ld of %zu bytes got back from %d", wrong, n, peer);
     }
     free(data);
-    cco_all(true, caf->comm); /* the next round overwrites */
+    cco_all(true, caf->area.comm); /* the next round overwrites */
 }
 
 static void exchanges(cco_caf *caf, int round)

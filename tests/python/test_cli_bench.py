@@ -116,7 +116,10 @@ class FakeBuild:
             {
                 "name": "os",
                 "works": True,
-                "options": [{"name": "memory"}, {"name": "via"}],
+                "options": [
+                    {"name": "memory", "names": ["configured", "static", "dynamic"]},
+                    {"name": "via", "names": ["put", "get"]},
+                ],
                 "algorithms": {"bcast": [{"name": "chain", "params": [{"name": "segment"}]}]},
             },
             {
@@ -153,6 +156,16 @@ class FakeBuild:
 )
 def test_implementations_are_chosen(text, collectives, words):
     assert choices.chosen(FakeBuild, text, collectives.split(",")) == words.split(",")
+
+
+def test_a_plot_has_static_and_dynamic_memory():
+    text = "os,os?via=get,os?memory=dynamic,os:chain,p2p"
+    words = choices.chosen(FakeBuild, text, ["bcast"], stores=True)
+    static, dynamic = "memory=static", "memory=dynamic"
+    assert words == [
+        *("mpi", f"os?{static}", f"os?{dynamic}", f"os?via=get&{static}", f"os?via=get&{dynamic}"),
+      *("bcast=os:chain", "p2p"),
+    ]
 
 
 @pytest.mark.parametrize(

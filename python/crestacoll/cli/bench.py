@@ -98,7 +98,10 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 @click.option(
     "--plot",
     metavar="FILE.html",
-    help="Also draw times over sizes: a page with all figures (html), or the plot (svg, png, pdf).",
+    help=(
+        "Also draw times over sizes: a page with all figures (html), or the plot (svg, png, pdf);"
+        " os and caf twice, with memory that is kept and with memory for each call."
+    ),
 )
 @json_option
 def command(
@@ -129,7 +132,7 @@ def command(
     how = {"timing": timing, "skew": skew, "samples": samples, "root": root}
     how["buffers"] = "cold" if cold else "hot"
     plans = [
-        (b, make_plan(b, collectives, implementations, sizes, ranks, how))
+        (b, make_plan(b, collectives, implementations, sizes, ranks, how, stores=bool(plot)))
         for b in choose_builds(mpis)
     ]
     results = run_all(plans, end)
@@ -155,9 +158,10 @@ def check_plot(path):
         raise Problem(f"--plot {path}: there is no such folder", exit_code=2)
 
 
-def make_plan(build, collectives, implementations, sizes, ranks, how):
+def make_plan(build, collectives, implementations, sizes, ranks, how, stores):
     asked = names(collectives, build.collectives, "collective")
-    return benchjob.Plan(asked, choices.chosen(build, implementations, asked), sizes, ranks, **how)
+    chosen = choices.chosen(build, implementations, asked, stores)
+    return benchjob.Plan(asked, chosen, sizes, ranks, **how)
 
 
 def names(text, known, what):

@@ -150,7 +150,7 @@ def try_models(build, models):
             elif not ran:
                 model["works"], model["why"] = (
                     False,
-                    "; ".join(n["text"] for n in result.notes) or "it did not run",
+                    "; ".join(dict.fromkeys(n["text"] for n in result.notes)) or "it did not run",
                 )
         except Problem as e:
             model["works"], model["why"] = False, str(e.message)
@@ -184,12 +184,13 @@ def print_build(build):
     )
     if build["default_impl"]:
         out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False)
-    made = table("implementation", "works here", "what it is")
+    made = table("implementation", "works here", "otherwise", "what it is")
     for m in build["models"]:
         works = "yes" if m["works"] else f"no: {m['why']}"
         made.add_row(
             m["name"],
             works + ("" if m.get("tried") or not m["works"] else " (not tried)"),
+            m["below"],
             m["doc"],
             style="" if m["works"] else "yellow",
         )

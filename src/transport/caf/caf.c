@@ -62,12 +62,8 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
  * in Fortran does that for all images. */
 static int look(cco_area *area)
 {
-    cco_caf *caf = of(area);
-    int flag;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (++caf->looks % LOOKS == 0)
-        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, caf->comm, &flag, MPI_STATUS_IGNORE);
-    return MPI_SUCCESS;
+    return cco_area_let_on(area, LOOKS);
 }
 
 static const cco_area_kind kind = {
@@ -78,7 +74,7 @@ static bool find_images(cco_caf *caf, int *ranks)
 {
     MPI_Group group, world;
     const int n = caf->area.size;
-    PMPI_Comm_group(caf->comm, &group);
+    PMPI_Comm_group(caf->area.comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     for (int i = 0; i < n; i++)
         ranks[i] = i;
@@ -98,7 +94,8 @@ static bool describe(cco_caf *caf, MPI_Comm comm)
     int rank, size;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
-    *caf = (cco_caf){.area = {.kind = &kind, .rank = rank, .size = size}, .comm = comm};
+    *caf = (cco_caf){0};
+    caf->area = (cco_area){.kind = &kind, .rank = rank, .size = size, .comm = comm};
     int *ranks = malloc(2 * (size_t)size * sizeof *ranks);
     caf->peers = calloc((size_t)size, sizeof *caf->peers);
     if (caf->peers == NULL || ranks == NULL)
@@ -124,7 +121,7 @@ static size_t aligned(size_t bytes)
 static bool clear(cco_caf *caf, size_t zero)
 {
     memset(caf->area.share, 0, zero < caf->area.bytes ? zero : caf->area.bytes);
-    return cco_all(true, caf->comm);
+    return cco_all(true, caf->area.comm);
 }
 
 /* The area of a rank alone. */
@@ -193,8 +190,8 @@ static bool share_starts(cco_caf *caf, const char *base)
     MPI_Request request;
     if (pads == NULL)
         cco_fatal("no memory for coarrays");
-    bool all = PMPI_Iallgather(&mine, 1, MPI_UNSIGNED_CHAR, pads, 1, MPI_UNSIGNED_CHAR, caf->comm,
-                               &request) == MPI_SUCCESS &&
+    bool all = PMPI_Iallgather(&mine, 1, MPI_UNSIGNED_CHAR, pads, 1, MPI_UNSIGNED_CHAR,
+                               caf->area.comm, &request) == MPI_SUCCESS &&
                cco_wait(&request) == MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         all = all && pads[i] < CCO_IMAGE_ALIGNED;

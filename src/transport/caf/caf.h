@@ -21,8 +21,6 @@ typedef struct cco_caf {
     cco_slice slice;  /* of the coarray that is kept; no blocks: the one for a call */
     uint32_t *left;   /* words in front of the share: which ranks have left the slice */
     char *own;        /* of a rank alone: it needs no coarray, and memory does */
-    MPI_Comm comm;
-    unsigned looks;
 } cco_caf;
 
 /* Starts coarrays in this job, the first time: in MPI_Init, or the first call on a communicator

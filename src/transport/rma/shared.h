@@ -6,8 +6,6 @@
 
 #include "transport/rma/window.h"
 
-extern const cco_area_kind cco_window_shared;
-
 /* Whether all ranks are on one node; the same on all of them.  Collective. */
 bool cco_window_can_share(MPI_Comm comm);
 

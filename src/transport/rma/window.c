@@ -52,11 +52,8 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
  * windows promises that, a probe does. */
 static int look(cco_area *area)
 {
-    cco_window *w = of(area);
-    int flag;
-    if (++w->looks % LOOKS == 0)
-        PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &flag, MPI_STATUS_IGNORE);
-    return PMPI_Win_sync(w->win);
+    const int rc = cco_area_let_on(area, LOOKS);
+    return rc == MPI_SUCCESS ? PMPI_Win_sync(of(area)->win) : rc;
 }
 
 static const cco_area_kind kind = {
@@ -117,8 +114,9 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
-    w->area = (cco_area){
-        .kind = shared ? &cco_window_shared : &kind, .share = base, .bytes = bytes};
+    w->area.kind = shared ? &cco_area_direct : &kind;
+    w->area.share = base;
+    w->area.bytes = bytes;
     PMPI_Comm_rank(comm, &w->area.rank);
     PMPI_Comm_size(comm, &w->area.size);
     return MPI_SUCCESS;
@@ -127,7 +125,7 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     const char *why = cco_window_refused(comm);
-    *w = (cco_window){.win = MPI_WIN_NULL, .comm = comm};
+    *w = (cco_window){.win = MPI_WIN_NULL, .area.comm = comm};
     if (why != NULL)
         return why;
     if (!cco_all(make(w, bytes, comm, shared) == MPI_SUCCESS, comm))
@@ -137,7 +135,7 @@ static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool sh
     if (why != NULL) {
         if (cco_all(w->win != MPI_WIN_NULL, comm))
             PMPI_Win_free(&w->win);
-        free(w->shares);
+        free(w->area.shares);
         *w = (cco_window){.win = MPI_WIN_NULL};
         return why;
     }
@@ -168,7 +166,7 @@ static void end(void *what)
     if (w->locked)
         PMPI_Win_unlock_all(w->win);
     PMPI_Win_free(&w->win);
-    free(w->shares);
+    free(w->area.shares);
     free(w);
 }
 

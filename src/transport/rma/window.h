@@ -11,10 +11,7 @@
 
 typedef struct cco_window {
     cco_area area;
-    MPI_Win win; /* MPI_WIN_NULL: there is none */
-    MPI_Comm comm;
-    char **shares; /* of each rank, if they are in the memory of this one; else NULL */
-    unsigned looks;
+    MPI_Win win;     /* MPI_WIN_NULL: there is none */
     bool locked;     /* the epoch is open */
     uint64_t number; /* core/ending.h */
 } cco_window;

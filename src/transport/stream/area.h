@@ -9,6 +9,7 @@
 #ifndef CCO_AREA_H
 #define CCO_AREA_H
 
+#include "core/mpi_compat.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,15 @@ struct cco_area {
     char *share; /* of this rank, aligned to 64 bytes */
     size_t bytes;
     int rank, size;
+    char **shares; /* of each rank, where all are in the memory of this one; else NULL */
+    MPI_Comm comm; /* of these ranks */
+    unsigned looks;
 };
+
+/* Of areas with `shares`: ranks read and write there by themselves. */
+extern const cco_area_kind cco_area_direct;
+
+/* For `look`: every so many times lets the MPI get on. */
+int cco_area_let_on(cco_area *area, unsigned every);
 
 #endif
