@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Pcontrol where
  * they do not pass the C names. */
+#include "api/async.h"
 #include "api/process.h"
 #include "handles.h"
 
@@ -54,8 +55,11 @@ void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
 void mpi_init_f08_(MPI_Fint *ierror)
 {
-    MPI_Fint rc = MPI_SUCCESS;
-    pmpir_init_f08_(&rc);
+    MPI_Fint rc = MPI_SUCCESS, level = cco_async_level(MPI_THREAD_SINGLE), provided;
+    if (level > MPI_THREAD_SINGLE)
+        pmpir_init_thread_f08_(&level, &provided, &rc);
+    else
+        pmpir_init_f08_(&rc);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     cco_f_return(ierror, rc);
@@ -63,8 +67,8 @@ void mpi_init_f08_(MPI_Fint *ierror)
 
 void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
-    MPI_Fint rc = MPI_SUCCESS;
-    pmpir_init_thread_f08_(required, provided, &rc);
+    MPI_Fint rc = MPI_SUCCESS, level = cco_async_level(*required);
+    pmpir_init_thread_f08_(&level, provided, &rc);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     cco_f_return(ierror, rc);

@@ -3,6 +3,9 @@
  * keep something come here. */
 #include "api/kept.h"
 
+#include "api/async.h"
+#include "core/helper.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -59,8 +62,11 @@ static cco_kept *take_out(MPI_Request request)
 
 void cco_kept_free(cco_kept *kept)
 {
-    if (kept != NULL)
-        free(kept->send);
+    if (kept == NULL)
+        return;
+    if (kept->counted)
+        cco_helper_count(-1);
+    free(kept->send);
     free(kept);
 }
 
@@ -70,6 +76,8 @@ void cco_kept_add(cco_kept *kept, MPI_Request request)
 {
     if (cco_kept_any())
         cco_kept_free(take_out(request));
+    if (kept == NULL && cco_async())
+        kept = calloc(1, sizeof *kept);
     if (kept == NULL)
         return;
     if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
@@ -77,6 +85,9 @@ void cco_kept_add(cco_kept *kept, MPI_Request request)
         return;
     }
     kept->request = request;
+    kept->counted = cco_async();
+    if (kept->counted)
+        cco_helper_count(1);
     insert(kept);
 }
 

@@ -18,6 +18,7 @@ typedef struct cco_kept {
     int place;             /* in an array of requests, while it is taken out */
     struct cco_kept *next; /* of its bucket, or taken out with it */
     char *send;            /* protected buffer, NULL if none */
+    bool counted;          /* the helper looks as long as it is under way */
     _Alignas(max_align_t) char arrays[];
 } cco_kept;
 
@@ -38,7 +39,8 @@ struct cco_given; /* api/given.h */
 /* Points a call to a copy of its send buffer, which the caller frees. */
 int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
 
-/* A request begins, with what is kept for it (or NULL). */
+/* A request begins, with what is kept for it (or NULL).  While there is a helper, every one is kept
+ * account of: it cannot see when those of the MPI end. */
 void cco_kept_add(cco_kept *kept, MPI_Request request);
 
 /* Before `count` requests may end: takes what is kept for them out of the table, so that nobody

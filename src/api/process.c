@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/async.h"
 #include "api/dispatch.h"
 #include "api/kept.h"
 #include "core/comm.h"
@@ -35,7 +36,7 @@ static bool coarrays; /* a rule names caf: they begin here, before any call on s
 
 static void move(void)
 {
-    cco_move();
+    cco_async_move();
 }
 
 /* From now on the MPI can be moved, also while we wait. */
@@ -155,6 +156,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (recorded)
         write_profile();
     set_phase(CCO_IDLE);
+    cco_async_end();
     cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
     cco_comm_end();
     cco_kept_end();
@@ -199,6 +201,7 @@ void cco_process_begin(void)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
         start_moving();
+        cco_async_begin();
         set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
         first = true;
     }

@@ -6,6 +6,7 @@
 #include "api/tell.h"
 #include "core/pause.h"
 #include "core/wait.h"
+#include "model/flight.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -19,18 +20,44 @@ static void tell(const cco_call *call)
         cco_tell_split(state, call);
 }
 
+cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
+{
+    const bool sized = state->sized >> call->coll & 1;
+    return cco_choose(state, call->coll, sized ? cco_bytes(call, state->rank, state->size) : 0);
+}
+
+/* The state of a communicator where the call runs as a schedule of ours; NULL where it is the
+ * MPI's.  The same on all ranks. */
+static cco_comm *flying(const cco_call *call)
+{
+    cco_comm *state = cco_async() ? cco_comm_find(call->comm) : NULL;
+    if (state == NULL || !state->ready || state->inter)
+        return NULL;
+    return cco_flight_takes(state, &cco_split_choice(state, call)->way, call) ? state : NULL;
+}
+
+static int start_flight(cco_comm *state, const cco_call *call, MPI_Request *request)
+{
+    const int rc = cco_flight_begin(state, &cco_split_choice(state, call)->way, call, request);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     tell(call);
-    cco_comm *state = cco_enter_start(call->comm);
+    cco_async_start();
+    cco_comm *flies = flying(call), *state = cco_enter_start(call->comm);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
     if (rc == MPI_SUCCESS)
-        rc = cco_start_nonblocking(&ours, request);
+        rc = flies != NULL ? start_flight(flies, &ours, request)
+                           : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
         cco_kept_add(kept, *request);
     else
@@ -41,11 +68,31 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     return rc;
 }
 
+/* The program ends all or any of these, whatever way.  They move on while nothing else moves them;
+ * the MPI would only look at its own, until the helper gets a core. */
+void cco_attend(int count, const MPI_Request requests[], bool all)
+{
+    for (int tries = 0; count > 0 && cco_flights_any(); cco_pause(&tries)) {
+        int ended = 0;
+        if (cco_flights_move())
+            tries = 0;
+        for (int i = 0; i < count; i++) {
+            int done = 0;
+            const int rc = PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+            ended += done || rc != MPI_SUCCESS; /* the MPI will tell */
+        }
+        if (all ? ended == count : ended > 0)
+            return;
+    }
+}
+
 /* Tests until all are complete, or one has failed. */
 static int wait_politely(int count, MPI_Request requests[])
 {
     for (int tries = 0;; cco_pause(&tries)) {
         int done = 0;
+        if (cco_flights_move())
+            tries = 0;
         const int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
         if (rc != MPI_SUCCESS || done)
             return rc;
@@ -64,6 +111,7 @@ int CRESTA_Coll_end(int count, MPI_Request requests[])
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
     cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
+    cco_flights_move();
     const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
     if (kept != NULL)
         cco_kept_settle(kept, requests);
@@ -72,5 +120,6 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 
 int CRESTA_Progress(void)
 {
+    cco_flights_move();
     return cco_move();
 }

@@ -3,17 +3,26 @@
 #ifndef CCO_SPLIT_H
 #define CCO_SPLIT_H
 
+#include "api/async.h"
 #include "api/kept.h"
 #include "api/process.h"
-#include "core/call.h"
+#include "core/comm.h"
 #include "core/config.h"
 #include "cresta_sp_coll.h"
 
 /* True while a call without arrays is nothing but the MPI's own. */
 static inline bool cco_begin_is_plain(void)
 {
-    return cco_phase_now() == CCO_IDLE && !cco_configured.protect && !cco_kept_any();
+    return cco_phase_now() == CCO_IDLE && !cco_configured.protect && !cco_async() &&
+           !cco_kept_any();
 }
+
+/* The rule that a begin goes by; the state is ready. */
+cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
+
+/* Before the MPI waits for all requests or any of them: returns when it need not wait long, because
+ * they are complete or none of ours is under way. */
+void cco_attend(int count, const MPI_Request requests[], bool all);
 
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);

@@ -2,10 +2,13 @@
 /* tell.c - see tell.h. */
 #include "api/tell.h"
 
+#include <stdio.h>
+
 #include "api/process.h"
 #include "core/config.h"
 #include "core/log.h"
-#include "native/models.h"
+#include "model/flight.h"
+#include "model/registry.h"
 
 static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
@@ -56,6 +59,32 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
     return true;
 }
 
+/* Why a call that could be a schedule of ours is the MPI's. */
+static const char *grounded(const cco_comm *state, const cco_choice *choice)
+{
+    if (choice->way.model->algorithms == NULL)
+        return "";
+    if (state->size == 1)
+        return ": there is one process";
+    return state->flies ? ": the operation is the program's"
+                        : ": there is no helper thread (CRESTA_ASYNC=thread)";
+}
+
+static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,
+                    char *text, size_t room)
+{
+    const cco_model *model = choice->way.model;
+    if (model == &cco_model_mpi || model == &cco_model_nonblock)
+        snprintf(text, room, "nonblock runs");
+    else if (!cco_flight_takes(state, &choice->way, call))
+        snprintf(text, room, "nonblock runs instead of %s%s", choice->impl,
+                 grounded(state, choice));
+    else if (model == &cco_model_p2p)
+        snprintf(text, room, "%s runs", choice->impl);
+    else
+        snprintf(text, room, "p2p runs instead of %s", choice->impl);
+}
+
 void cco_tell_split(cco_comm *state, const cco_call *call)
 {
     const uint32_t bit = 1u << call->coll;
@@ -66,10 +95,8 @@ void cco_tell_split(cco_comm *state, const cco_call *call)
         return;
     const cco_choice *choice = cco_choose(state, call->coll,
                                           cco_bytes(call, state->rank, state->size));
-    const bool same = choice->way.model == &cco_model_mpi ||
-                      choice->way.model == &cco_model_nonblock;
-    cco_log(CCO_LOG_INFO,
-            "%s_begin on communicator '%s' (%d processes): split-phase: nonblock runs%s%s",
-            cco_coll_infos[call->coll].name, state->name, state->size, same ? "" : " instead of ",
-            same ? "" : choice->impl);
+    char what[192];
+    say_how(state, choice, call, what, sizeof what);
+    cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d processes): split-phase: %s",
+            cco_coll_infos[call->coll].name, state->name, state->size, what);
 }

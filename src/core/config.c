@@ -190,6 +190,8 @@ void cco_config_read(void)
                                    CCO_LOG_WARN);
     c->fallback = (cco_fallback)one_of(
         c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
+    c->async = (cco_helping)one_of(c, "CRESTA_ASYNC",
+                                   (const char *const[]){"auto", "thread", "off"}, CCO_HELPING_OFF);
     read_wait(c);
     read_memory(c);
     read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);
@@ -198,6 +200,11 @@ void cco_config_read(void)
     read_debug(c);
     c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
+}
+
+bool cco_config_wants_thread(void)
+{
+    return strcmp(value("CRESTA_ASYNC"), "thread") == 0;
 }
 
 uint64_t cco_hash(uint64_t hash, const char *text)
@@ -212,8 +219,8 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[192];
-    snprintf(numbers, sizeof numbers, "%d %u %d %zu %d %zu %d %zu %d %d %d %lu %lu",
-             c->profile != NULL, c->profile_wait, (int)c->fallback, c->shm_memory,
+    snprintf(numbers, sizeof numbers, "%d %u %d %d %zu %d %zu %d %zu %d %d %d %lu %lu",
+             c->profile != NULL, c->profile_wait, (int)c->fallback, (int)c->async, c->shm_memory,
              c->os_window.dynamic, c->os_window.bytes, c->caf_buffer.dynamic, c->caf_buffer.bytes,
              c->protect, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
     return cco_hash(cco_hash(0, c->impl), numbers);

@@ -16,6 +16,13 @@ typedef enum cco_fallback {
     CCO_FALLBACK_SILENT
 } cco_fallback;
 
+/* CRESTA_ASYNC: whether there is a helper thread. */
+typedef enum cco_helping {
+    CCO_HELPING_AUTO, /* where the program has asked for MPI_THREAD_MULTIPLE */
+    CCO_HELPING_THREAD,
+    CCO_HELPING_OFF
+} cco_helping;
+
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
@@ -39,6 +46,7 @@ typedef struct cco_config {
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
+    cco_helping async;
     size_t shm_memory; /* bytes for each process */
     bool protect;      /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
@@ -58,6 +66,9 @@ extern const int cco_env_row_count;
 /* Reads the environment into cco_configured.  Errors are kept in it, to be told when all ranks have
  * met. */
 void cco_config_read(void);
+
+/* True for CRESTA_ASYNC=thread; may be asked before. */
+bool cco_config_wants_thread(void);
 
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
 uint64_t cco_hash(uint64_t hash, const char *text);

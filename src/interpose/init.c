@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* init.c - the small interposer, in the linked library too: MPI_Init, MPI_Init_thread,
- * MPI_Pcontrol.
+ * MPI_Finalize, MPI_Pcontrol.
  *
- * There is none for MPI_Finalize: an attribute of MPI_COMM_SELF ends crestacoll (api/process.c). */
+ * MPI_Finalize only ends the helper thread; the rest ends, and where it is passed by that too, with
+ * an attribute of MPI_COMM_SELF (api/process.c). */
+#include "api/async.h"
 #include "api/process.h"
 #include "core/mpi_compat.h"
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 {
-    const int rc = PMPI_Init(argc, argv);
+    const int level = cco_async_level(MPI_THREAD_SINGLE);
+    int provided;
+    const int rc = level > MPI_THREAD_SINGLE ? PMPI_Init_thread(argc, argv, level, &provided)
+                                             : PMPI_Init(argc, argv);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     return rc;
@@ -16,10 +21,16 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 
 CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    const int rc = PMPI_Init_thread(argc, argv, required, provided);
+    const int rc = PMPI_Init_thread(argc, argv, cco_async_level(required), provided);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     return rc;
+}
+
+CCO_EXPORT int MPI_Finalize(void)
+{
+    cco_async_end();
+    return PMPI_Finalize();
 }
 
 CCO_EXPORT int MPI_Pcontrol(const int level, ...)

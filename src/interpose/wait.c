@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wait.c - MPI_Wait* and MPI_Test*, in the linked library too: they let go of what was kept for a
- * request (api/kept.h).
+/* wait.c - MPI_Wait* and MPI_Test*, in the linked library too: they move on what is ours
+ * (model/flight.h), and let go of what was kept for a request (api/kept.h).
  *
  * While nothing is kept, they read one number more than the MPI's own. */
-#include "api/kept.h"
+#include "api/split.h"
+#include "model/flight.h"
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!cco_kept_any())
         return PMPI_Wait(request, status);
     cco_kept *kept = cco_kept_take(1, request);
+    cco_attend(1, request, true);
     const int rc = PMPI_Wait(request, status);
     cco_kept_settle(kept, request);
     return rc;
@@ -20,6 +22,7 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (!cco_kept_any())
         return PMPI_Test(request, flag, status);
     cco_kept *kept = cco_kept_take(1, request);
+    cco_flights_move();
     const int rc = PMPI_Test(request, flag, status);
     cco_kept_settle(kept, request);
     return rc;
@@ -30,6 +33,7 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
     if (!cco_kept_any())
         return PMPI_Waitall(count, requests, statuses);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_attend(count, requests, true);
     const int rc = PMPI_Waitall(count, requests, statuses);
     cco_kept_settle(kept, requests);
     return rc;
@@ -40,6 +44,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
     if (!cco_kept_any())
         return PMPI_Testall(count, requests, flag, statuses);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_flights_move();
     const int rc = PMPI_Testall(count, requests, flag, statuses);
     cco_kept_settle(kept, requests);
     return rc;
@@ -50,6 +55,7 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     if (!cco_kept_any())
         return PMPI_Waitany(count, requests, index, status);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_attend(count, requests, false);
     const int rc = PMPI_Waitany(count, requests, index, status);
     cco_kept_settle(kept, requests);
     return rc;
@@ -61,6 +67,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
     if (!cco_kept_any())
         return PMPI_Testany(count, requests, index, flag, status);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_flights_move();
     const int rc = PMPI_Testany(count, requests, index, flag, status);
     cco_kept_settle(kept, requests);
     return rc;
@@ -72,6 +79,7 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
     if (!cco_kept_any())
         return PMPI_Waitsome(count, requests, done, indices, statuses);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_attend(count, requests, false);
     const int rc = PMPI_Waitsome(count, requests, done, indices, statuses);
     cco_kept_settle(kept, requests);
     return rc;
@@ -83,6 +91,7 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
     if (!cco_kept_any())
         return PMPI_Testsome(count, requests, done, indices, statuses);
     cco_kept *kept = cco_kept_take(count, requests);
+    cco_flights_move();
     const int rc = PMPI_Testsome(count, requests, done, indices, statuses);
     cco_kept_settle(kept, requests);
     return rc;

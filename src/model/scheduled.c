@@ -56,38 +56,49 @@ static int give_way(cco_comm *state, const cco_algo *asked, const cco_algo *inst
     return error ? cco_comm_unsupported(state) : MPI_SUCCESS;
 }
 
-/* The algorithm for a problem, and its parameters. */
-static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+const cco_algo *cco_scheduled_algo(const cco_way *way, cco_problem *q)
 {
     if (way->algo != NULL && way->algo->usable(q)) {
         memcpy(q->params, way->params, sizeof q->params);
-        *algo = way->algo;
-        return MPI_SUCCESS;
+        return way->algo;
     }
-    *algo = cco_preset_algo(q);
-    use_presets(q->params, *algo);
-    return way->algo != NULL ? give_way(state, way->algo, *algo, q->coll) : MPI_SUCCESS;
+    const cco_algo *algo = cco_preset_algo(q);
+    use_presets(q->params, algo);
+    return algo;
+}
+
+/* The algorithm for a problem, and its parameters. */
+static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+{
+    *algo = cco_scheduled_algo(way, q);
+    return way->algo != NULL && way->algo != *algo ? give_way(state, way->algo, *algo, q->coll)
+                                                   : MPI_SUCCESS;
+}
+
+bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
+                        ptrdiff_t low)
+{
+    char *scratch = cco_workshop_room(&own->shop, CCO_TMP, plan->scratch);
+    if (scratch != NULL)
+        binding->base[CCO_TMP] = scratch - low;
+    return scratch != NULL;
 }
 
 /* Starts a plan and waits for its end. */
 static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
 {
-    char *scratch = cco_workshop_room(&own->shop, CCO_TMP, plan->scratch);
-    if (scratch == NULL)
-        return MPI_ERR_NO_MEM;
-    binding->base[CCO_TMP] = scratch - low;
-    return cco_engine_run(plan->engine, binding);
+    return cco_scheduled_bind(own, plan, binding, low) ? cco_engine_run(plan->engine, binding)
+                                                       : MPI_ERR_NO_MEM;
 }
 
-/* The sizes that only the root of a gatherv or scatterv knows, from its side with all blocks: a
- * broadcast brings them to `counts` everywhere. */
-static int share_counts(cco_scheduled *own, const cco_problem *q)
+int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
+                        cco_plan **plan)
 {
     const cco_side *known = q->coll == CCO_GATHERV ? &q->out : &q->in;
     const size_t n = (size_t)q->size * sizeof *own->counts;
-    cco_binding binding = {.operation.op = MPI_OP_NULL};
+    *binding = (cco_binding){.operation.op = MPI_OP_NULL};
     for (int base = 0; base < CCO_BASES; base++)
-        binding.layouts[base] = cco_layout_of_bytes;
+        binding->layouts[base] = cco_layout_of_bytes;
     const cco_problem sharing = {
         .coll = CCO_BCAST,
         .rank = q->rank,
@@ -97,15 +108,25 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
         .bytes = n,
         .unit = 1,
         .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n},
-        .layouts = binding.layouts};
-    cco_plan *plan = NULL;
+        .layouts = binding->layouts};
     if (own->counts == NULL && (own->counts = malloc(n)) == NULL)
         return MPI_ERR_NO_MEM;
     if (q->rank == q->root)
         memcpy(own->counts, known->n, n);
-    const int rc = cco_plan_find(&own->plans, &cco_bcast_binomial, &sharing, &plan);
-    binding.base[CCO_OUT] = (char *)own->counts;
-    return rc == MPI_SUCCESS ? run_plan(own, plan, &binding, 0) : rc;
+    binding->base[CCO_OUT] = (char *)own->counts;
+    const int rc = cco_plan_find(&own->plans, &cco_bcast_binomial, &sharing, plan);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return cco_scheduled_bind(own, *plan, binding, 0) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* Runs that. */
+static int share_counts(cco_scheduled *own, const cco_problem *q)
+{
+    cco_binding binding;
+    cco_plan *plan = NULL;
+    const int rc = cco_scheduled_share(own, q, &binding, &plan);
+    return rc == MPI_SUCCESS ? cco_engine_run(plan->engine, &binding) : rc;
 }
 
 /* The plan for a call; its data packed, if need be. */

@@ -29,6 +29,20 @@ bool cco_arguments_fine(const cco_comm *state, const cco_call *call);
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
 
+/* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its
+ * parameters: the preset one where the one asked for cannot do it. */
+const cco_algo *cco_scheduled_algo(const cco_way *way, cco_problem *q);
+
+/* Gives a plan its scratch, for elements whose data begin at `low`; false when memory runs out. */
+bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
+                        ptrdiff_t low);
+
+/* The sizes that only the root of a gatherv or scatterv knows, from its side with all blocks: the
+ * plan of a broadcast, bound, that brings them to `own->counts` everywhere.  Returns MPI_SUCCESS or
+ * an MPI error class. */
+int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
+                        cco_plan **plan);
+
 /* Why no schedule can do a collective so on `size` processes; for cco_model.refuses. */
 const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
+#include "model/flight.h"
 #include "model/registry.h"
 
 static cco_rules *user_rules, *builtin_rules;
@@ -108,5 +109,7 @@ bool cco_choose_for(cco_comm *state)
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
             state->untold |= 1u << coll;
     }
+    if (state->flies)
+        cco_flights_prepare(state);
     return true;
 }

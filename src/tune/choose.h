@@ -11,7 +11,7 @@
 void cco_choose_from(cco_rules *user, cco_rules *builtin);
 
 /* Makes the choices of a communicator, whose name and size are known: the user's rules, then its
- * program's, then the built-in ones, then `mpi`.  False when memory runs out. */
+ * program's, then the built-in ones, then `mpi`.  Collective.  False when memory runs out. */
 bool cco_choose_for(cco_comm *state);
 
 #endif

@@ -7,8 +7,6 @@
 
 #include "core/data.h"
 
-enum { TAGS = 32768 }; /* MPI promises 0 to 32767 */
-
 typedef struct flight {
     cco_p2p *shared;
     int tag;
@@ -29,7 +27,8 @@ static void begin(void *data)
 {
     flight *f = data;
     f->count = 0;
-    f->tag = f->shared->tag = (f->shared->tag + 1) % TAGS;
+    const int next = f->shared->tag + 1;
+    f->tag = f->shared->tag = f->shared->apart ? next : next % CCO_P2P_TAGS;
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */

@@ -5,10 +5,13 @@
 
 #include "sched/transport.h"
 
+enum { CCO_P2P_TAGS = 32768 }; /* MPI promises 0 to 32767 */
+
 /* What the flights of a communicator share. */
 typedef struct cco_p2p {
     MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
     int tag;       /* of the schedule that started last: the same on all ranks */
+    bool apart;    /* tags go on from there, and never come back to those of others */
 } cco_p2p;
 
 extern const cco_transport cco_transport_p2p;
