@@ -29,6 +29,7 @@ struct bench_options {
     double batch_us;   /* a back-to-back sample lasts at least this long */
     int rotate;        /* the root of rooted calls goes round */
     int cold;          /* use other buffers in every call */
+    double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *label; /* what the records call this MPI */
 };
 
@@ -69,6 +70,12 @@ struct bench_calls {
     int (*exscan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 };
 extern const struct bench_calls bench_plain, bench_cresta;
+
+/* Begins; begin.c keeps the one request, which bench_end completes, or the begin itself if it is to
+ * end at once. */
+extern const struct bench_calls bench_begins;
+void bench_begin_ends_at_once(int yes);
+int bench_end(void);
 
 /* How much of a buffer one rank uses. */
 enum bench_part {
@@ -118,7 +125,8 @@ int bench_problem_roots(const struct bench_problem *q, int rotate);
 void bench_problem_expect(struct bench_problem *q, const struct bench_world *w, int i, int roots);
 /* Does this rank get the same? Refused: another implementation would have to run. */
 enum bench_verdict { BENCH_RIGHT, BENCH_WRONG, BENCH_REFUSED };
-enum bench_verdict bench_problem_check(struct bench_problem *q, MPI_Comm comm, int i, int roots);
+enum bench_verdict bench_problem_check(struct bench_problem *q, const struct bench_calls *f,
+                                       MPI_Comm comm, int i, int roots);
 void *bench_send(const struct bench_problem *q, int slot);
 void *bench_recv(const struct bench_problem *q, int slot);
 

@@ -169,9 +169,10 @@ void bench_problem_expect(struct bench_problem *q, const struct bench_world *w, 
     memcpy(q->expected, bench_recv(q, 0), q->recv_len + GUARD);
 }
 
-enum bench_verdict bench_problem_check(struct bench_problem *q, MPI_Comm comm, int i, int roots)
+enum bench_verdict bench_problem_check(struct bench_problem *q, const struct bench_calls *f,
+                                       MPI_Comm comm, int i, int roots)
 {
-    const int root = root_of(q, i, roots), rc = once(&bench_cresta, q, comm, root);
+    const int root = root_of(q, i, roots), rc = once(f, q, comm, root);
     const int right = rc == MPI_SUCCESS && same(q, root);
     fill(q, bench_send(q, 0), q->send_len, q->rank);
     return rc == MPI_ERR_UNSUPPORTED_OPERATION ? BENCH_REFUSED

@@ -112,12 +112,20 @@ def run(build, plan, on_progress=lambda: None, limit=None):
     """One job, ended after `limit` seconds. Raises Problem if it does not come to its end; a wrong
     result is in the records.
     """
-    command = words(build, plan)
+    return run_command(build, words(build, plan), on_progress, limit)
+
+
+def run_command(build, command, on_progress=lambda: None, limit=None):
+    """The same with the words of the job given, whose program answers like crestacoll-bench."""
     result = Result()
     with tempfile.TemporaryFile("w+") as errors:
         with (
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=errors, text=True, env=clean_environment()
+                command,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+                env=clean_environment(),
             ) as job,
             ended_after(job, limit),
         ):
@@ -151,7 +159,9 @@ def ended_after(job, limit):
 
 def broken_off(build, code, said):
     """The library says what is wrong with a rule; the rest of the launcher's words are noise."""
-    refused = re.search(r"crestacoll: (CRESTA_Set_impl: .*\n.*\n.*\^ character \d+)", said)
+    refused = re.search(
+        r"crestacoll: (CRESTA_Set_impl: .*\n.*\n.*\^ character \d+)", said
+    )
     if refused:
         return Problem(refused[1].replace("CRESTA_Set_impl: ", "--impl: "), exit_code=2)
     return Problem(

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* overlap.c - crestacoll-overlap: how much of a collective happens while the program computes.
+ *
+ *   mpirun -n P crestacoll-overlap --collectives A --impl nonblock,p2p --sizes 8,1048576
+ *          [--work RATIO] [--samples N] [--budget S] [--label L]
+ *
+ * For every implementation in one job, one sample of each in turn:
+ *   N  begin and end at once
+ *   C  computation alone, with nothing in flight; as long as RATIO times N
+ *   T  begin, the same computation, end
+ * each for the slowest rank, in microseconds. Rank 0 prints JSON lines: a header, records, notes,
+ * an end. Exit code 1: some result was wrong; 2: usage. */
+#define _POSIX_C_SOURCE 200809L
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "crestacoll.h"
+#include "json.h"
+
+enum { TRIALS = 7, MAX_BATCH = 1000, FEWEST = 5, TIMES = 3 };
+enum { N, C, T }; /* of TIMES */
+
+struct series {
+    const char *impl;
+    MPI_Comm comm;
+    int batch, usable;
+    double units;      /* of computation in a call */
+    double *us[TIMES]; /* samples */
+};
+
+struct run {
+    struct bench_options o;
+    struct bench_world w;
+    struct series *series;
+    double units_per_us;
+    int wrong, cell, cells;
+};
+
+static volatile double sink;
+
+/* Arithmetic that stays in registers: nothing in it depends on memory or on the MPI. */
+static void compute(double units)
+{
+    double a = 1.0, b = 0.5;
+    for (long i = 0; i < (long)units; i++) {
+        a = a * 0.999999 + b;
+        b = b * 1.000001 - 1e-9 * a;
+    }
+    sink = a + b;
+}
+
+/* The fastest of some trials: others were disturbed. */
+static double calibrate(void)
+{
+    const double units = 200000;
+    double best = 1e9;
+    for (int i = 0; i < TRIALS; i++) {
+        const double start = bench_now();
+        compute(units);
+        const double us = 1e6 * (bench_now() - start);
+        best = us < best ? us : best;
+    }
+    return units / best;
+}
+
+static void begin(const struct bench_problem *q, const struct series *s)
+{
+    bench_call(&bench_begins, q, s->comm, 0, 0);
+}
+
+/* One sample on this rank, in microseconds a call. */
+static double sample(const struct run *r, const struct bench_problem *q, const struct series *s,
+                     int which)
+{
+    bench_barrier(&r->w);
+    const double start = bench_now();
+    for (int i = 0; i < s->batch; i++) {
+        if (which != C)
+            begin(q, s);
+        if (which != N)
+            compute(s->units);
+        if (which != C)
+            bench_end();
+    }
+    return 1e6 * (bench_now() - start) / s->batch;
+}
+
+/* How many calls make a sample, and how long the computation is: the same on all ranks. */
+static void prepare(const struct run *r, const struct bench_problem *q, struct series *s)
+{
+    double us[TRIALS];
+    s->batch = 1;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < TRIALS; i++)
+            us[i] = sample(r, q, s, N);
+        double median = bench_quantile(us, TRIALS, 0.5);
+        bench_max(&r->w, &median, 1, MPI_DOUBLE);
+        const double batch = 4 * r->o.batch_us / (median > 0.01 ? median : 0.01);
+        s->units = r->o.work * median * r->units_per_us;
+        s->batch = batch < 1 ? 1 : batch > MAX_BATCH ? MAX_BATCH : (int)batch;
+    }
+    bench_max(&r->w, &s->batch, 1, MPI_INT);
+}
+
+/* Does a begin and its end give what the MPI itself gives? Refused: another implementation would
+ * have to run. */
+static int check(const struct run *r, struct bench_problem *q, const struct series *s)
+{
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    bench_begin_ends_at_once(1);
+    bench_problem_expect(q, &r->w, 0, 1);
+    int verdict = (int)bench_problem_check(q, &bench_begins, s->comm, 0, 1);
+    bench_begin_ends_at_once(0);
+    bench_max(&r->w, &verdict, 1, MPI_INT);
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_ARE_FATAL);
+    return verdict;
+}
+
+static void note(const struct run *r, const char *about, const char *text)
+{
+    if (r->w.rank != 0)
+        return;
+    printf("{\"type\": \"note\", ");
+    json_field("about", about, ", ");
+    json_field("text", text, "}\n");
+    fflush(stdout);
+}
+
+static double at_most_one(double share)
+{
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+static void print_overlap(double n, double c, double t)
+{
+    const double hidden = c + n - t, less = c < n ? c : n, more = c < n ? n : c;
+    printf(", \"overlap_cresta\": %.4f, \"overlap_osu\": %.4f, \"overlap_imb\": %.4f",
+           at_most_one(hidden / less), at_most_one(hidden / n), at_most_one(hidden / more));
+}
+
+static void print_record(const struct run *r, const struct bench_problem *q, const struct series *s,
+                         int taken)
+{
+    static const char *const names[TIMES] = {"N", "C", "T"};
+    double median[TIMES];
+    printf("{\"type\": \"record\", \"collective\": \"%s\", ", q->coll->name);
+    json_field("implementation", s->impl, ", ");
+    json_field("mpi", r->o.label, "");
+    printf(", \"ranks\": %d, \"hosts\": %d, \"bytes\": %zu, \"work\": %g, \"samples\": %d, "
+           "\"batch\": %d, \"verified\": %s",
+           q->size, r->w.hosts, q->bytes, r->o.work, taken, s->batch,
+           s->usable == BENCH_RIGHT ? "true" : "false");
+    for (int k = 0; k < TIMES; k++) {
+        median[k] = bench_quantile(s->us[k], taken, 0.5);
+        printf(", \"%s_us\": %.6g, \"%s_p10_us\": %.6g, \"%s_p90_us\": %.6g", names[k], median[k],
+               names[k], bench_quantile(s->us[k], taken, 0.1), names[k],
+               bench_quantile(s->us[k], taken, 0.9));
+    }
+    print_overlap(median[N], median[C], median[T]);
+    printf("}\n");
+}
+
+/* Samples of all series in turn until there are enough or the time is up, as rank 0 sees it. */
+static int measure(const struct run *r, const struct bench_problem *q, double deadline)
+{
+    int taken = 0, late = 0;
+    while (taken < r->o.samples && !(late && taken >= FEWEST)) {
+        for (int k = 0; k < r->o.n_impls; k++)
+            for (int which = 0; which < TIMES && r->series[k].usable != BENCH_REFUSED; which++)
+                r->series[k].us[which][taken] = sample(r, q, &r->series[k], which);
+        taken++;
+        late = r->w.rank == 0 && bench_now() > deadline;
+        bench_max(&r->w, &late, 1, MPI_INT);
+    }
+    for (int k = 0; k < r->o.n_impls; k++)
+        for (int which = 0; which < TIMES; which++)
+            bench_max(&r->w, r->series[k].us[which], taken, MPI_DOUBLE);
+    return taken;
+}
+
+static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
+{
+    struct bench_problem q;
+    char about[160];
+    snprintf(about, sizeof about, "%s %zu bytes", coll->name, bytes);
+    const double deadline = bench_now() + (r->o.end - bench_now()) / (r->cells - r->cell++);
+    int failed = bench_problem_open(&q, coll, bytes, &r->w, 0) != NULL;
+    bench_max(&r->w, &failed, 1, MPI_INT);
+    for (int k = 0; k < r->o.n_impls && !failed; k++) {
+        struct series *s = &r->series[k];
+        s->usable = check(r, &q, s);
+        snprintf(about, sizeof about, "%s %s %zu bytes", s->impl, coll->name, bytes);
+        r->wrong |= s->usable == BENCH_WRONG;
+        if (s->usable == BENCH_REFUSED)
+            note(r, about, "left out: it cannot do this here");
+        else
+            prepare(r, &q, s);
+    }
+    if (failed)
+        note(r, about, "skipped: not enough memory");
+    const int taken = failed ? 0 : measure(r, &q, deadline);
+    for (int k = 0; k < r->o.n_impls && taken > 0 && r->w.rank == 0; k++)
+        if (r->series[k].usable != BENCH_REFUSED)
+            print_record(r, &q, &r->series[k], taken);
+    if (r->w.rank == 0)
+        printf("{\"type\": \"progress\", \"done\": %d, \"of\": %d}\n", r->cell, r->cells);
+    fflush(stdout);
+    bench_problem_close(&q);
+}
+
+/* NULL, or the implementation that the library does not take. */
+static const char *open_series(struct run *r)
+{
+    const char *bad = NULL;
+    r->series = calloc((size_t)r->o.n_impls, sizeof *r->series);
+    for (int i = 0; i < r->o.n_impls && !bad; i++) {
+        struct series *s = &r->series[i];
+        char spec[256];
+        *s = (struct series){.impl = r->o.impls[i], .batch = 1};
+        for (int k = 0; k < TIMES; k++)
+            s->us[k] = calloc((size_t)r->o.samples, sizeof *s->us[k]);
+        MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+        MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+        snprintf(spec, sizeof spec, "*=%s", s->impl);
+        bad = CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : s->impl;
+    }
+    return bad;
+}
+
+static void close_series(struct run *r)
+{
+    for (int i = 0; i < r->o.n_impls; i++) {
+        MPI_Comm_free(&r->series[i].comm);
+        for (int k = 0; k < TIMES; k++)
+            free(r->series[i].us[k]);
+    }
+    free(r->series);
+}
+
+static void print_header(const struct run *r)
+{
+    char library[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    MPI_Get_library_version(library, &length);
+    library[strcspn(library, "\n")] = '\0';
+    printf("{\"type\": \"header\", ");
+    json_field("mpi", r->o.label, ", ");
+    json_field("mpi_library", library, "");
+    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"cores_each\": %d, "
+           "\"oversubscribed\": %s}\n",
+           r->w.size, r->w.hosts, r->w.cores, r->w.cores_each,
+           r->w.oversubscribed ? "true" : "false");
+    fflush(stdout);
+}
+
+static int run(struct run *r)
+{
+    const double start = bench_now();
+    r->units_per_us = calibrate();
+    bench_max(&r->w, &r->units_per_us, 1, MPI_DOUBLE);
+    r->o.end = start + r->o.budget;
+    if (r->w.rank == 0)
+        print_header(r);
+    r->cells = r->o.n_collectives * r->o.n_sizes;
+    for (int c = 0; c < r->o.n_collectives; c++)
+        for (int i = 0; i < r->o.n_sizes; i++)
+            cell(r, bench_coll_named(r->o.collectives[c]), r->o.sizes[i]);
+    if (r->w.rank == 0)
+        printf("{\"type\": \"end\", \"ok\": %s, \"seconds\": %.3f}\n", r->wrong ? "false" : "true",
+               bench_now() - start);
+    return r->wrong;
+}
+
+int main(int argc, char **argv)
+{
+    struct run r = {0};
+    setenv("CRESTA_FALLBACK", "error", 1); /* the same on all hosts: launchers need not pass it */
+    MPI_Init(&argc, &argv);
+    bench_world_open(&r.w);
+    const char *bad = bench_options_read(&r.o, argc, argv);
+    for (int c = 0; !bad && c < r.o.n_collectives; c++)
+        if (!bench_coll_named(r.o.collectives[c]))
+            bad = r.o.collectives[c];
+    if (!bad)
+        bad = open_series(&r);
+    if (bad && r.w.rank == 0)
+        fprintf(stderr, "crestacoll-overlap: cannot use: %s\n", bad);
+    const int code = bad ? 2 : run(&r);
+    if (!bad)
+        close_series(&r);
+    bench_options_free(&r.o);
+    bench_world_close(&r.w);
+    MPI_Finalize();
+    return code;
+}

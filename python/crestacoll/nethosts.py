@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts that are none: network name spaces on this machine, joined by a bridge, each with a host
+name, a /dev/shm and a network interface of its own, whose rate may be limited. What MPI programs
+do between hosts can be tried there. Needs root, and Linux with ip and tc (iproute2).
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from crestacoll.ui import Problem
+
+NEEDED = ["ip", "tc", "unshare", "mount", "hostname"]
+SUBNET = "10.213.77"  # of nobody else: it exists in the name spaces only
+DEVICE = "eth0"
+
+# What a launcher takes for a remote shell: options, host, command. The host is an address.
+AGENT = """#!/bin/sh
+while [ "${{1#-}}" != "$1" ]; do shift; done
+number=$((${{1##*.}} - 1))
+shift
+exec ip netns exec {prefix}$number unshare --uts --ipc --mount sh -c '{enter} exec sh -c "$1"' \\
+    host$number "$*"
+"""
+ENTER = 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm &&'
+
+
+def why_not():
+    """Why there can be no hosts here; None if nothing is known against them."""
+    if os.geteuid() != 0:
+        return "it takes root"
+    missing = [name for name in NEEDED if not shutil.which(name)]
+    return f"there is no {', '.join(missing)} here" if missing else None
+
+
+def command(*words):
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Problem(f"no hosts here: {' '.join(words)}: {done.stderr.strip()}")
+
+
+@contextlib.contextmanager
+def hosts(count, rate=None):
+    """`count` hosts as long as the context lasts; `rate` as tc has it, such as 1gbit."""
+    why = why_not()
+    if why:
+        raise Problem(f"no hosts here: {why}")
+    with (
+        tempfile.TemporaryDirectory(prefix="crestacoll-hosts-") as folder,
+        contextlib.ExitStack() as s,
+    ):
+        yield Hosts(count, rate, Path(folder), s)
+
+
+class Hosts:
+    """Made by hosts(). Everything that is made says to the stack how it ends."""
+
+    def __init__(self, count, rate, folder, stack):
+        self.count, self.rate = count, rate
+        self.prefix = f"crestacoll-{os.getpid()}-"
+        self.agent = folder / "agent"
+        self.agent.write_text(AGENT.format(prefix=self.prefix, enter=ENTER))
+        self.agent.chmod(0o755)
+        self.switch = self.prefix + "switch"
+        self._space(stack, self.switch)
+        self._at(self.switch, "ip", "link", "add", "bridge", "type", "bridge")
+        self._at(self.switch, "ip", "link", "set", "bridge", "up")
+        for i in range(count):
+            self._host(stack, i)
+
+    def _space(self, stack, name):
+        command("ip", "netns", "add", name)
+        stack.callback(self._end_space, name)
+        self._at(name, "ip", "link", "set", "lo", "up")
+
+    @staticmethod
+    def _end_space(name):
+        """Whatever still runs there ends: launchers that were killed leave daemons behind."""
+        found = subprocess.run(
+            ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
+        )
+        for pid in found.stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), 9)
+        subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+    @staticmethod
+    def _at(name, *words):
+        command("ip", "netns", "exec", name, *words)
+
+    def _host(self, stack, i):
+        name, port = f"{self.prefix}{i}", f"port{i}"
+        self._space(stack, name)
+        self._at(
+            self.switch,
+            *(
+                "ip",
+                "link",
+                "add",
+                port,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                DEVICE,
+                "netns",
+                name,
+            ),
+        )
+        self._at(self.switch, "ip", "link", "set", port, "master", "bridge", "up")
+        self._at(name, "ip", "address", "add", f"{SUBNET}.{i + 1}/24", "dev", DEVICE)
+        self._at(name, "ip", "link", "set", DEVICE, "up")
+        if self.rate:
+            limit = ("rate", self.rate, "burst", "128kb", "latency", "50ms")
+            self._at(name, "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", *limit)
+
+    def launch_words(self, build, ranks):
+        """mpiexec with its options, started on the first host; ranks fill the hosts one by one."""
+        each = -(-ranks // self.count)
+        places = ",".join(f"{SUBNET}.{i + 1}:{each}" for i in range(self.count))
+        within = [
+            "ip",
+            "netns",
+            "exec",
+            f"{self.prefix}0",
+            "unshare",
+            "--uts",
+            "--ipc",
+            "--mount",
+        ]
+        within += ["sh", "-c", f'{ENTER} exec "$@"', "host0"]
+        return [
+            *within,
+            build.launcher,
+            *self._options(build, places),
+            "-n",
+            str(ranks),
+        ]
+
+    def _options(self, build, places):
+        if build.family == "openmpi":
+            net = f"{SUBNET}.0/24"
+            return [
+                *("--mca", "plm_rsh_agent", str(self.agent), "--mca", "pml", "ob1"),
+                *("--mca", "btl", "tcp,self,vader", "--mca", "btl_tcp_if_include", net),
+                *(
+                    "--mca",
+                    "oob_tcp_if_include",
+                    net,
+                    "--bind-to",
+                    "none",
+                    "--oversubscribe",
+                ),
+                *("--host", places),
+            ]
+        if build.family == "mpich":
+            return [
+                *(
+                    "-launcher",
+                    "ssh",
+                    "-launcher-exec",
+                    str(self.agent),
+                    "-iface",
+                    DEVICE,
+                ),
+                *("-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", DEVICE),
+                *("-hosts", places),
+            ]
+        raise Problem(f"hosts are not known for {build.family}")

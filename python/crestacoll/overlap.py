@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs crestacoll-overlap, and says in words what its figures mean."""
+
+import contextlib
+from dataclasses import dataclass
+
+from crestacoll import benchjob, nethosts
+
+LITTLE, MUCH = 0.2, 0.8  # of what could overlap
+
+
+@dataclass
+class Plan:
+    """What to measure."""
+
+    collective: str
+    implementations: list
+    sizes: list
+    ranks: int
+    work: float = 1.0
+    samples: int = 50
+    budget: float = 60.0
+    hosts: int = 1
+    rate: str | None = None
+
+    @property
+    def cells(self):
+        return len(self.sizes)
+
+
+def words(build, plan):
+    return [
+        *(str(build.program("crestacoll-overlap")), "--label", build.name),
+        *("--collectives", plan.collective, "--impl", ",".join(plan.implementations)),
+        *("--sizes", ",".join(map(str, plan.sizes)), "--work", f"{plan.work:g}"),
+        *("--samples", str(plan.samples), "--budget", f"{plan.budget:.3f}"),
+    ]
+
+
+def run(build, plan, on_progress=lambda: None):
+    """One job: benchjob.Result, whose records have N_us, C_us, T_us and the overlaps."""
+    with contextlib.ExitStack() as stack:
+        launch = benchjob.launch_words(build, plan.ranks)
+        if plan.hosts > 1:
+            hosts = stack.enter_context(nethosts.hosts(plan.hosts, plan.rate))
+            launch = hosts.launch_words(build, plan.ranks)
+        return benchjob.run_command(build, [*launch, *words(build, plan)], on_progress)
+
+
+def verdicts(records):
+    """A sentence for each implementation."""
+    names = dict.fromkeys(r["implementation"] for r in records)
+    return [
+        verdict(name, [r for r in records if r["implementation"] == name])
+        for name in names
+    ]
+
+
+def verdict(name, records):
+    best = max(records, key=lambda r: r["overlap_cresta"])
+    share = f"{best['overlap_cresta']:.0%}"
+    where = f"{best['collective']} of {best['bytes']} bytes"
+    if best["overlap_cresta"] < LITTLE:
+        what = f"is not moved on in the background: at most {share} is hidden"
+    elif best["overlap_cresta"] < MUCH:
+        what = f"is moved on in part: at most {share} is hidden ({where})"
+    else:
+        what = f"really happens meanwhile: up to {share} is hidden ({where})"
+    whose = "this MPI's own call" if name in ("mpi", "nonblock", "persist") else name
+    return f"{name}: {whose} {what}" if whose != name else f"{name}: {what}"
