@@ -72,7 +72,7 @@ void cco_kept_free(cco_kept *kept)
 
 /* MPIs give one handle to all operations that are complete from the start, so that here too what it
  * stood for before is over. */
-void cco_kept_add(cco_kept *kept, MPI_Request request)
+void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
 {
     if (cco_kept_any())
         cco_kept_free(take_out(request));
@@ -85,7 +85,7 @@ void cco_kept_add(cco_kept *kept, MPI_Request request)
         return;
     }
     kept->request = request;
-    kept->counted = cco_async();
+    kept->counted = kind == CCO_KEPT_MPIS && cco_async(); /* flights count themselves */
     if (kept->counted)
         cco_helper_count(1);
     insert(kept);

@@ -39,9 +39,10 @@ struct cco_given; /* api/given.h */
 /* Points a call to a copy of its send buffer, which the caller frees. */
 int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
 
-/* A request begins, with what is kept for it (or NULL).  While there is a helper, every one is kept
- * account of: it cannot see when those of the MPI end. */
-void cco_kept_add(cco_kept *kept, MPI_Request request);
+/* A request begins, with what is kept for it (or NULL).  It has a place here in any case if the
+ * helper shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move it. */
+typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS } cco_kept_kind;
+void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request);
 
 /* Before `count` requests may end: takes what is kept for them out of the table, so that nobody
  * mistakes a handle given anew for theirs.  Afterwards: frees it for those that are

@@ -59,7 +59,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
         rc = flies != NULL ? start_flight(flies, &ours, request)
                            : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
-        cco_kept_add(kept, *request);
+        cco_kept_add(kept, flies != NULL ? CCO_KEPT_OURS : CCO_KEPT_MPIS, *request);
     else
         cco_kept_free(kept);
     if (rc != MPI_SUCCESS && request != NULL)

@@ -43,7 +43,6 @@ static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
     long nap = SHORTEST_NS;
-    prctl(PR_SET_NAME, "crestacoll");
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
         if (is_idle()) {
@@ -68,6 +67,8 @@ static bool create(cco_helper_look look)
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     const bool created = pthread_create(&thread, NULL, work, &kept) == 0;
+    if (created)
+        pthread_setname_np(thread, "crestacoll");
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return created;
 }

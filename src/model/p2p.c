@@ -32,7 +32,7 @@ static own *own_of(cco_comm *state)
     if (comm == MPI_COMM_NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    o->p2p.comm = comm;
+    o->p2p = (cco_p2p){.comm = comm, .last = CCO_P2P_LAST};
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;
 }

@@ -2,6 +2,7 @@
 /* yard.c - see yard.h.  Begins come from one thread at a time, flights come back from any. */
 #include "model/yard.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "core/log.h"
@@ -16,6 +17,10 @@ struct cco_yard {
     int airborne;     /* flights whose messages are not over, and one for the communicator */
     int users;        /* flights that have not come back, and one for the communicator */
 };
+
+enum {
+    LEAST = 16384
+}; /* pairs of tags, for as many begins at once; every MPI that we know has more */
 
 static const char yard_key; /* its address is the key */
 
@@ -70,12 +75,12 @@ static int tag_pairs(void)
     if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) != MPI_SUCCESS || !found)
         return 0;
     const int most = *(int *)value;
-    return most > CCO_P2P_TAGS ? (most - CCO_P2P_TAGS) / 2 : 0;
+    return most > CCO_P2P_LAST ? (most - CCO_P2P_LAST) / 2 : 0;
 }
 
 void cco_yard_make(cco_comm *state)
 {
-    if (cco_yard_of(state) != NULL || tag_pairs() < CCO_P2P_TAGS / 2)
+    if (cco_yard_of(state) != NULL || tag_pairs() < LEAST)
         return;
     const MPI_Comm comm = cco_comm_private(state);
     if (comm == MPI_COMM_NULL)
@@ -95,7 +100,7 @@ static cco_flight *new_flight(cco_yard *yard, cco_comm *state)
     if (f == NULL)
         return NULL;
     f->yard = yard;
-    f->p2p = (cco_p2p){.comm = yard->comm, .apart = true};
+    f->p2p = (cco_p2p){.comm = yard->comm, .last = INT_MAX};
     cco_scheduled_over(&f->own, &cco_transport_p2p, &f->p2p, state);
     f->own.hook.trace = NULL; /* it may outlive the state */
     return f;
@@ -113,7 +118,7 @@ cco_flight *cco_yard_leave(cco_comm *state)
         f = new_flight(yard, state);
     if (f == NULL)
         return NULL;
-    f->p2p.tag = CCO_P2P_TAGS + 2 * (int)(yard->number++ % (unsigned)yard->pairs) - 1;
+    f->p2p.tag = CCO_P2P_LAST + 2 * (int)(yard->number++ % (unsigned)yard->pairs);
     __atomic_fetch_add(&yard->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&yard->airborne, 1, __ATOMIC_ACQ_REL);
     return f;

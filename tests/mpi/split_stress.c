@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* split_stress.c - split-phase collectives by chance: any of them, sizes, communicators with unlike
- * implementations, many under way, ended in any order and any way, blocking calls and messages in
- * between.
+/* split_stress.c - split-phase collectives by chance: any of them, sizes, implementations (which
+ * change while calls are under way), communicators, many under way, ended in any order and any way,
+ * blocking calls and messages in between.
  *
- *     split_stress [--seconds S] [--seed N] [--protected yes]
+ *     split_stress [--seconds S] [--seed N] [--protected yes] [--caf yes]
  *
+ * --caf adds model caf, whose blocking calls take long where ranks outnumber cores.
  * What begins is decided by a generator that all ranks share; what ends, and how, by one of each
  * rank.  The seed is printed. */
 #include <sched.h>
@@ -21,12 +22,25 @@
 enum { COMMS = 4, MOST = 24, ROUNDS = 50 };
 
 static MPI_Comm comms[COMMS];
-static const char *const impls[] = {"*=mpi", "*=nonblock", "*=p2p", "*=shm"};
+static const char *const impls[] = {"*=mpi",
+                                    "*=nonblock",
+                                    "*=p2p",
+                                    "*=shm",
+                                    "alltoall[1K-inf]=p2p,allreduce[0-100]=p2p:ring,*=nonblock",
+                                    "*=p2p:binomial",
+                                    "*=p2p:ring",
+                                    "*=p2p:bruck",
+                                    "*=os",
+                                    "barrier=p2p:tree,*=p2p:linear",
+                                    "*=p2p:pairwise",
+                                    "*=shm:ring",
+                                    "*=p2p",
+                                    "*=caf"};
 static struct flight flights[MOST];
 static MPI_Request requests[MOST]; /* of the flights that a call is to end */
 static int chosen[MOST];
 static unsigned long shared, own; /* generators */
-static bool spoil;
+static bool spoil, caf;
 
 /* SplitMix64, after G. Steele et al., 2014. */
 static int random_below(unsigned long *state, int n)
@@ -37,6 +51,14 @@ static int random_below(unsigned long *state, int n)
     return (int)((z ^ z >> 31) % (unsigned long)n);
 }
 
+/* Also while calls are under way, which stay what they are. */
+static void choose_impl(int comm)
+{
+    const char *impl = impls[random_below(&shared, LEN(impls) - !caf)];
+    snprintf(testing_label, sizeof testing_label, "choosing %s", impl);
+    CHECK(CRESTA_Set_impl(comms[comm], impl) == MPI_SUCCESS, "%s", impl);
+}
+
 static void make_comms(int rank)
 {
     comms[0] = MPI_COMM_WORLD;
@@ -44,7 +66,7 @@ static void make_comms(int rank)
     MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[2]);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &comms[3]);
     for (int i = 0; i < COMMS; i++)
-        CRESTA_Set_impl(comms[i], impls[i]);
+        choose_impl(i);
 }
 
 /* Some of what is under way; at least one if there is any. */
@@ -166,6 +188,8 @@ static void run(double seconds, int rank, int size)
                 end_some();
             if (random_below(&shared, 10) == 0)
                 block();
+            if (random_below(&shared, 100) == 0)
+                choose_impl(random_below(&shared, COMMS));
             if (random_below(&shared, 10) == 0)
                 pass_on(rank, size);
         }
@@ -187,6 +211,8 @@ int main(int argc, char **argv)
             seed = strtoul(argv[i + 1], NULL, 10);
         else if (strcmp(argv[i], "--protected") == 0)
             spoil = strcmp(argv[i + 1], "yes") == 0;
+        else if (strcmp(argv[i], "--caf") == 0)
+            caf = strcmp(argv[i + 1], "yes") == 0;
     testing_watchdog((unsigned)seconds + 60);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

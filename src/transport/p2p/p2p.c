@@ -27,8 +27,7 @@ static void begin(void *data)
 {
     flight *f = data;
     f->count = 0;
-    const int next = f->shared->tag + 1;
-    f->tag = f->shared->tag = f->shared->apart ? next : next % CCO_P2P_TAGS;
+    f->tag = f->shared->tag = (f->shared->tag + 1) & f->shared->last;
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */

@@ -5,13 +5,13 @@
 
 #include "sched/transport.h"
 
-enum { CCO_P2P_TAGS = 32768 }; /* MPI promises 0 to 32767 */
+enum { CCO_P2P_LAST = 32767 }; /* tag that every MPI has */
 
 /* What the flights of a communicator share. */
 typedef struct cco_p2p {
     MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
     int tag;       /* of the schedule that started last: the same on all ranks */
-    bool apart;    /* tags go on from there, and never come back to those of others */
+    int last;      /* tag before it begins again with 0: a power of two less 1 */
 } cco_p2p;
 
 extern const cco_transport cco_transport_p2p;

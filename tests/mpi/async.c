@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* async.c - the helper thread: what it moves, when it sleeps, when it is there at all.
+ *
+ *     async IMPL LEVEL EXPECTED [past]
+ *
+ * LEVEL is what the program asks MPI_Init_thread for, 0 to 3 (-1: it calls MPI_Init); EXPECTED is
+ * "thread" or "none": what CRESTA_ASYNC makes of that; "past" ends by PMPI_Finalize. */
+#include <dirent.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "flight.h"
+#include "testing/testing.h"
+
+/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+enum { MANY = 40, INTS = 5000, THREADS = 3 };
+
+static int rank, size;
+static const char *impl;
+
+static bool read_line(const char *path, const char *head, char *line, int room)
+{
+    FILE *file = fopen(path, "r");
+    bool found = false;
+    while (file != NULL && !found && fgets(line, room, file) != NULL)
+        found = strncmp(line, head, strlen(head)) == 0;
+    if (file != NULL)
+        fclose(file);
+    return found;
+}
+
+/* How often the helper has gone to sleep so far; -1 if there is none. */
+static long helper_sleeps(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    long sleeps = -1;
+    for (struct dirent *task; sleeps < 0 && (task = readdir(tasks)) != NULL;) {
+        char path[300], line[100];
+        snprintf(path, sizeof path, "/proc/self/task/%.20s/status", task->d_name);
+        if (read_line(path, "Name:\tcrestacoll\n", line, sizeof line) &&
+            read_line(path, "voluntary_ctxt_switches:", line, sizeof line))
+            sleeps = atol(strchr(line, ':') + 1);
+    }
+    closedir(tasks);
+    return sleeps;
+}
+
+static void compute(double seconds)
+{
+    for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;)
+        ;
+}
+
+static void doze(long milliseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+/* While nothing is under way it does not wake at all. */
+static void sleeps_when_idle(void)
+{
+    snprintf(testing_label, sizeof testing_label, "nothing is under way");
+    MPI_Barrier(MPI_COMM_WORLD);
+    doze(20); /* what it was in the middle of */
+    const long before = helper_sleeps();
+    compute(0.05);
+    const long after = helper_sleeps();
+    CHECK(before >= 0 && after == before, "woke %ld times", after - before);
+}
+
+/* Nobody calls the MPI between begin and end: a single test, at last, finds it complete. */
+static void moves_in_background(enum coll coll, int n)
+{
+    struct flight f;
+    int done = 0;
+    snprintf(testing_label, sizeof testing_label, "%s in the background, %d ints", coll_names[coll],
+             n);
+    for (long milliseconds = 20; !done && milliseconds < 900; milliseconds *= 2) {
+        flight_begin(&f, coll, MPI_COMM_WORLD, n, 0, n, false);
+        doze(milliseconds);
+        PMPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
+        CRESTA_Coll_end(1, &f.request);
+        flight_check(&f);
+        MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    }
+    CHECK(done, "not at its end after a second");
+}
+
+/* Blocks in the MPI until the other rank has sent a word. */
+static void await_word(int way, int from)
+{
+    int word = -1;
+    MPI_Request request;
+    switch (way % 3) {
+    case 0:
+        MPI_Recv(&word, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        break;
+    case 1:
+        MPI_Irecv(&word, 1, MPI_INT, from, 2, MPI_COMM_WORLD, &request);
+        PMPI_Wait(&request, MPI_STATUS_IGNORE); /* past the interposer */
+        break;
+    default:
+        MPI_Probe(from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&word, 1, MPI_INT, from, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    CHECK(word == from, "word %d from %d", word, from);
+}
+
+/* One rank waits in the MPI for another that ends first; the other image swaps them. */
+static void mixed_order(enum coll coll, int n, int way, int first, int second)
+{
+    struct flight f;
+    snprintf(testing_label, sizeof testing_label, "%s of %d ints, rank %d waits for %d, way %d",
+             coll_names[coll], n, first, second, way);
+    flight_begin(&f, coll, MPI_COMM_WORLD, n, first, way, false);
+    if (rank == first)
+        await_word(way, second);
+    if (way % 2)
+        CRESTA_Coll_end(1, &f.request);
+    else
+        PMPI_Wait(&f.request, MPI_STATUS_IGNORE); /* completed by the helper alone */
+    if (rank == second)
+        MPI_Send(&rank, 1, MPI_INT, first, 2, MPI_COMM_WORLD);
+    flight_check(&f);
+}
+
+static void mixed_orders(void)
+{
+    for (int coll = 0; coll < COLLS && size > 1; coll++)
+        for (int way = 0; way < 6; way++) {
+            const int n = way < 3 ? 3 : INTS;
+            mixed_order((enum coll)coll, n, way, 0, size - 1);
+            mixed_order((enum coll)coll, n, way, size - 1, 0);
+        }
+}
+
+static void many_at_once(void)
+{
+    static struct flight flights[MANY];
+    MPI_Request requests[MANY];
+    for (int i = 0; i < MANY; i++) {
+        flight_begin(&flights[i], (enum coll)(i % COLLS), MPI_COMM_WORLD, i * 7, i, i, false);
+        requests[i] = flights[i].request;
+    }
+    snprintf(testing_label, sizeof testing_label, "%d at once", MANY);
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < MANY; i++) {
+        flights[i].request = requests[i];
+        flight_check(&flights[i]);
+    }
+}
+
+/* Open MPI does not bear this with calls of its own. */
+static void free_in_flight(void)
+{
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm comm;
+        struct flight f;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        CRESTA_Set_impl(comm, impl);
+        snprintf(testing_label, sizeof testing_label, "communicator freed in flight");
+        flight_begin(&f, (enum coll)(i % COLLS), comm, INTS, 0, i, false);
+        MPI_Comm_free(&comm);
+        CRESTA_Coll_end(1, &f.request);
+        flight_check(&f);
+    }
+}
+
+static void *thread_main(void *data)
+{
+    MPI_Comm comm = *(MPI_Comm *)data;
+    for (int i = 0; i < 100; i++) {
+        struct flight a, b;
+        flight_begin(&a, (enum coll)(i % COLLS), comm, i, i, i, false);
+        flight_begin(&b, COLL_Allreduce, comm, i, 0, i, false);
+        CRESTA_Coll_end(1, &b.request);
+        MPI_Wait(&a.request, MPI_STATUS_IGNORE);
+        flight_check(&a);
+        flight_check(&b);
+    }
+    return NULL;
+}
+
+/* Threads with a communicator each. */
+static void several_threads(void)
+{
+    pthread_t threads[THREADS];
+    MPI_Comm comms[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+        CRESTA_Set_impl(comms[i], impl);
+    }
+    snprintf(testing_label, sizeof testing_label, "several threads");
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&threads[i], NULL, thread_main, &comms[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_free(&comms[i]);
+}
+
+/* Every collective runs as a schedule of ours: not every one has every algorithm. */
+static bool is_ours(void)
+{
+    return size > 1 && strchr(impl, ':') == NULL && strstr(impl, "=mpi") == NULL &&
+           strstr(impl, "=nonblock") == NULL && strstr(impl, "=persist") == NULL;
+}
+
+static void with_helper(void)
+{
+    CHECK(helper_sleeps() >= 0, "there is no helper thread");
+    sleeps_when_idle();
+    for (int i = 0; i < COLLS; i++)
+        moves_in_background((enum coll)i, 10);
+    moves_in_background(COLL_Alltoall, 100000);
+    many_at_once();
+    if (is_ours())
+        free_in_flight();
+    several_threads();
+    sleeps_when_idle();
+}
+
+static void begin_and_end(void)
+{
+    struct flight f;
+    flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, 3, 0, 1, false);
+    CRESTA_Coll_end(1, &f.request);
+    flight_check(&f);
+}
+
+int main(int argc, char **argv)
+{
+    char spec[64];
+    const int level = argc > 2 ? atoi(argv[2]) : -1;
+    const bool helped = argc > 3 && strcmp(argv[3], "thread") == 0;
+    int provided;
+    testing_watchdog(55);
+    if (level < 0)
+        MPI_Init(&argc, &argv);
+    else
+        MPI_Init_thread(&argc, &argv, level, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
+    impl = spec;
+    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
+    begin_and_end();
+    if (helped)
+        with_helper();
+    else
+        CHECK(helper_sleeps() < 0, "there is a helper thread");
+    mixed_orders();
+    begin_and_end();
+    if (argc > 4) /* past the interposer */
+        PMPI_Finalize();
+    else
+        MPI_Finalize();
+    CHECK(helper_sleeps() < 0, "the helper thread is left");
+    return testing_end("async");
+}
