@@ -159,7 +159,8 @@ static void check_all(struct run *r, struct bench_problem *q, const char *when)
         for (int k = 0; k < n; k++) {
             if (verdicts[k] == BENCH_REFUSED) /* on all ranks */
                 continue;
-            const int verdict = (int)bench_problem_check(q, &bench_cresta, r->now[k].comm, i, roots);
+            const int verdict =
+                (int)bench_problem_check(q, &bench_cresta, r->now[k].comm, i, roots);
             verdicts[k] = verdict > verdicts[k] ? verdict : verdicts[k];
         }
     }

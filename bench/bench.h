@@ -30,6 +30,7 @@ struct bench_options {
     int rotate;        /* the root of rooted calls goes round */
     int cold;          /* use other buffers in every call */
     double work;       /* crestacoll-overlap: computation, in times of the communication */
+    const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
     const char *label; /* what the records call this MPI */
 };
 

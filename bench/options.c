@@ -61,6 +61,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->cold = strcmp(value, "cold") == 0;
     else if (!strcmp(name, "--work"))
         o->work = atof(value);
+    else if (!strcmp(name, "--async"))
+        o->async = value;
     else if (!strcmp(name, "--label"))
         o->label = value;
     else
@@ -70,8 +72,13 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
 
 const char *bench_options_read(struct bench_options *o, int argc, char **argv)
 {
-    *o = (struct bench_options){
-        .samples = 200, .budget = 60, .batch_us = 50, .rotate = 1, .work = 1, .label = "mpi"};
+    *o = (struct bench_options){.samples = 200,
+                                .budget = 60,
+                                .batch_us = 50,
+                                .rotate = 1,
+                                .work = 1,
+                                .async = "thread",
+                                .label = "mpi"};
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *unknown = read_one(o, argv[i], argv[i + 1]);
         if (unknown)

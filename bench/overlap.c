@@ -2,7 +2,7 @@
 /* overlap.c - crestacoll-overlap: how much of a collective happens while the program computes.
  *
  *   mpirun -n P crestacoll-overlap --collectives A --impl nonblock,p2p --sizes 8,1048576
- *          [--work RATIO] [--samples N] [--budget S] [--label L]
+ *          [--work RATIO] [--async auto|thread|off] [--samples N] [--budget S] [--label L]
  *
  * For every implementation in one job, one sample of each in turn:
  *   N  begin and end at once
@@ -150,8 +150,8 @@ static void print_record(const struct run *r, const struct bench_problem *q, con
     json_field("implementation", s->impl, ", ");
     json_field("mpi", r->o.label, "");
     printf(", \"ranks\": %d, \"hosts\": %d, \"bytes\": %zu, \"work\": %g, \"samples\": %d, "
-           "\"batch\": %d, \"verified\": %s",
-           q->size, r->w.hosts, q->bytes, r->o.work, taken, s->batch,
+           "\"batch\": %d, \"async\": \"%s\", \"verified\": %s",
+           q->size, r->w.hosts, q->bytes, r->o.work, taken, s->batch, r->o.async,
            s->usable == BENCH_RIGHT ? "true" : "false");
     for (int k = 0; k < TIMES; k++) {
         median[k] = bench_quantile(s->us[k], taken, 0.5);
@@ -277,10 +277,10 @@ static int run(struct run *r)
 int main(int argc, char **argv)
 {
     struct run r = {0};
-    setenv("CRESTA_FALLBACK", "error", 1); /* the same on all hosts: launchers need not pass it */
+    const char *bad = bench_options_read(&r.o, argc, argv);
+    setenv("CRESTA_ASYNC", r.o.async, 1); /* the same on all hosts: launchers need not pass it */
     MPI_Init(&argc, &argv);
     bench_world_open(&r.w);
-    const char *bad = bench_options_read(&r.o, argc, argv);
     for (int c = 0; !bad && c < r.o.n_collectives; c++)
         if (!bench_coll_named(r.o.collectives[c]))
             bad = r.o.collectives[c];

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts that are none: network name spaces on this machine, joined by a bridge, each with a host
-name, a /dev/shm and a network interface of its own, whose rate may be limited. What MPI programs
-do between hosts can be tried there. Needs root, and Linux with ip and tc (iproute2).
+name, a /dev/shm and a network interface of its own, whose rate may be limited, and, as far as there
+are enough, with cores of its own, which also do what its interface takes of the kernel's time. What
+MPI programs do between hosts can be tried there. Needs root, and Linux with ip and tc (iproute2).
 """
 
 import contextlib
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from crestacoll.ui import Problem
 
-NEEDED = ["ip", "tc", "unshare", "mount", "hostname"]
+NEEDED = ["ip", "tc", "unshare", "mount", "hostname", "taskset"]
 SUBNET = "10.213.77"  # of nobody else: it exists in the name spaces only
 DEVICE = "eth0"
 
@@ -22,8 +23,11 @@ AGENT = """#!/bin/sh
 while [ "${{1#-}}" != "$1" ]; do shift; done
 number=$((${{1##*.}} - 1))
 shift
-exec ip netns exec {prefix}$number unshare --uts --ipc --mount sh -c '{enter} exec sh -c "$1"' \\
-    host$number "$*"
+case $number in
+{cores}
+esac
+exec taskset -c "$cores" ip netns exec {prefix}$number unshare --uts --ipc --mount \\
+    sh -c '{enter} exec sh -c "$1"' host$number "$*"
 """
 ENTER = 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm &&'
 
@@ -34,6 +38,17 @@ def why_not():
         return "it takes root"
     missing = [name for name in NEEDED if not shutil.which(name)]
     return f"there is no {', '.join(missing)} here" if missing else None
+
+
+def share_cores(count):
+    """Cores for each host: of its own while there are enough of them."""
+    cores = sorted(os.sched_getaffinity(0))
+    each = len(cores) // count
+    return [cores[i * each : (i + 1) * each] or cores for i in range(count)]
+
+
+def words_of(cores):
+    return ",".join(map(str, cores))
 
 
 def command(*words):
@@ -62,7 +77,9 @@ class Hosts:
         self.count, self.rate = count, rate
         self.prefix = f"crestacoll-{os.getpid()}-"
         self.agent = folder / "agent"
-        self.agent.write_text(AGENT.format(prefix=self.prefix, enter=ENTER))
+        self.cores = share_cores(count)
+        cases = "\n".join(f"{i}) cores={words_of(c)};;" for i, c in enumerate(self.cores))
+        self.agent.write_text(AGENT.format(prefix=self.prefix, enter=ENTER, cores=cases))
         self.agent.chmod(0o755)
         self.switch = self.prefix + "switch"
         self._space(stack, self.switch)
@@ -94,25 +111,14 @@ class Hosts:
     def _host(self, stack, i):
         name, port = f"{self.prefix}{i}", f"port{i}"
         self._space(stack, name)
-        self._at(
-            self.switch,
-            *(
-                "ip",
-                "link",
-                "add",
-                port,
-                "type",
-                "veth",
-                "peer",
-                "name",
-                DEVICE,
-                "netns",
-                name,
-            ),
-        )
+        pair = f"ip link add {port} type veth peer name {DEVICE} netns {name}"
+        self._at(self.switch, *pair.split())
         self._at(self.switch, "ip", "link", "set", port, "master", "bridge", "up")
         self._at(name, "ip", "address", "add", f"{SUBNET}.{i + 1}/24", "dev", DEVICE)
         self._at(name, "ip", "link", "set", DEVICE, "up")
+        mask = sum(1 << core for core in self.cores[i])
+        receive = f"/sys/class/net/{DEVICE}/queues/rx-0/rps_cpus"
+        self._at(name, "sh", "-c", f"echo {mask:x} >{receive}")
         if self.rate:
             limit = ("rate", self.rate, "burst", "128kb", "latency", "50ms")
             self._at(name, "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", *limit)
@@ -121,52 +127,24 @@ class Hosts:
         """mpiexec with its options, started on the first host; ranks fill the hosts one by one."""
         each = -(-ranks // self.count)
         places = ",".join(f"{SUBNET}.{i + 1}:{each}" for i in range(self.count))
-        within = [
-            "ip",
-            "netns",
-            "exec",
-            f"{self.prefix}0",
-            "unshare",
-            "--uts",
-            "--ipc",
-            "--mount",
-        ]
-        within += ["sh", "-c", f'{ENTER} exec "$@"', "host0"]
+        inside = f"ip netns exec {self.prefix}0 unshare --uts --ipc --mount"
         return [
-            *within,
-            build.launcher,
-            *self._options(build, places),
-            "-n",
-            str(ranks),
+            *("taskset", "-c", words_of(self.cores[0]), *inside.split()),
+            *("sh", "-c", f'{ENTER} exec "$@"', "host0"),
+            *(build.launcher, *self._options(build, places), "-n", str(ranks)),
         ]
 
     def _options(self, build, places):
+        net = f"{SUBNET}.0/24"
         if build.family == "openmpi":
-            net = f"{SUBNET}.0/24"
-            return [
-                *("--mca", "plm_rsh_agent", str(self.agent), "--mca", "pml", "ob1"),
-                *("--mca", "btl", "tcp,self,vader", "--mca", "btl_tcp_if_include", net),
-                *(
-                    "--mca",
-                    "oob_tcp_if_include",
-                    net,
-                    "--bind-to",
-                    "none",
-                    "--oversubscribe",
-                ),
-                *("--host", places),
-            ]
-        if build.family == "mpich":
-            return [
-                *(
-                    "-launcher",
-                    "ssh",
-                    "-launcher-exec",
-                    str(self.agent),
-                    "-iface",
-                    DEVICE,
-                ),
-                *("-genv", "UCX_TLS", "tcp,self", "-genv", "UCX_NET_DEVICES", DEVICE),
-                *("-hosts", places),
-            ]
-        raise Problem(f"hosts are not known for {build.family}")
+            options = f"""
+                --mca plm_rsh_agent {self.agent} --mca pml ob1 --mca btl tcp,self,vader
+                --mca btl_tcp_if_include {net} --mca oob_tcp_if_include {net}
+                --bind-to none --oversubscribe --host {places}"""
+        elif build.family == "mpich":
+            options = f"""
+                -launcher ssh -launcher-exec {self.agent} -iface {DEVICE} -hosts {places}
+                -genv UCX_TLS tcp,self -genv UCX_NET_DEVICES {DEVICE}"""
+        else:
+            raise Problem(f"hosts are not known for {build.family}")
+        return options.split()

@@ -22,6 +22,7 @@ class Plan:
     budget: float = 60.0
     hosts: int = 1
     rate: str | None = None
+    progress: str = "thread"
 
     @property
     def cells(self):
@@ -33,6 +34,7 @@ def words(build, plan):
         *(str(build.program("crestacoll-overlap")), "--label", build.name),
         *("--collectives", plan.collective, "--impl", ",".join(plan.implementations)),
         *("--sizes", ",".join(map(str, plan.sizes)), "--work", f"{plan.work:g}"),
+        *("--async", plan.progress),
         *("--samples", str(plan.samples), "--budget", f"{plan.budget:.3f}"),
     ]
 
@@ -50,10 +52,7 @@ def run(build, plan, on_progress=lambda: None):
 def verdicts(records):
     """A sentence for each implementation."""
     names = dict.fromkeys(r["implementation"] for r in records)
-    return [
-        verdict(name, [r for r in records if r["implementation"] == name])
-        for name in names
-    ]
+    return [verdict(name, [r for r in records if r["implementation"] == name]) for name in names]
 
 
 def verdict(name, records):

@@ -98,10 +98,6 @@ def test_make_refuses_before_it_builds():
     assert "Building" not in done.stdout
 
 
-def test_make_ovl_says_when():
-    done = subprocess.run(["make", "ovl"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode != 0 and "split-phase" in done.stderr
-
 
 def test_make_help_lists_every_target():
     lines = (ROOT / "Makefile").read_text().split("\n")

@@ -66,8 +66,14 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
     help="With --hosts: what each can send, such as 1gbit or 100mbit.",
 )
 @click.option(
-    "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first."
+    "--async",
+    "progress",
+    type=click.Choice(["thread", "auto", "off"]),
+    default="thread",
+    show_default=True,
+    help="CRESTA_ASYNC of the job: who moves on what is under way.",
 )
+@click.option("--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first.")
 @click.option("--samples", default=50, show_default=True, type=click.IntRange(1))
 @click.option(
     "--budget",
@@ -77,9 +83,7 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
     metavar="SECONDS",
     help="For each MPI; fewer samples where it does not suffice.",
 )
-@click.option(
-    "--plot", metavar="FILE", help="Also draw the overlap over sizes (svg, png, pdf)."
-)
+@click.option("--plot", metavar="FILE", help="Also draw the overlap over sizes (svg, png, pdf).")
 @json_option
 def command(
     collective,
@@ -89,6 +93,7 @@ def command(
     work,
     hosts,
     rate,
+    progress,
     mpis,
     samples,
     budget,
@@ -105,6 +110,7 @@ def command(
         "work": work,
         "hosts": hosts,
         "rate": rate,
+        "progress": progress,
         "samples": samples,
         "budget": budget,
     }
@@ -112,9 +118,7 @@ def command(
     for build in choose_builds(mpis):
         [asked] = names(collective, build.collectives, "collective")
         chosen = choices.chosen(build, implementations, [asked])
-        chosen = [
-            n.partition("=")[2] if n.startswith(f"{asked}=") else n for n in chosen
-        ]
+        chosen = [n.partition("=")[2] if n.startswith(f"{asked}=") else n for n in chosen]
         if "mpi" not in implementations.split(","):
             chosen.remove("mpi")  # it has no begin of its own: nonblock would run
         plan = overlap.Plan(asked, chosen, sizes, ranks, **how)
@@ -162,6 +166,8 @@ def print_result(result, rate):
     library = " ".join(head["mpi_library"].split(",")[0].split())
     where = f"{head['ranks']} ranks on {head['hosts']} host{'s' * (head['hosts'] > 1)}"
     limit = f", {rate} each" if rate else ""
+    if result.records:
+        limit += f"; CRESTA_ASYNC={result.records[0]['async']}"
     lines = [
         f"# crestacoll {__version__} overlap, {library} ({head['mpi']})",
         f"# {machine.sentence(machine.describe())}",

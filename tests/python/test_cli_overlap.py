@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""crestacoll overlap."""
+
+import json
+import subprocess
+
+import pytest
+from crestacoll import nethosts, overlap
+
+
+def measured(crestacoll, build, *words):
+    done = crestacoll("overlap", *words, "--samples", "3", "--budget", "10", "--mpi", build.name)
+    return done
+
+
+def test_three_times_and_three_overlaps(crestacoll, build):
+    done = measured(crestacoll, build, "allreduce", "--sizes", "8,4K", "--json")
+    data = json.loads(done.stdout)
+    assert data["verified"] and data["notes"] == []
+    assert [(r["bytes"], r["implementation"]) for r in data["records"]] == [
+        (size, name) for size in (8, 4096) for name in ("nonblock", "p2p")
+    ]
+    for r in data["records"]:
+        n, c, t = r["N_us"], r["C_us"], r["T_us"]
+        assert min(n, c, t) > 0 and r["hosts"] == 1 and r["async"] == "thread"
+        for name, of in ("cresta", min(c, n)), ("osu", n), ("imb", max(c, n)):
+            share = max(0.0, min(1.0, (c + n - t) / of))
+            assert r[f"overlap_{name}"] == pytest.approx(share, abs=0.01), name
+
+
+@pytest.mark.parametrize("collective", ["barrier", "alltoallw", "reduce", "gatherv"])
+def test_other_collectives(crestacoll, build, collective):
+    done = measured(crestacoll, build, collective, "-n", "3", "--sizes", "64", "--async", "off")
+    assert done.returncode == 0, done.stderr
+    assert " yes" in done.stdout and "CRESTA_ASYNC=off" in done.stdout
+
+
+def test_more_work_takes_longer(crestacoll, build):
+    words = ["alltoall", "--sizes", "64K", "--work", "20", "--impl", "nonblock", "--json"]
+    [record] = json.loads(measured(crestacoll, build, *words).stdout)["records"]
+    assert record["C_us"] > 3 * record["N_us"]
+
+
+def test_a_plot(crestacoll, build, tmp_path):
+    plot = tmp_path / "overlap.svg"
+    measured(crestacoll, build, "alltoall", "--sizes", "8,64", "--plot", str(plot))
+    assert plot.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["alltoall", "--rate", "1gbit"], "--rate goes with --hosts"),
+        (["alltoall", "--hosts", "3"], "--hosts 3: there are only 2 ranks"),
+        (["alltoall", "--plot", "x.html"], "has to end in .svg, .png, .pdf"),
+        (["nonsense"], "no collective 'nonsense'"),
+        (["alltoall", "--impl", "nonsense"], "no implementation 'nonsense'"),
+    ],
+)
+def test_mistakes_are_explained(crestacoll, words, said):
+    ran = crestacoll("overlap", *words)
+    assert ran.returncode == 2 and said in ran.stderr
+
+
+def record(overlap_cresta, size=8, name="nonblock"):
+    return {
+        "implementation": name,
+        "collective": "alltoall",
+        "bytes": size,
+        "overlap_cresta": overlap_cresta,
+    }
+
+
+def test_a_sentence_for_each():
+    said = overlap.verdicts([record(0.1), record(0.15, 64), record(0.5), record(0.97, 64, "p2p")])
+    assert said == [
+        "nonblock: this MPI's own call is moved on in part: at most 50% is hidden"
+        " (alltoall of 8 bytes)",
+        "p2p: really happens meanwhile: up to 97% is hidden (alltoall of 64 bytes)",
+    ]
+    assert "not moved on in the background: at most 15%" in overlap.verdicts([record(0.15)])[0]
+
+
+def spaces():
+    listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=False)
+    return {line.split()[0] for line in listed.stdout.splitlines() if "crestacoll" in line}
+
+
+def test_between_hosts(crestacoll, build):
+    if nethosts.why_not():
+        pytest.skip(f"no hosts here: {nethosts.why_not()}")
+    before = spaces()
+    words = ["alltoall", "--sizes", "8,64K", "--hosts", "2", "--rate", "1gbit", "--json"]
+    done = measured(crestacoll, build, *words)
+    if "no hosts here" in done.stderr:
+        pytest.skip(done.stderr)
+    data = json.loads(done.stdout)
+    assert data["verified"] and {r["hosts"] for r in data["records"]} == {2}
+    assert spaces() <= before
