@@ -66,7 +66,8 @@ def split_module(table: list[Collective]) -> str:
 
 
 def _split_tail() -> str:
-    count, flag = "integer, intent(in) :: count", "logical, intent(out) :: flag"
+    # A default logical in a bind(c) interface is an extension, an error with gfortran -std=f2018.
+    count, flag = "integer, intent(in) :: count", "type(*), intent(inout) :: flag"
     handles = "dimension(..), intent(inout) :: requests"
     text = _control("cresta_coll_end", [count, handles], ("int", "f08"), "MPI_Request")
     text += _control("cresta_coll_test", [count, handles, flag], ("int", "f08"), "MPI_Request")

@@ -543,7 +543,7 @@ module cresta_sp_coll
             implicit none
             integer, intent(in) :: count
             integer, dimension(..), intent(inout) :: requests
-            logical, intent(out) :: flag
+            type(*), intent(inout) :: flag
             integer, optional, intent(out) :: ierror
         end subroutine cresta_coll_test_int
         subroutine cresta_coll_test_f08(count, requests, flag, ierror) bind(c, &
@@ -551,7 +551,7 @@ module cresta_sp_coll
             import :: MPI_Request
             integer, intent(in) :: count
             type(MPI_Request), dimension(..), intent(inout) :: requests
-            logical, intent(out) :: flag
+            type(*), intent(inout) :: flag
             integer, optional, intent(out) :: ierror
         end subroutine cresta_coll_test_f08
     end interface cresta_coll_test

@@ -8,10 +8,12 @@ module collectives
     use mpi
 #if defined(_CRESTA_COLLECTIVES)
     use crestacoll
+    use cresta_sp_coll
 #endif
     implicit none
     private
-    public :: group, blocks, make_group, exchange, global_sum, global_max, max_over_ranks
+    public :: group, blocks, make_group, exchange, begin_exchange, end_exchange
+    public :: global_sum, global_max, max_over_ranks
     public :: tally, tallies, forget_tallies
 
     !> A communicator with what is asked about it again and again.
@@ -36,7 +38,7 @@ module collectives
         real(dp) :: seconds = 0
     end type tally
 
-    integer, parameter :: most = 5      !< both all-to-alls on row and on col, allreduce
+    integer, parameter :: most = 9      !< both all-to-alls, begins and ends on row and on col, allreduce
     type(tally) :: ledger(most)
     integer :: used = 0
 
@@ -88,6 +90,55 @@ contains
             call note('alltoallv_' // g%name, start)
         end if
     end subroutine exchange
+
+    !> The same in two phases: neither buffer may be touched before end_exchange.
+    subroutine begin_exchange(send, recv, b, g, request)
+        complex(dp), contiguous, intent(in), asynchronous :: send(:)
+        complex(dp), contiguous, intent(inout), asynchronous :: recv(:)
+        type(blocks), intent(in) :: b
+        type(group), intent(in) :: g
+        integer, intent(out) :: request
+        real(dp) :: start
+        integer :: ierror
+
+        start = MPI_Wtime()
+        if (b%equal) then
+#if defined(_CRESTA_COLLECTIVES)
+            call CRESTA_Alltoall_begin(send, b%send_count(1), MPI_DOUBLE_COMPLEX, &
+                                       recv, b%recv_count(1), MPI_DOUBLE_COMPLEX, &
+                                       g%comm, request, ierror)
+#else
+            call MPI_Ialltoall(send, b%send_count(1), MPI_DOUBLE_COMPLEX, &
+                               recv, b%recv_count(1), MPI_DOUBLE_COMPLEX, g%comm, request, ierror)
+#endif
+        else
+#if defined(_CRESTA_COLLECTIVES)
+            call CRESTA_Alltoallv_begin(send, b%send_count, b%send_start, MPI_DOUBLE_COMPLEX, &
+                                        recv, b%recv_count, b%recv_start, MPI_DOUBLE_COMPLEX, &
+                                        g%comm, request, ierror)
+#else
+            call MPI_Ialltoallv(send, b%send_count, b%send_start, MPI_DOUBLE_COMPLEX, &
+                                recv, b%recv_count, b%recv_start, MPI_DOUBLE_COMPLEX, &
+                                g%comm, request, ierror)
+#endif
+        end if
+        call note('begin_' // g%name, start)
+    end subroutine begin_exchange
+
+    subroutine end_exchange(g, request)
+        type(group), intent(in) :: g
+        integer, intent(inout) :: request
+        real(dp) :: start
+        integer :: ierror
+
+        start = MPI_Wtime()
+#if defined(_CRESTA_COLLECTIVES)
+        call CRESTA_Coll_end(1, request, ierror)
+#else
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierror)
+#endif
+        call note('end_' // g%name, start)
+    end subroutine end_exchange
 
     subroutine global_sum(values)
         real(dp), contiguous, intent(inout) :: values(:)

@@ -38,16 +38,18 @@ module navier_stokes
 
 contains
 
-    function make_solver(g, nu, dt) result(s)
+    !> With `overlap`, fields are transposed while others are transformed.
+    function make_solver(g, nu, dt, overlap) result(s)
         type(pencil_grid), intent(in) :: g
         real(dp), intent(in) :: nu, dt
+        logical, intent(in) :: overlap
         type(solver) :: s
         integer :: i
 
         s%g = g
         s%nu = nu
         s%dt = dt
-        s%fft = make_transform(g)
+        s%fft = make_transform(g, overlap)
         s%kx = [(real(i - 1, dp), i = g%x%first, g%x%last)]
         s%ky = [(real(wave_number(i, g%n(2)), dp), i = g%ky%first, g%ky%last)]
         s%kz = [(real(wave_number(i, g%n(3)), dp), i = 1, g%n(3))]
@@ -82,22 +84,16 @@ contains
     !> Take the velocity from s%u, which is on the grid.
     subroutine set_velocity(s)
         class(solver), intent(inout) :: s
-        integer :: c
 
-        do c = 1, 3
-            call s%fft%to_spectral(s%u(:, :, :, c), s%v(:, :, :, c))
-        end do
+        call s%fft%to_spectral(s%u, s%v)
         call s%project(s%v)
     end subroutine set_velocity
 
     !> Put the velocity into s%u.
     subroutine get_velocity(s)
         class(solver), intent(inout) :: s
-        integer :: c
 
-        do c = 1, 3
-            call s%fft%to_physical(s%v(:, :, :, c), s%u(:, :, :, c))
-        end do
+        call s%fft%to_physical(s%v, s%u)
     end subroutine get_velocity
 
     !> One time step. The decay factor is that of half a step.
@@ -135,9 +131,8 @@ contains
         real(dp) :: u(3), w(3)
 
         do c = 1, 3
-            call s%fft%to_physical(v(:, :, :, c), s%u(:, :, :, c))
             call s%curl(v, c, s%one)
-            call s%fft%to_physical(s%one, s%w(:, :, :, c))
+            call s%fft%to_physical_two(v(:, :, :, c), s%u(:, :, :, c), s%one, s%w(:, :, :, c))
         end do
         do k = 1, s%g%z%n
             do j = 1, s%g%y%n
@@ -150,9 +145,7 @@ contains
                 end do
             end do
         end do
-        do c = 1, 3
-            call s%fft%to_spectral(s%w(:, :, :, c), rate(:, :, :, c))
-        end do
+        call s%fft%to_spectral(s%w, rate)
         call s%project(rate)
     end subroutine nonlinear
 

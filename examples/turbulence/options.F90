@@ -15,6 +15,7 @@ module options
         integer :: every = 0            !< 0: steps/5, at least 1
         real(dp) :: nu = 0.01_dp
         real(dp) :: dt = 0              !< 0: 1.28 / largest number of points
+        logical :: overlap = .false.
         logical :: help = .false.
     end type settings
 
@@ -34,6 +35,7 @@ contains
             '  --reynolds RE         Reynolds number; sets the viscosity to 1/RE (default 100)', &
             '  --nu NU               viscosity, 0 or more (default 0.01)', &
             '  --every K             print energy and enstrophy every K steps (default S/5)', &
+            '  --overlap             transpose fields while others are transformed', &
             '  --help                this text', &
             '', &
             'Output: `key: value` lines. Exit code 0: checks passed; 1: one failed; 2: bad option.'
@@ -50,6 +52,11 @@ contains
             if (name == '--help' .or. name == '-h') then
                 o%help = .true.
                 return
+            end if
+            if (name == '--overlap') then
+                o%overlap = .true.
+                i = i + 1
+                cycle
             end if
             if (index(' --case --grid --procs --steps --dt --reynolds --nu --every ', &
                       ' ' // name // ' ') == 0) &

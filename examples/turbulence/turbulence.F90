@@ -33,7 +33,7 @@ program turbulence
         stop
     end if
 
-    s = make_solver(make_pencils(o%grid, o%procs), o%nu, o%dt)
+    s = make_solver(make_pencils(o%grid, o%procs), o%nu, o%dt, o%overlap)
     if (rank == 0) call print_settings()
     call fill_grid(s, o%case, 0.0_dp, s%u)
     call s%set_velocity()
