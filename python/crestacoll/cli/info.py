@@ -184,17 +184,19 @@ def print_build(build):
     )
     if build["default_impl"]:
         out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False)
-    made = table("implementation", "works here", "otherwise", "what it is")
+    made = table("implementation", "works here", "otherwise", "split-phase", "what it is")
     for m in build["models"]:
         works = "yes" if m["works"] else f"no: {m['why']}"
         made.add_row(
             m["name"],
             works + ("" if m.get("tried") or not m["works"] else " (not tried)"),
             m["below"],
+            m["begins"] + ("" if m["begins"] == "nonblock" else " *"),
             m["doc"],
             style="" if m["works"] else "yellow",
         )
     show(made)
+    out.print("* with a helper thread (CRESTA_ASYNC); else nonblock", soft_wrap=True, markup=False)
 
 
 def print_all_algorithms(builds):
