@@ -99,6 +99,7 @@ static void put_models(void)
         printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
         json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", ", ");
         json_field("below", cco_models[i]->below != NULL ? cco_models[i]->below->name : "", ", ");
+        json_field("begins", cco_models[i]->algorithms != NULL ? "p2p" : "nonblock", ", ");
         printf("\"options\": [");
         put_params(cco_models[i]->options);
         printf("], ");

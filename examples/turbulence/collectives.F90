@@ -38,7 +38,7 @@ module collectives
         real(dp) :: seconds = 0
     end type tally
 
-    integer, parameter :: most = 9      !< both all-to-alls, begins and ends on row and on col, allreduce
+    integer, parameter :: most = 9      !< all-to-alls, begins and ends on row and on col, allreduce
     type(tally) :: ledger(most)
     integer :: used = 0
 

@@ -159,9 +159,7 @@ def ended_after(job, limit):
 
 def broken_off(build, code, said):
     """The library says what is wrong with a rule; the rest of the launcher's words are noise."""
-    refused = re.search(
-        r"crestacoll: (CRESTA_Set_impl: .*\n.*\n.*\^ character \d+)", said
-    )
+    refused = re.search(r"crestacoll: (CRESTA_Set_impl: .*\n.*\n.*\^ character \d+)", said)
     if refused:
         return Problem(refused[1].replace("CRESTA_Set_impl: ", "--impl: "), exit_code=2)
     return Problem(

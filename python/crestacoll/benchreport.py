@@ -36,9 +36,7 @@ def render(results):
         notes=[note for result in results for note in result.notes],
         verified=not any(result.wrong for result in results),
         machine=machine.sentence(machine.describe()),
-        date=datetime.datetime.now()
-        .astimezone()
-        .isoformat(sep=" ", timespec="minutes"),
+        date=datetime.datetime.now().astimezone().isoformat(sep=" ", timespec="minutes"),
         version=__version__,
     )
 

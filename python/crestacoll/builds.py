@@ -46,11 +46,7 @@ class Build:
 
     @property
     def launcher(self):
-        for candidate in (
-            self.cache.get("MPIEXEC_EXECUTABLE"),
-            f"mpiexec.{self.name}",
-            "mpiexec",
-        ):
+        for candidate in (self.cache.get("MPIEXEC_EXECUTABLE"), f"mpiexec.{self.name}", "mpiexec"):
             found = candidate and shutil.which(candidate)
             if found:
                 return found
@@ -62,17 +58,11 @@ class Build:
         program = self.program("crestacoll-describe")
         try:
             done = subprocess.run(
-                [program],
-                capture_output=True,
-                text=True,
-                timeout=60,
-                env=clean_environment(),
+                [program], capture_output=True, text=True, timeout=60, env=clean_environment()
             )
             return json.loads(done.stdout)
         except (OSError, ValueError, subprocess.TimeoutExpired) as e:
-            raise Problem(
-                f"{program} does not work ({e}); build again with 'make'"
-            ) from e
+            raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
 
     @property
     def family(self):
@@ -155,8 +145,6 @@ def clean_environment(**extra):
     env = {k: v for k, v in os.environ.items() if not k.startswith("CRESTA_")}
     if os.geteuid() == 0:  # our own jobs only; a user's command is the user's business
         env |= {
-            f"{p}_ALLOW_RUN_AS_ROOT{c}": "1"
-            for p in ("OMPI", "PRTE")
-            for c in ("", "_CONFIRM")
+            f"{p}_ALLOW_RUN_AS_ROOT{c}": "1" for p in ("OMPI", "PRTE") for c in ("", "_CONFIRM")
         }
     return env | extra

@@ -51,29 +51,17 @@ class Job:
 
     def words(self, cells):
         program = str(self.build.program(PROGRAMS[self.language]))
-        launch = [
-            *launch_words(self.build, self.ranks),
-            program,
-            "--progress",
-            "--stop",
-        ]
+        launch = [*launch_words(self.build, self.ranks), program, "--progress", "--stop"]
         if self.language == "C":
             limits = ["--seconds", str(self.seconds), "--timeout", str(self.timeout)]
             return [*launch, *limits, "--impl", ",".join(cells)]
-        return [
-            *launch,
-            f"--seconds={self.seconds}",
-            f"--timeout={self.timeout}",
-            *cells,
-        ]
+        return [*launch, f"--seconds={self.seconds}", f"--timeout={self.timeout}", *cells]
 
 
 @dataclass
 class Outcome:
     verdicts: list = field(default_factory=list)
-    left_out: list = field(
-        default_factory=list
-    )  # known faults of the MPI that were not tried
+    left_out: list = field(default_factory=list)  # known faults of the MPI that were not tried
 
     def add(self, other):
         self.verdicts += other.verdicts
@@ -82,9 +70,7 @@ class Outcome:
 
 def languages(build):
     """Those that this build can check."""
-    return [
-        language for language, name in PROGRAMS.items() if build.program(name).exists()
-    ]
+    return [language for language, name in PROGRAMS.items() if build.program(name).exists()]
 
 
 def list_cells(build, collectives, implementations, everything):
@@ -99,9 +85,7 @@ def list_cells(build, collectives, implementations, everything):
         words, capture_output=True, text=True, check=False, env=clean_environment()
     )
     if done.returncode:
-        raise Problem(
-            done.stderr.strip().removeprefix("crestacoll-check: "), exit_code=2
-        )
+        raise Problem(done.stderr.strip().removeprefix("crestacoll-check: "), exit_code=2)
     lacking = re.findall(r"^not here: (\S+=\S+): (.*)$", done.stdout, re.MULTILINE)
     return re.findall(r"^trying: (\S+)$", done.stdout, re.MULTILINE), dict(lacking)
 
@@ -133,9 +117,7 @@ def run(job, cells, on_progress=lambda: None):
 
 def launch(job, cells, listener):
     """One job; (exit code, what it wrote to standard error). Ended when it says nothing."""
-    env = clean_environment(
-        **{k: v for k, v in os.environ.items() if k == "CRESTA_DEBUG"}
-    )
+    env = clean_environment(**{k: v for k, v in os.environ.items() if k == "CRESTA_DEBUG"})
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(
             job.words(cells),
@@ -206,9 +188,7 @@ class Listener:
         return True
 
     def verdict(self, status, collective, implementation, rest):
-        verdict = Verdict(
-            self.job.language, self.job.ranks, collective, implementation, status
-        )
+        verdict = Verdict(self.job.language, self.job.ranks, collective, implementation, status)
         calls, instead = self.CALLS.fullmatch(rest), self.INSTEAD.fullmatch(rest)
         if calls:
             verdict.calls, verdict.refused = int(calls[1]), int(calls[2])
@@ -237,9 +217,7 @@ class Listener:
 CHOSEN = re.compile(
     r"CRESTA_FALLBACK=error, and what '.*?([a-z_]+=\S+?)' asks for cannot be had: (.*)"
 )
-RUNNING = re.compile(
-    r"crestacoll: (\w+) on communicator '.*?': (.*?)[ ;(]+CRESTA_FALLBACK=error"
-)
+RUNNING = re.compile(r"crestacoll: (\w+) on communicator '.*?': (.*?)[ ;(]+CRESTA_FALLBACK=error")
 
 
 def explain(verdicts, said):

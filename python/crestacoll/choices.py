@@ -21,9 +21,7 @@ class Choice:
     @classmethod
     def of(cls, text):
         collective, rest = re.fullmatch(r"(?:([^=:?]*)=)?(.*)", text).groups()
-        model, algorithm, params = re.fullmatch(
-            r"([^:?]*):?([^?]*)\??(.*)", rest
-        ).groups()
+        model, algorithm, params = re.fullmatch(r"([^:?]*):?([^?]*)\??(.*)", rest).groups()
         names = tuple(p.split("=")[0] for p in params.split("&") if p)
         return cls((collective or "").lower(), rest, model, algorithm, names)
 
@@ -53,9 +51,7 @@ def chosen(build, text, collectives, stores=False):
         asked = [n for n in text.split(",") if n]
     if stores:
         asked = [both for name in asked for both in static_and_dynamic(build, name)]
-    words = [
-        w for name in asked for w in expand(build, name, collectives, text == "all")
-    ]
+    words = [w for name in asked for w in expand(build, name, collectives, text == "all")]
     return ["mpi", *dict.fromkeys(w for w in words if w != "mpi")]
 
 
@@ -66,9 +62,7 @@ def static_and_dynamic(build, name):
     """os -> os?window=static, os?window=dynamic; anything else as it is."""
     choice = Choice.of(name)
     options = model_of(build, choice).get("options", [])
-    store = next(
-        (o["name"] for o in options if set(o.get("names", [])) >= STORES), None
-    )
+    store = next((o["name"] for o in options if set(o.get("names", [])) >= STORES), None)
     if store is None or choice.algorithm or store in choice.params:
         return [name]
     sign = "&" if choice.params else "?"
@@ -91,9 +85,7 @@ def expand(build, name, collectives, lenient):
     model = model_of(build, choice)
     asked = [choice.collective] if choice.collective else collectives
     if not set(asked) <= set(collectives):
-        raise Problem(
-            f"'{name}': {choice.collective} is not to be measured", exit_code=2
-        )
+        raise Problem(f"'{name}': {choice.collective} is not to be measured", exit_code=2)
     found = [c for c in asked if choice.exists_for(model, c)]
     if not found and not lenient:
         raise Problem(
@@ -125,8 +117,5 @@ def possible(build, collective):
     for m in build.description["models"]:
         algorithms = m["algorithms"].get(collective, [])
         if m["works"] and (algorithms or not m["algorithms"]):
-            names += [
-                model_label(m),
-                *(f"{m['name']}:{algorithm_label(a)}" for a in algorithms),
-            ]
+            names += [model_label(m), *(f"{m['name']}:{algorithm_label(a)}" for a in algorithms)]
     return names

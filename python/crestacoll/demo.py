@@ -63,9 +63,7 @@ def wait_share(variant):
     """Part of the time in collectives that the recorded run spent waiting for late ranks, or None.
     A share, because that run may have met a slower or faster machine than the timed ones."""
     groups = [
-        g
-        for g in profile.sums(variant.profile or {"records": []})
-        if g["wait_us"] is not None
+        g for g in profile.sums(variant.profile or {"records": []}) if g["wait_us"] is not None
     ]
     spent = sum(g["mean_us"] for g in groups)
     return min(1.0, sum(g["wait_us"] for g in groups) / spent) if spent else None
@@ -125,11 +123,7 @@ def best_of(rows):
     fastest = min(chosen or rows, key=lambda r: r["median_s"])
     rules, by_collective, runs = [], [], len(base["wall_s"])
     for i, mine in enumerate(base["collectives"]):
-        offers = [
-            (r["name"], r["collectives"][i])
-            for r in chosen
-            if r["spec"] == f"*={r['name']}"
-        ]
+        offers = [(r["name"], r["collectives"][i]) for r in chosen if r["spec"] == f"*={r['name']}"]
         name, offer = min(offers, key=lambda o: o[1]["mean_s"], default=("mpi", mine))
         clear = name != "mpi" and clearly_faster(offer, mine, runs)
         by_collective.append(
@@ -166,10 +160,7 @@ def headline(best):
 def about_mpi(group, ranks, rounds):
     build, answer = group[0].build, group[0].checksums[0]
     working = [v for v in group if not v.broken]
-    spent = {
-        key: statistics.median(t[key] for t in group[0].timers)
-        for key in group[0].calls
-    }
+    spent = {key: statistics.median(t[key] for t in group[0].timers) for key in group[0].calls}
     keys = sorted(spent, key=lambda k: -spent[k])
     rows = [about_variant(v, keys, answer) for v in working]
     missing = [m for m in build.description["models"] if not m["works"]]

@@ -31,27 +31,18 @@ def needed_libraries(program):
     """{soname: path} of all shared libraries that the program loads at start, or None if it is
     not dynamic.
     """
-    done = subprocess.run(
-        ["ldd", program], capture_output=True, text=True, timeout=30, check=False
-    )
+    done = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=30, check=False)
     if (
         "not a dynamic executable" in done.stdout + done.stderr
         or "statically linked" in done.stdout
     ):
         return None
-    return dict(
-        re.findall(
-            r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", done.stdout, re.MULTILINE
-        )
-    )
+    return dict(re.findall(r"^\s*(\S+) => (.+?)(?: \(0x[0-9a-f]+\))?$", done.stdout, re.MULTILINE))
 
 
 def contains(path, text):
     try:
-        with (
-            open(path, "rb") as f,
-            mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m,
-        ):
+        with open(path, "rb") as f, mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
             return m.find(text) >= 0
     except (OSError, ValueError):
         return False

@@ -197,15 +197,9 @@ def set_hydra(section, variables, program, first):
             and head[i + 1] in variables
         ):
             if head[i + 1] == "LD_PRELOAD" and option_name(head[i]) == "genv":
-                values["LD_PRELOAD"] = preload_value(
-                    variables["LD_PRELOAD"], head[i + 2]
-                )
+                values["LD_PRELOAD"] = preload_value(variables["LD_PRELOAD"], head[i + 2])
             elif head[i + 1] == "LD_PRELOAD":
-                kept += [
-                    head[i],
-                    "LD_PRELOAD",
-                    preload_value(variables["LD_PRELOAD"], head[i + 2]),
-                ]
+                kept += [head[i], "LD_PRELOAD", preload_value(variables["LD_PRELOAD"], head[i + 2])]
             i += 3
             continue
         kept.append(head[i])

@@ -32,9 +32,7 @@ def library(data):
 
 def heading(data, made):
     ranks = " and ".join(map(str, made["ranks"]))
-    return (
-        f"{data['build']}: {library(data)}, {ranks} ranks, checked {data['date'][:10]}"
-    )
+    return f"{data['build']}: {library(data)}, {ranks} ranks, checked {data['date'][:10]}"
 
 
 def show_all(found):
@@ -47,9 +45,7 @@ def show_all(found):
             drawn.add_row(collective, *(cell_text(*cell) for cell in cells))
         show(drawn)
         for i, note in enumerate(made["notes"], 1):
-            out.print(
-                f"{str(i).translate(SUPERSCRIPTS)} {note}", soft_wrap=True, markup=False
-            )
+            out.print(f"{str(i).translate(SUPERSCRIPTS)} {note}", soft_wrap=True, markup=False)
         out.print()
     out.print(
         "Y: right in every call that was tried; N: not here, or wrong. `crestacoll check` runs it"
@@ -76,9 +72,7 @@ def write_markdown(found, path):
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["cell"] = cell_markdown
-    tables = [
-        {"data": d, "library": library(d), **verdicts.table_of(d, b)} for b, d in found
-    ]
+    tables = [{"data": d, "library": library(d), **verdicts.table_of(d, b)} for b, d in found]
     text = environment.get_template("implementations.md.j2").render(
         tables=tables,
         machine=machine.sentence(found[0][1]["machine"]),
@@ -97,21 +91,11 @@ def as_json(found):
         made = verdicts.table_of(data, build)
         cells = {
             collective: [
-                {
-                    "language": language,
-                    "implementation": model,
-                    "answer": answer,
-                    "notes": notes,
-                }
+                {"language": language, "implementation": model, "answer": answer, "notes": notes}
                 for (language, model), (answer, notes) in zip(made["columns"], row)
             ]
             for collective, row in made["rows"]
         }
-        about = {
-            k: data[k]
-            for k in ("build", "mpi", "date", "identity", "machine", "crestacoll")
-        }
-        tables.append(
-            {**about, "ranks": made["ranks"], "cells": cells, "notes": made["notes"]}
-        )
+        about = {k: data[k] for k in ("build", "mpi", "date", "identity", "machine", "crestacoll")}
+        tables.append({**about, "ranks": made["ranks"], "cells": cells, "notes": made["notes"]})
     return {"schema": "crestacoll-table-1", "tables": tables}

@@ -37,8 +37,7 @@ SCENARIOS = [
 
 def environment(build, variables, folder):
     values = {
-        k: os.path.join(folder, "profile.json") if v is None else v
-        for k, v in variables.items()
+        k: os.path.join(folder, "profile.json") if v is None else v for k, v in variables.items()
     }
     return clean_environment(LD_PRELOAD=str(build.preload), **values)
 
@@ -105,8 +104,6 @@ def instructions(build, variables, thread, calls=1000):
 def total_of(result, done):
     try:
         with open(result, encoding="utf-8") as f:
-            return int(
-                re.search(r"^(?:totals|summary): (\d+)", f.read(), re.MULTILINE)[1]
-            )
+            return int(re.search(r"^(?:totals|summary): (\d+)", f.read(), re.MULTILINE)[1])
     except (OSError, TypeError) as e:
         raise Problem(f"callgrind failed:\n{done.stderr[-2000:]}") from e

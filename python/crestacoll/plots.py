@@ -12,10 +12,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402
 
-INK, GRID = (
-    "#010203",
-    "#040506",
-)  # stand for the page's own colours until to_svg replaces them
+INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
 PALETTE = ["#3d85d6", "#e07b28", "#2f9e6e", "#b0569f", "#a08a1c", "#d1544b"]
 MUTED = "#8b919b"
 STYLE = {
@@ -41,19 +38,11 @@ def to_svg(figure, label):
     """Inline SVG without fixed size; `label` is for those who cannot see it."""
     buffer = io.StringIO()
     figure.savefig(
-        buffer,
-        format="svg",
-        transparent=True,
-        bbox_inches="tight",
-        metadata={"Date": None},
+        buffer, format="svg", transparent=True, bbox_inches="tight", metadata={"Date": None}
     )
     plt.close(figure)
     text = buffer.getvalue()
-    text = (
-        text[text.index("<svg") :]
-        .replace(INK, "currentColor")
-        .replace(GRID, "var(--grid)")
-    )
+    text = text[text.index("<svg") :].replace(INK, "currentColor").replace(GRID, "var(--grid)")
     text = re.sub(
         r'(<svg[^>]*?) width="[^"]*"',
         r"\1",
@@ -62,9 +51,7 @@ def to_svg(figure, label):
     )
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(
-        r"font: [\d.]+px [^;\"]*",
-        lambda m: re.sub(r"px .*", "px var(--font)", m[0]),
-        text,
+        r"font: [\d.]+px [^;\"]*", lambda m: re.sub(r"px .*", "px var(--font)", m[0]), text
     )
     return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
 
@@ -100,39 +87,21 @@ def wall_row(axes, y, variant, edge):
     shown = [s for s in variant["wall_s"] if s <= edge]
     beyond = [s for s in variant["wall_s"] if s > edge]
     axes.plot(
-        shown,
-        [y] * len(shown),
-        "o",
-        color=colour,
-        alpha=0.5,
-        markersize=7,
-        markeredgewidth=0,
+        shown, [y] * len(shown), "o", color=colour, alpha=0.5, markersize=7, markeredgewidth=0
     )
     median = variant["median_s"]
-    axes.plot(
-        [median] * 2,
-        [y - 0.28, y + 0.28],
-        color=colour,
-        linewidth=3,
-        solid_capstyle="round",
-    )
+    axes.plot([median] * 2, [y - 0.28, y + 0.28], color=colour, linewidth=3, solid_capstyle="round")
     label = {"textcoords": "offset points", "fontsize": 9.5}
-    axes.annotate(
-        f"{median:.2f} s", (median, y - 0.28), (0, 1), ha="center", va="bottom", **label
-    )
+    axes.annotate(f"{median:.2f} s", (median, y - 0.28), (0, 1), ha="center", va="bottom", **label)
     if beyond:
         text = f"\u2192 {len(beyond)} up to {max(beyond):.1f} s"
         place = ("axes fraction", "data")
-        axes.annotate(
-            text, (1, y), (4, 0), xycoords=place, ha="left", va="center", **label
-        )
+        axes.annotate(text, (1, y), (4, 0), xycoords=place, ha="left", va="center", **label)
 
 
 def collective_times(variants):
     """Stacked time in each collective, without the rest of the wall time; a line for the spread."""
-    keys = [
-        f"{c['collective']} ({c['communicator']})" for c in variants[0]["collectives"]
-    ]
+    keys = [f"{c['collective']} ({c['communicator']})" for c in variants[0]["collectives"]]
     limit = 1.25 * max(sum(c["mean_s"] for c in v["collectives"]) for v in variants)
     with plt.rc_context(STYLE):
         figure, axes = rows(len(variants))
@@ -200,9 +169,7 @@ def save_bench(records, path):
     columns = min(2 if many else 3, len(panels))
     lines = -(-len(panels) // columns)
     size = (7.4 * columns, 4.2 * lines) if many else (4.6 * columns, 3.6 * lines)
-    figure, grid = plt.subplots(
-        lines, columns, figsize=size, squeeze=False, layout="constrained"
-    )
+    figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     for axes in grid.flat[len(panels) :]:
         axes.remove()
     for axes, (panel, mine) in zip(grid.flat, panels.items()):
@@ -219,9 +186,7 @@ def bench_svg(records):
         axes.set_title("")
         for text in axes.get_legend().get_texts():
             text.set_color(INK)
-        return to_svg(
-            figure, f"time over bytes of {records[0]['collective']}, by implementation"
-        )
+        return to_svg(figure, f"time over bytes of {records[0]['collective']}, by implementation")
 
 
 def names_of(records):
@@ -251,13 +216,8 @@ def bench_panel(axes, panel, records):
     families = list(dict.fromkeys(family(name) for name in names))
     for name in names:
         mine = [r for r in records if r["implementation"] == name]
-        x, look = (
-            [max(r["bytes"], 1) for r in mine],
-            line_style(families.index(family(name)), name),
-        )
-        axes.plot(
-            x, [r["median_us"] for r in mine], label=name, **({"marker": "."} | look)
-        )
+        x, look = [max(r["bytes"], 1) for r in mine], line_style(families.index(family(name)), name)
+        axes.plot(x, [r["median_us"] for r in mine], label=name, **({"marker": "."} | look))
         if len(names) > FEW and name != "mpi":
             continue
         low, high = [r["p10_us"] for r in mine], [r["p90_us"] for r in mine]
@@ -281,9 +241,7 @@ def save_overlap(records, path):
     if not panels:
         return
     size = (6.4 * len(panels), 4.0)
-    figure, grid = plt.subplots(
-        1, len(panels), figsize=size, squeeze=False, layout="constrained"
-    )
+    figure, grid = plt.subplots(1, len(panels), figsize=size, squeeze=False, layout="constrained")
     for axes, (mpi, mine) in zip(grid.flat, panels.items()):
         overlap_panel(axes, mpi, mine)
     figure.savefig(path, dpi=150)
@@ -301,9 +259,7 @@ def overlap_panel(axes, mpi, records):
         axes.plot([max(r["bytes"], 1) for r in mine], share, label=name, **look)
     first = records[0]
     hosts = f"{first['hosts']} host{'s' * (first['hosts'] > 1)}"
-    axes.set_title(
-        f"{first['collective']}, {mpi}, {first['ranks']} ranks on {hosts}", fontsize=10
-    )
+    axes.set_title(f"{first['collective']}, {mpi}, {first['ranks']} ranks on {hosts}", fontsize=10)
     axes.set_xscale("log", base=2)
     axes.set_ylim(-2, 102)
     axes.grid(alpha=0.3)

@@ -65,9 +65,7 @@ def sums(data, keys=("collective", "communicator")):
 
 def total_us(data):
     """Mean over the ranks of the time in all recorded calls."""
-    return (
-        sum(r["time_us"]["mean"] * r["ranks"] for r in data["records"]) / data["ranks"]
-    )
+    return sum(r["time_us"]["mean"] * r["ranks"] for r in data["records"]) / data["ranks"]
 
 
 def seconds(us):

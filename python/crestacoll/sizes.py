@@ -44,9 +44,7 @@ def parse_range(text):
 
 def parse_sizes(text):
     """A list of sizes and ranges, each size once, in the order given."""
-    found = [
-        size for part in text.split(",") if part.strip() for size in parse_range(part)
-    ]
+    found = [size for part in text.split(",") if part.strip() for size in parse_range(part)]
     if not found:
         raise ValueError("no size given")
     return list(dict.fromkeys(found))

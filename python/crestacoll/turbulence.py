@@ -23,14 +23,10 @@ class Variant:
     name: str
     spec: str | None  # None: nothing preloaded
     wall_s: list = field(default_factory=list)
-    timers: list = field(
-        default_factory=list
-    )  # per run {(collective, communicator): seconds}
+    timers: list = field(default_factory=list)  # per run {(collective, communicator): seconds}
     calls: dict = field(default_factory=dict)
     checksums: list = field(default_factory=list)
-    failed: list = field(
-        default_factory=list
-    )  # checks of the program that did not hold
+    failed: list = field(default_factory=list)  # checks of the program that did not hold
     profile: dict | None = None
     broken: str = ""  # why it does not run at all
 
@@ -39,12 +35,8 @@ def variants(build, specs=()):
     """Plain MPI, every implementation that works here, and whole specs that the user wants to
     see.
     """
-    rules = [(name, f"*={name}") for name in build.implementations] + [
-        (s, s) for s in specs
-    ]
-    return [Variant(build, PLAIN, None)] + [
-        Variant(build, name, spec) for name, spec in rules
-    ]
+    rules = [(name, f"*={name}") for name in build.implementations] + [(s, s) for s in specs]
+    return [Variant(build, PLAIN, None)] + [Variant(build, name, spec) for name, spec in rules]
 
 
 def run(variant, program, ranks, first=False):
@@ -63,9 +55,7 @@ def run(variant, program, ranks, first=False):
             }
         if profiled:
             settings["CRESTA_PROFILE"] = str(recorded)
-        command = launcher.parse(
-            [*benchjob.launch_words(variant.build, ranks), *program]
-        )
+        command = launcher.parse([*benchjob.launch_words(variant.build, ranks), *program])
         words, _ = launcher.inject(
             command, launcher.kind_of(command.launcher, variant.build.family), settings
         )
@@ -84,12 +74,7 @@ def output_of(words, variant):
     start = time.monotonic()
     try:
         done = subprocess.run(
-            words,
-            env=clean_environment(),
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
+            words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Problem(f"{variant.build.name}, {variant.name}: {e}") from e
@@ -108,9 +93,7 @@ def parse(text):
     checksum = re.search(r"^\s*checksum:\s*(\S+)", text, re.MULTILINE)
     wall = re.search(r"^\s*wall:\s*([\d.eE+-]+)", text, re.MULTILINE)
     timers = re.findall(
-        r"^\s*time_([a-z_]+)_([a-z0-9]+):\s*([\d.eE+-]+) s in (\d+) calls",
-        text,
-        re.MULTILINE,
+        r"^\s*time_([a-z_]+)_([a-z0-9]+):\s*([\d.eE+-]+) s in (\d+) calls", text, re.MULTILINE
     )
     failed = re.findall(r"^\s*check_(\w+):\s*(?!ok)\S+", text, re.MULTILINE)
     return {
@@ -124,9 +107,7 @@ def parse(text):
 
 def take(variant, found, seconds, timed):
     if found["checksum"] is None:
-        raise Problem(
-            f"{variant.build.name}, {variant.name}: the program printed no checksum"
-        )
+        raise Problem(f"{variant.build.name}, {variant.name}: the program printed no checksum")
     variant.checksums.append(found["checksum"])
     variant.failed += found["failed"]
     variant.calls = found["calls"]

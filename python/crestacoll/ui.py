@@ -11,9 +11,7 @@ from rich.table import Table
 
 WRONG = 1  # a result was wrong, a check failed
 USAGE = 2  # click's own
-NOT_LOADED = (
-    124  # run: the program ended well, but nothing was measured or chosen in it
-)
+NOT_LOADED = 124  # run: the program ended well, but nothing was measured or chosen in it
 CANNOT = 125  # crestacoll itself could not do its part
 NOT_FOUND = 127  # the command does not exist
 
@@ -65,18 +63,11 @@ def table(*columns, title=None, **options):
     when it goes into a file.
     """
     made = Table(
-        title=title,
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-        header_style="bold",
-        **options,
+        title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", **options
     )
     for column in columns:
         right = column.startswith(">")
-        made.add_column(
-            column.lstrip(">"), justify="right" if right else "left", no_wrap=right
-        )
+        made.add_column(column.lstrip(">"), justify="right" if right else "left", no_wrap=right)
     return made
 
 

@@ -71,9 +71,7 @@ def check(build, cells, lacking, ranks, limits, on_progress=lambda: None, only=N
             outcome.add(checkjob.run(job, cells, on_progress))
             for word, why in lacking.items():
                 c, _, impl = word.partition("=")
-                outcome.verdicts.append(
-                    checkjob.Verdict(language, n, c, impl, NOT_HERE, why=why)
-                )
+                outcome.verdicts.append(checkjob.Verdict(language, n, c, impl, NOT_HERE, why=why))
     share_reasons(outcome.verdicts)
     return outcome
 
@@ -117,9 +115,7 @@ def table_of(data, build):
     models = [m["name"] for m in build.description["models"]]
     by_cell = {}
     for v in data["verdicts"]:
-        by_cell.setdefault(
-            (v["collective"], v["language"], v["implementation"]), []
-        ).append(v)
+        by_cell.setdefault((v["collective"], v["language"], v["implementation"]), []).append(v)
     told = {v["language"] for v in data["verdicts"]}
     columns = [(lang, m) for lang in ORDER if lang in told for m in models]
     notes, rows = [], []

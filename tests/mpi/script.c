@@ -11,7 +11,9 @@
  * set=SPEC       CRESTA_Set_impl on it; set@R=SPEC on rank R only, "" elsewhere; prints "set:
  * CLASS" return         MPI_ERRORS_RETURN on it pcontrol=N     MPI_Pcontrol(N) allreduce=BYTES
  * (bcast, alltoall, allgather, gatherv likewise), barrier=0, iallreduce=BYTES
+ * begin=BYTES    a split-phase allreduce
  */
+#include <cresta_sp_coll.h>
 #include <crestacoll.h>
 #include <mpi.h>
 
@@ -55,7 +57,10 @@ static void gatherv(int n)
 static int collective(const char *name, int n)
 {
     MPI_Request request;
-    if (strcmp(name, "allreduce") == 0)
+    if (strcmp(name, "begin") == 0) {
+        CRESTA_Allreduce_begin(in, out, n, MPI_BYTE, MPI_BOR, comm, &request);
+        CRESTA_Coll_end(1, &request);
+    } else if (strcmp(name, "allreduce") == 0)
         CRESTA_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
     else if (strcmp(name, "bcast") == 0)
         CRESTA_Bcast(in, n, MPI_BYTE, 0, comm);

@@ -10,17 +10,7 @@ import click
 
 from crestacoll import __version__
 
-ORDER = [
-    "run",
-    "report",
-    "bench",
-    "overlap",
-    "check",
-    "explain",
-    "info",
-    "demo",
-    "overhead",
-]
+ORDER = ["run", "report", "bench", "overlap", "check", "explain", "info", "demo", "overhead"]
 ORDER += ["peers", "help"]
 
 
@@ -29,9 +19,7 @@ class SubCommands(click.Group):
 
     def list_commands(self, ctx):
         names = [m.name for m in pkgutil.iter_modules(__path__)]
-        return sorted(
-            names, key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n)
-        )
+        return sorted(names, key=lambda n: (ORDER.index(n) if n in ORDER else len(ORDER), n))
 
     def get_command(self, ctx, name):
         if name not in self.list_commands(ctx):

@@ -6,13 +6,7 @@ import time
 from pathlib import Path
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from crestacoll import __version__, benchjob, choices, machine
 from crestacoll.builds import choose_builds
@@ -31,12 +25,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 @click.command("bench", epilog=EPILOG)
 @click.argument("collectives")
 @click.option(
-    "-n",
-    "--ranks",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of ranks.",
+    "-n", "--ranks", default=2, show_default=True, type=click.IntRange(1), help="Number of ranks."
 )
 @click.option(
     "--impl",
@@ -58,10 +47,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     help="Sizes and ranges: 8:2M (doubling), 8:2M:x4, 8,1K,1M.",
 )
 @click.option(
-    "--mpi",
-    "mpis",
-    metavar="LIST",
-    help="Builds to use, or all; default: the first one.",
+    "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first one."
 )
 @click.option(
     "--timing",
@@ -107,9 +93,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     help="Root of rooted calls: goes round, or always rank 0.",
 )
 @click.option(
-    "--cold",
-    is_flag=True,
-    help="Other buffers in every call, so that data is not in the cache.",
+    "--cold", is_flag=True, help="Other buffers in every call, so that data is not in the cache."
 )
 @click.option(
     "--plot",
@@ -148,12 +132,7 @@ def command(
     how = {"timing": timing, "skew": skew, "samples": samples, "root": root}
     how["buffers"] = "cold" if cold else "hot"
     plans = [
-        (
-            b,
-            make_plan(
-                b, collectives, implementations, sizes, ranks, how, stores=bool(plot)
-            ),
-        )
+        (b, make_plan(b, collectives, implementations, sizes, ranks, how, stores=bool(plot)))
         for b in choose_builds(mpis)
     ]
     results = run_all(plans, end)
@@ -174,9 +153,7 @@ def check_plot(path):
     if not path:
         return
     if Path(path).suffix.lower() not in PLOTS:
-        raise Problem(
-            f"--plot {path}: its name has to end in {', '.join(PLOTS)}", exit_code=2
-        )
+        raise Problem(f"--plot {path}: its name has to end in {', '.join(PLOTS)}", exit_code=2)
     if not Path(path).resolve().parent.is_dir():
         raise Problem(f"--plot {path}: there is no such folder", exit_code=2)
 
@@ -193,9 +170,7 @@ def names(text, known, what):
     asked = [n for n in text.lower().split(",") if n]
     for name in asked:
         if name not in known:
-            raise Problem(
-                f"no {what} '{name}'; there are: {', '.join(known)}", exit_code=2
-            )
+            raise Problem(f"no {what} '{name}'; there are: {', '.join(known)}", exit_code=2)
     return asked
 
 
@@ -251,11 +226,7 @@ def binding(header):
     if header["oversubscribed"] or header["cores"] == 1:
         return ""
     each = header["cores_each"]
-    return (
-        f", ranks bound to {each} each"
-        if each < header["cores"]
-        else ", ranks not bound"
-    )
+    return f", ranks bound to {each} each" if each < header["cores"] else ", ranks not bound"
 
 
 def print_result(result):
@@ -279,9 +250,7 @@ def print_result(result):
         out.print(line, style="dim", soft_wrap=True, markup=False)
     for collective in dict.fromkeys(r["collective"] for r in result.records):
         print_collective([r for r in result.records if r["collective"] == collective])
-    for note in cut_short(result) + [
-        f"# {n['about']}: {n['text']}" for n in result.notes
-    ]:
+    for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
         out.print(note, style="yellow", soft_wrap=True, markup=False)
 
 
@@ -290,9 +259,7 @@ def skew_of(record):
 
 
 def print_collective(records):
-    root = {"rotate": ", root goes round", "fixed": ", root 0"}.get(
-        records[0]["root"], ""
-    )
+    root = {"rotate": ", root goes round", "fixed": ", root 0"}.get(records[0]["root"], "")
     out.print(f"\n# {records[0]['collective']}{root}", style="bold")
     made = table(
         "># Size",
@@ -311,9 +278,7 @@ def print_collective(records):
     for r in records:
         fastest = r["median_us"] == best[r["bytes"]]
         ratio = (
-            f"{r['ratio_to_mpi']:.3g}"
-            if r["ratio_to_mpi"] < 0.1
-            else f"{r['ratio_to_mpi']:.2f}"
+            f"{r['ratio_to_mpi']:.3g}" if r["ratio_to_mpi"] < 0.1 else f"{r['ratio_to_mpi']:.2f}"
         )
         made.add_row(
             format_size(r["bytes"]),

@@ -3,13 +3,7 @@ import contextlib
 import sys
 
 import click
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from crestacoll import checkjob, choices, verdicts
 from crestacoll.builds import choose_builds
@@ -54,12 +48,7 @@ def read_ranks(ctx, param, text):
         " `mpi` is always among them. Default: every model."
     ),
 )
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Every algorithm and option of each model.",
-)
+@click.option("--all", "everything", is_flag=True, help="Every algorithm and option of each model.")
 @click.option(
     "--mpi",
     "mpis",
@@ -93,15 +82,7 @@ def read_ranks(ctx, param, text):
 )
 @json_option
 def command(
-    collectives,
-    ranks,
-    implementations,
-    everything,
-    mpis,
-    language,
-    seconds,
-    timeout,
-    json_to,
+    collectives, ranks, implementations, everything, mpis, language, seconds, timeout, json_to
 ):
     """Verify implementations of COLLECTIVES (`allreduce,alltoall`, or `all`) on this machine.
 
@@ -121,22 +102,14 @@ def command(
         only = languages_of(build, language)
         count = len(cells) * len(only) * len(ranks)
         with progress_bar(build.name, count) as advance:
-            outcome = verdicts.check(
-                build, cells, lacking, ranks, limits, advance, only
-            )
-        data = (
-            verdicts.keep(build, outcome) if whole else verdicts.record(build, outcome)
-        )
+            outcome = verdicts.check(build, cells, lacking, ranks, limits, advance, only)
+        data = verdicts.keep(build, outcome) if whole else verdicts.record(build, outcome)
         results.append(data)
         if json_to != "-":
             print_build(build, data)
     if json_to:
         write_json({"schema": verdicts.SCHEMA, "builds": results}, json_to)
-    if any(
-        v["errors"] or v["status"] == checkjob.WRONG
-        for r in results
-        for v in r["verdicts"]
-    ):
+    if any(v["errors"] or v["status"] == checkjob.WRONG for r in results for v in r["verdicts"]):
         sys.exit(WRONG)
 
 
@@ -174,9 +147,7 @@ def print_build(build, data):
     library = " ".join(data["mpi"]["library"].split(",")[0].split())
     ranks = " and ".join(str(n) for n in dict.fromkeys(v["ranks"] for v in found))
     spoken = " and ".join(dict.fromkeys(v["language"] for v in found))
-    out.print(
-        f"{build.name}: {library}, {ranks} ranks, {spoken}", style="bold", markup=False
-    )
+    out.print(f"{build.name}: {library}, {ranks} ranks, {spoken}", style="bold", markup=False)
     made = table("implementation", "result", ">collectives", ">calls", "not here")
     for name in dict.fromkeys(v["implementation"] for v in found):
         mine = [v for v in found if v["implementation"] == name]
@@ -197,9 +168,7 @@ def style_of(mine):
 
 def row_of(name, mine):
     wrong = ordered(v for v in mine if v["status"] == checkjob.WRONG)
-    fine = [
-        c for c in ordered(v for v in mine if v["status"] == FINE) if c not in wrong
-    ]
+    fine = [c for c in ordered(v for v in mine if v["status"] == FINE) if c not in wrong]
     absent = ordered(v for v in mine if v["status"] == NOT_HERE)
     result = f"WRONG: {', '.join(wrong)}" if wrong else "fine" if fine else "not here"
     absent = ["all"] if absent and not fine and not wrong else absent
@@ -217,11 +186,7 @@ def notes_of(data):
     for v in data["verdicts"]:
         if v["status"] == NOT_HERE or v["refused"]:
             about = f"{v['collective']}={v['implementation']}"
-            if (
-                v["status"] == NOT_HERE
-                and v["why"]
-                and len(set(ordered(data["verdicts"]))) > 1
-            ):
+            if v["status"] == NOT_HERE and v["why"] and len(set(ordered(data["verdicts"]))) > 1:
                 whole = all(
                     w["why"] == v["why"]
                     for w in data["verdicts"]

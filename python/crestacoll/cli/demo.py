@@ -14,25 +14,13 @@ from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, wr
 
 @click.command("demo")
 @click.option(
-    "--mpi",
-    "mpis",
-    default="all",
-    show_default=True,
-    metavar="LIST",
-    help="Builds to use.",
+    "--mpi", "mpis", default="all", show_default=True, metavar="LIST", help="Builds to use."
 )
-@click.option(
-    "--grid", default="64", show_default=True, help="Grid of the turbulence code."
-)
+@click.option("--grid", default="64", show_default=True, help="Grid of the turbulence code.")
 @click.option("--steps", default=20, show_default=True, help="Time steps.")
+@click.option("--procs", default="1x2", show_default=True, help="Process grid: rows x columns.")
 @click.option(
-    "--procs", default="1x2", show_default=True, help="Process grid: rows x columns."
-)
-@click.option(
-    "--spec",
-    "specs",
-    multiple=True,
-    help="Also run under these rules (may be repeated).",
+    "--spec", "specs", multiple=True, help="Also run under these rules (may be repeated)."
 )
 @click.option(
     "--budget",
@@ -66,15 +54,9 @@ def command(mpis, grid, steps, procs, specs, budget, report_to, json_to):
     ranks = ranks_of(procs)
     with status() as tell:
         rounds = demo.measure(
-            groups,
-            lambda b: [str(b.program("turbulence")), *arguments],
-            ranks,
-            budget,
-            tell,
+            groups, lambda b: [str(b.program("turbulence")), *arguments], ranks, budget, tell
         )
-    data = demo.result(
-        groups, ["turbulence", *arguments], ranks, rounds, time.monotonic() - start
-    )
+    data = demo.result(groups, ["turbulence", *arguments], ranks, rounds, time.monotonic() - start)
     if json_to != "-":
         for m in data["mpis"]:
             print_mpi(m)
@@ -120,20 +102,13 @@ def print_mpi(m):
         style="bold",
         soft_wrap=True,
     )
-    keys = [
-        f"{c['collective']} {c['communicator']}"
-        for c in m["variants"][0]["collectives"]
-    ]
-    made = table(
-        "run", ">wall", ">p10-p90", *(f">{k}" for k in keys), "same answer", ""
-    )
+    keys = [f"{c['collective']} {c['communicator']}" for c in m["variants"][0]["collectives"]]
+    made = table("run", ">wall", ">p10-p90", *(f">{k}" for k in keys), "same answer", "")
     plain = m["variants"][0]["median_s"]
     for v in m["variants"]:
         best = (
             "<- best"
-            if v["preloaded"]
-            and v["name"] == m["best"]["wall"]
-            and m["best"]["beyond_spread"]
+            if v["preloaded"] and v["name"] == m["best"]["wall"] and m["best"]["beyond_spread"]
             else ""
         )
         made.add_row(
@@ -149,20 +124,12 @@ def print_mpi(m):
     for line in best_lines(m):
         out.print(line, soft_wrap=True, markup=False)
     for s in m["skipped"]:
-        out.print(
-            f"not run: {s['name']}: {s['why']}",
-            style="yellow",
-            soft_wrap=True,
-            markup=False,
-        )
+        out.print(f"not run: {s['name']}: {s['why']}", style="yellow", soft_wrap=True, markup=False)
 
 
 def best_lines(m):
     """The best choice in words, no more certain than the spread allows."""
-    best, clear = (
-        m["best"],
-        [b for b in m["best"]["by_collective"] if b["beyond_spread"]],
-    )
+    best, clear = m["best"], [b for b in m["best"]["by_collective"] if b["beyond_spread"]]
     winner = f"{best['wall']}: " if best["beyond_spread"] else ""
     lines = [f"best choice: {winner}{demo.headline(best)}"]
     for b in clear:
@@ -186,9 +153,7 @@ def write_report(data, report_to, json_to):
         raise Problem(f"cannot write {path}: {e.strerror}") from e
     if json_to != "-":
         out.print(
-            f"\nreport: {path}   ({data['seconds']:.0f} s in all)",
-            soft_wrap=True,
-            markup=False,
+            f"\nreport: {path}   ({data['seconds']:.0f} s in all)", soft_wrap=True, markup=False
         )
 
 

@@ -7,16 +7,7 @@ import click
 from crestacoll import __version__
 from crestacoll.builds import choose_builds, clean_environment
 from crestacoll.sizes import Size, format_size
-from crestacoll.ui import (
-    CANNOT,
-    WRONG,
-    Problem,
-    json_option,
-    out,
-    show,
-    table,
-    write_json,
-)
+from crestacoll.ui import CANNOT, WRONG, Problem, json_option, out, show, table, write_json
 
 MODEL = "p2p"  # the model whose algorithms are schedules
 
@@ -41,16 +32,9 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
 @click.command("explain", epilog=EPILOG)
 @click.argument("collective")
 @click.option(
-    "-n",
-    "--ranks",
-    default=8,
-    show_default=True,
-    type=int,
-    help="Number of ranks, up to 512.",
+    "-n", "--ranks", default=8, show_default=True, type=int, help="Number of ranks, up to 512."
 )
-@click.option(
-    "--bytes", "size", type=Size(), default="1K", show_default=True, help="Size."
-)
+@click.option("--bytes", "size", type=Size(), default="1K", show_default=True, help="Size.")
 @click.option(
     "--impl",
     "implementation",
@@ -60,9 +44,7 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     help="One algorithm; default: all of them are compared.",
 )
 @click.option("--root", type=int, help="Root of rooted calls; default: 0.")
-@click.option(
-    "--schedule", type=int, metavar="RANK", help="Also show what this rank does."
-)
+@click.option("--schedule", type=int, metavar="RANK", help="Also show what this rank does.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first one.")
 @json_option
 def command(collective, ranks, size, implementation, root, schedule, mpi, json_to):
@@ -74,9 +56,7 @@ def command(collective, ranks, size, implementation, root, schedule, mpi, json_t
     build = choose_builds(mpi)[0]
     algorithm = algorithm_of(build, implementation)
     if schedule is not None and not algorithm:
-        raise Problem(
-            "--schedule needs one algorithm: --impl p2p:ALGORITHM", exit_code=2
-        )
+        raise Problem("--schedule needs one algorithm: --impl p2p:ALGORITHM", exit_code=2)
     found = ask(
         build,
         [collective.lower(), ranks],
@@ -97,13 +77,10 @@ def algorithm_of(build, implementation):
     known = [m["name"] for m in build.description["models"]]
     if model.partition("?")[0] in known and not model.startswith(MODEL):
         raise Problem(
-            f"{model} has no schedule: only the algorithms of {MODEL} have one",
-            exit_code=2,
+            f"{model} has no schedule: only the algorithms of {MODEL} have one", exit_code=2
         )
     if model.startswith(f"{MODEL}?") or (colon and not algorithm.partition("?")[0]):
-        raise Problem(
-            f"'{implementation}' names no algorithm: write {MODEL}:NAME", exit_code=2
-        )
+        raise Problem(f"'{implementation}' names no algorithm: write {MODEL}:NAME", exit_code=2)
     if model != MODEL:
         raise Problem(
             f"no implementation '{model}'; {MODEL} and {MODEL}:ALGORITHM have a schedule",
@@ -116,11 +93,7 @@ def ask(build, words, options):
     """What crestacoll-explain answers; what it refuses is wrong usage."""
     program = build.program("crestacoll-explain")
     given = [(f"--{k}", str(v)) for k, v in options.items() if v not in (None, "")]
-    command = [
-        str(program),
-        *map(str, words),
-        *(word for pair in given for word in pair),
-    ]
+    command = [str(program), *map(str, words), *(word for pair in given for word in pair)]
     try:
         done = subprocess.run(
             command,
@@ -131,9 +104,7 @@ def ask(build, words, options):
             check=False,
         )
     except subprocess.TimeoutExpired as e:
-        raise Problem(
-            "no answer in 5 minutes: try fewer ranks, or larger pieces"
-        ) from e
+        raise Problem("no answer in 5 minutes: try fewer ranks, or larger pieces") from e
     except OSError as e:
         raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
     if done.returncode == 2:
@@ -141,9 +112,7 @@ def ask(build, words, options):
     try:
         return json.loads(done.stdout)
     except ValueError as e:
-        raise Problem(
-            f"{program} failed: {done.stderr.strip() or done.returncode}"
-        ) from e
+        raise Problem(f"{program} failed: {done.stderr.strip() or done.returncode}") from e
 
 
 def print_found(data, one):
@@ -153,9 +122,7 @@ def print_found(data, one):
         size += f" in elements of {data['element']} bytes"
         if data["bytes"] != data["bytes_asked"]:
             size += f" (rounded up from {data['bytes_asked']})"
-    out.print(
-        f"{data['collective']}{size}, {data['processes']} ranks{root}", style="bold"
-    )
+    out.print(f"{data['collective']}{size}, {data['processes']} ranks{root}", style="bold")
     if one:
         print_one(data["algorithms"][0])
     else:
@@ -206,13 +173,9 @@ def refusal(algorithm):
 
 
 def print_one(algorithm):
-    out.print(
-        f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True, markup=False
-    )
+    out.print(f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True, markup=False)
     if not algorithm["usable"]:
-        out.print(
-            f"{algorithm['name']} {refusal(algorithm)}", style="yellow", markup=False
-        )
+        out.print(f"{algorithm['name']} {refusal(algorithm)}", style="yellow", markup=False)
     if not has_figures(algorithm):
         return
     rank = algorithm.get("rank")
@@ -235,9 +198,7 @@ LABELS = {
 
 def print_summary(algorithm, rank):
     """Each figure of the rank that was asked for, of a rank at least and at most, and of all."""
-    made = table(
-        "", *([f">rank {rank['rank']}"] if rank else []), ">each rank", ">all ranks"
-    )
+    made = table("", *([f">rank {rank['rank']}"] if rank else []), ">each rank", ">all ranks")
     whole = {
         "rounds": str(algorithm["rounds"]),
         "messages_sent": str(algorithm["messages"]),
@@ -247,22 +208,13 @@ def print_summary(algorithm, rank):
         write = format_size if "bytes" in key or key == "scratch" else str
         low, high = (write(algorithm["ranks"][key][end]) for end in ("min", "max"))
         mine = [write(rank[key])] if rank else []
-        made.add_row(
-            label, *mine, low if low == high else f"{low}..{high}", whole.get(key, "")
-        )
-    made.add_row(
-        "longest chain of messages",
-        *([""] if rank else []),
-        "",
-        str(algorithm["chain"]),
-    )
+        made.add_row(label, *mine, low if low == high else f"{low}..{high}", whole.get(key, ""))
+    made.add_row("longest chain of messages", *([""] if rank else []), "", str(algorithm["chain"]))
     show(made)
 
 
 def print_steps(rank):
-    made = table(
-        ">round", "step", "what", ">bytes", title=f"schedule of rank {rank['rank']}"
-    )
+    made = table(">round", "step", "what", ">bytes", title=f"schedule of rank {rank['rank']}")
     for s in rank["steps"]:
         made.add_row(str(s["round"]), s["kind"], what(s), str(s["bytes"]))
     show(made)
@@ -293,6 +245,4 @@ def say_errors(algorithms):
     wrong = [a for a in algorithms if a["error"]]
     if wrong:
         code = CANNOT if all(a["too_large"] for a in wrong) else WRONG
-        raise Problem(
-            "; ".join(f"{a['name']}: {a['error']}" for a in wrong), exit_code=code
-        )
+        raise Problem("; ".join(f"{a['name']}: {a['error']}" for a in wrong), exit_code=code)

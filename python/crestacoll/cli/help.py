@@ -13,10 +13,7 @@ def command(ctx, name, json_to):
     parent = ctx.parent
     if json_to:
         names = parent.command.list_commands(parent)
-        helps = {
-            n: parent.command.get_command(parent, n).get_short_help_str(200)
-            for n in names
-        }
+        helps = {n: parent.command.get_command(parent, n).get_short_help_str(200) for n in names}
         write_json({"schema": "crestacoll-help-1", "commands": helps}, json_to)
         return
     if name is None:

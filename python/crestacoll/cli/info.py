@@ -7,13 +7,7 @@ from pathlib import Path
 import click
 
 from crestacoll import __version__, benchjob, machine, matrix
-from crestacoll.builds import (
-    FAMILY_NAMES,
-    ROOT,
-    algorithm_label,
-    all_builds,
-    need_builds,
-)
+from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds, need_builds
 from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
 from crestacoll.sizes import format_size
@@ -22,9 +16,7 @@ from crestacoll.ui import Problem, json_option, out, show, table, write_json
 
 @click.command("info")
 @click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
-@click.option(
-    "--no-run", is_flag=True, help="Do not try the implementations on two ranks."
-)
+@click.option("--no-run", is_flag=True, help="Do not try the implementations on two ranks.")
 @click.option(
     "--table",
     "table_to",
@@ -87,8 +79,7 @@ def environment():
     builds = all_builds()
     rows = builds[0].description["environment"] if builds else []
     names = [
-        (r["name"] if r["name"].startswith("CRESTA_") else "CRESTA_" + r["name"])
-        for r in rows
+        (r["name"] if r["name"].startswith("CRESTA_") else "CRESTA_" + r["name"]) for r in rows
     ]
     return [{**r, "name": n, "value": os.environ.get(n)} for r, n in zip(rows, names)]
 
@@ -98,9 +89,7 @@ def found_mpis():
     found = {}
     for folder in dict.fromkeys(os.get_exec_path()):
         for path in sorted(Path(folder).glob("mpi*")) if os.path.isdir(folder) else []:
-            if re.fullmatch(
-                r"mpi(run|exec)([._-](hydra|openmpi|mpich|intel))?", path.name
-            ):
+            if re.fullmatch(r"mpi(run|exec)([._-](hydra|openmpi|mpich|intel))?", path.name):
                 found.setdefault(os.path.realpath(path), str(path))
     mpis = {}
     for real, path in found.items():
@@ -136,8 +125,7 @@ def about_build(build, try_them):
         "preload_exists": build.preload.exists(),
         "launcher": build.cache.get("MPIEXEC_EXECUTABLE"),
         "compilers": {
-            k: build.cache.get(f"MPI_{v}_COMPILER")
-            for k, v in (("c", "C"), ("fortran", "Fortran"))
+            k: build.cache.get(f"MPI_{v}_COMPILER") for k, v in (("c", "C"), ("fortran", "Fortran"))
         },
         "collectives": d["collectives"],
         "default_impl": d.get("default_impl", ""),
@@ -158,15 +146,11 @@ def try_models(build, models):
             wrong = sorted({r["collective"] for r in result.wrong})
             ran = any(r["implementation"] == model["name"] for r in result.records)
             if wrong:
-                model["works"], model["why"] = (
-                    False,
-                    f"wrong results of {', '.join(wrong)}",
-                )
+                model["works"], model["why"] = False, f"wrong results of {', '.join(wrong)}"
             elif not ran:
                 model["works"], model["why"] = (
                     False,
-                    "; ".join(dict.fromkeys(n["text"] for n in result.notes))
-                    or "it did not run",
+                    "; ".join(dict.fromkeys(n["text"] for n in result.notes)) or "it did not run",
                 )
         except Problem as e:
             model["works"], model["why"] = False, str(e.message)
@@ -174,9 +158,7 @@ def try_models(build, models):
 
 
 def print_mpis(data):
-    out.print(
-        f"crestacoll {__version__} in {data['root']}", style="bold", soft_wrap=True
-    )
+    out.print(f"crestacoll {__version__} in {data['root']}", style="bold", soft_wrap=True)
     out.print(machine.sentence(data["machine"]) + "\n", soft_wrap=True)
     made = table("MPI", "version", "build", "launchers", title="MPIs found")
     for m in data["mpis"]:
@@ -194,30 +176,27 @@ def print_mpis(data):
 def print_build(build):
     library = " ".join(build["mpi"]["library"].split(",")[0].split())
     out.print(f"\nbuild {build['name']}", style="bold", end="")
-    out.print(
-        f": {library}, MPI {build['mpi']['standard']}, {build['folder']}",
-        soft_wrap=True,
-    )
+    out.print(f": {library}, MPI {build['mpi']['standard']}, {build['folder']}", soft_wrap=True)
     compilers = ", ".join(f"{k} {v}" for k, v in build["compilers"].items() if v)
     out.print(
         f"compilers {compilers or 'unknown'}; launcher {build['launcher'] or 'unknown'}",
         soft_wrap=True,
     )
     if build["default_impl"]:
-        out.print(
-            f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False
-        )
-    made = table("implementation", "works here", "otherwise", "what it is")
+        out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False)
+    made = table("implementation", "works here", "otherwise", "split-phase", "what it is")
     for m in build["models"]:
         works = "yes" if m["works"] else f"no: {m['why']}"
         made.add_row(
             m["name"],
             works + ("" if m.get("tried") or not m["works"] else " (not tried)"),
             m["below"],
+            m["begins"] + ("" if m["begins"] == "nonblock" else " *"),
             m["doc"],
             style="" if m["works"] else "yellow",
         )
     show(made)
+    out.print("* with a helper thread (CRESTA_ASYNC); else nonblock", soft_wrap=True, markup=False)
 
 
 def print_all_algorithms(builds):
@@ -231,11 +210,7 @@ def print_all_algorithms(builds):
         if m["algorithms"] and m["algorithms"] not in shown:
             shown.append(m["algorithms"])
             print_algorithms(
-                [
-                    n["name"]
-                    for n in models.values()
-                    if n["algorithms"] == m["algorithms"]
-                ],
+                [n["name"] for n in models.values() if n["algorithms"] == m["algorithms"]],
                 m["algorithms"],
             )
 

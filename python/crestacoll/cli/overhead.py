@@ -10,12 +10,7 @@ from crestacoll.ui import WRONG, json_option, out, show, table, write_json
 
 @click.command("overhead")
 @click.option(
-    "--mpi",
-    "mpis",
-    default="all",
-    show_default=True,
-    metavar="LIST",
-    help="Builds to use.",
+    "--mpi", "mpis", default="all", show_default=True, metavar="LIST", help="Builds to use."
 )
 @click.option(
     "--instructions/--no-instructions",
@@ -29,9 +24,7 @@ from crestacoll.ui import WRONG, json_option, out, show, table, write_json
     type=click.IntRange(1),
     help="Processes per line; their median counts.",
 )
-@click.option(
-    "--check", is_flag=True, help="Exit with 1 when a line misses its target."
-)
+@click.option("--check", is_flag=True, help="Exit with 1 when a line misses its target.")
 @json_option
 def command(mpis, instructions, runs, check, json_to):
     """What crestacoll costs a call that ends at the MPI's own: an 8-byte allreduce on

@@ -28,9 +28,7 @@ class Steps(click.ParamType):
         asked = [word for word in value.split(",") if word]
         for word in asked:
             if word not in STEPS:
-                self.fail(
-                    f"no step '{word}'; there are: {', '.join(STEPS)}", param, ctx
-                )
+                self.fail(f"no step '{word}'; there are: {', '.join(STEPS)}", param, ctx)
         return [step for step in STEPS if step in asked]
 
 
@@ -49,9 +47,7 @@ class Steps(click.ParamType):
     metavar="LIST",
     help=f"Only these of {', '.join(p.name for p in mpis.PEERS)}.",
 )
-@click.option(
-    "--quick", is_flag=True, help="One launch, fewer sizes and samples, 4 minutes."
-)
+@click.option("--quick", is_flag=True, help="One launch, fewer sizes and samples, 4 minutes.")
 @click.option(
     "--launches",
     "count",
@@ -150,16 +146,12 @@ class Measurement:
         self.builds = [mpis.build_of(p, folder) for p in peers]
         self.builds = [b for b in self.builds if b.program("crestacoll-bench").exists()]
         if not self.builds:
-            raise Problem(
-                "nothing is built: leave out --steps, or let it have install,build"
-            )
+            raise Problem("nothing is built: leave out --steps, or let it have install,build")
         self.count = count
         self.results = folder / ("results-quick" if quick else "results")
         what = series.QUICK if quick else series.FULL
         self.jobs = launches.all_jobs(self.builds, what, count, self.results)
-        self.speeds = speeds.Speeds(
-            self.builds[-1].program("crestacoll-floor"), self.results
-        )
+        self.speeds = speeds.Speeds(self.builds[-1].program("crestacoll-floor"), self.results)
 
     def run(self, seconds):
         end = time.monotonic() + seconds
@@ -193,9 +185,7 @@ class Measurement:
         """What a reader of the page must know."""
         said = {f"wrong result, left out: {what}" for what in self.wrong}
         if len(found) < len(self.jobs):
-            said.add(
-                f"{len(self.jobs) - len(found)} of {len(self.jobs)} jobs are missing"
-            )
+            said.add(f"{len(self.jobs) - len(found)} of {len(self.jobs)} jobs are missing")
         if len(self.speeds.known) > 1:
             exchanges = ", ".join(f"{us:.3g}" for us in self.speeds.known)
             said.add(

@@ -8,10 +8,7 @@ from crestacoll.ui import json_option, write_json
 @click.command("report")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="All lines, not only the 30 most expensive.",
+    "--all", "everything", is_flag=True, help="All lines, not only the 30 most expensive."
 )
 @click.option(
     "--by",

@@ -40,10 +40,7 @@ your shell are passed on, too."""
     help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
 )
 @click.option(
-    "--report",
-    "show_report",
-    is_flag=True,
-    help="Show the profile as a table at the end.",
+    "--report", "show_report", is_flag=True, help="Show the profile as a table at the end."
 )
 @click.option(
     "--profile-wait",
@@ -62,25 +59,12 @@ your shell are passed on, too."""
     metavar="NAME",
     help="The MPI family of the program (openmpi, mpich, intelmpi), where it cannot be found out.",
 )
-@click.option(
-    "--no-check", is_flag=True, help="Do not insist that a rank loaded crestacoll."
-)
-@click.option(
-    "--dry-run", is_flag=True, help="Print the command that would run, and stop."
-)
+@click.option("--no-check", is_flag=True, help="Do not insist that a rank loaded crestacoll.")
+@click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(
-    impl,
-    profile,
-    show_report,
-    profile_wait,
-    log,
-    mpi,
-    no_check,
-    dry_run,
-    json_to,
-    command,
+    impl, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
 ):
     """Run a program with crestacoll in it; nothing is rewritten or linked again.
 
@@ -92,12 +76,7 @@ def command(
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
         settings = job_settings(
-            impl,
-            profile,
-            profile_wait,
-            log,
-            loaded,
-            folder if job.kind == "srun" else None,
+            impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
         words, environment = job.with_settings(settings)
         if dry_run:
@@ -137,12 +116,8 @@ class Job:
         if self.command.launcher and shutil.which(self.command.launcher) is None:
             raise Problem(f"{self.command.launcher}: command not found", NOT_FOUND)
         families = self.look_at_programs()
-        self.family = mpi or agree(
-            families, self.command.launcher, self.launcher_family
-        )
-        self.kind = launcher.kind_of(
-            self.command.launcher, self.launcher_family or self.family
-        )
+        self.family = mpi or agree(families, self.command.launcher, self.launcher_family)
+        self.kind = launcher.kind_of(self.command.launcher, self.launcher_family or self.family)
         self.build = build_for(self.family)
         if not self.build.preload.exists():
             raise Problem(f"{self.build.preload} is missing: run 'make'")
@@ -261,12 +236,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
 def print_command(words, environment, json_to):
     if json_to:
         write_json(
-            {
-                "schema": "crestacoll-run-1",
-                "command": words,
-                "environment": environment,
-            },
-            json_to,
+            {"schema": "crestacoll-run-1", "command": words, "environment": environment}, json_to
         )
         return
     shown = [f"{k}={shlex.quote(v)}" for k, v in environment.items()]

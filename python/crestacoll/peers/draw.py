@@ -36,9 +36,7 @@ def save(rows, path):
     for axes, name in zip(grid.flat, names, strict=False):
         panel(axes, name, [r for r in shown if r.point.collective == name])
     handles = [plt.Line2D([], [], label=label, **look) for label, _, _, look in LINES]
-    figure.legend(
-        handles=handles, loc="outside upper center", ncols=len(LINES), frameon=False
-    )
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(LINES), frameon=False)
     figure.supylabel("crestacoll on Open MPI 5 / fastest MPI", fontsize=10)
     path.parent.mkdir(parents=True, exist_ok=True)
     # The same figures give the same file.
@@ -49,11 +47,7 @@ def save(rows, path):
 
 def panel(axes, name, rows):
     for _, ranks, fixed, look in LINES:
-        mine = [
-            r
-            for r in rows
-            if r.point.ranks == ranks and (r.point.root == "fixed") == fixed
-        ]
+        mine = [r for r in rows if r.point.ranks == ranks and (r.point.root == "fixed") == fixed]
         mine.sort(key=lambda r: r.point.bytes)
         x = [max(r.point.bytes, 8) for r in mine]
         y = [min(max(r.ratio, 0.05), 10) for r in mine]

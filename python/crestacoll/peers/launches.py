@@ -52,10 +52,7 @@ class Job:
 
 def digest(build):
     made = hashlib.sha256()
-    for path in (
-        build.program("crestacoll-bench"),
-        build.folder / "lib" / "libcrestacoll.so",
-    ):
+    for path in build.program("crestacoll-bench"), build.folder / "lib" / "libcrestacoll.so":
         if path.exists():
             made.update(path.read_bytes())
     return made.hexdigest()

@@ -46,9 +46,7 @@ def home_of(peer, folder):
 
 
 def build_of(peer, folder):
-    where = (
-        folder / peer.name / "build" if peer.packages else ROOT / "build" / peer.name
-    )
+    where = folder / peer.name / "build" if peer.packages else ROOT / "build" / peer.name
     return Build(peer.name, where)
 
 
@@ -69,17 +67,13 @@ def install(peer, folder):
     for step in steps:
         done = subprocess.run(step, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise Failed(
-                f"{wanted} cannot be installed from PyPI: {why_pip_failed(done.stderr)}"
-            )
+            raise Failed(f"{wanted} cannot be installed from PyPI: {why_pip_failed(done.stderr)}")
     stamp.write_text(wanted)
 
 
 def why_pip_failed(text):
     """In one line. To pip a server that it cannot reach has no versions."""
-    if re.search(
-        r"connection|name resolution|Network is unreachable|timed out", text, re.I
-    ):
+    if re.search(r"connection|name resolution|Network is unreachable|timed out", text, re.I):
         return "the server cannot be reached"
     if "(from versions: none)" in text:
         return "the server cannot be reached, or does not have it"
@@ -123,15 +117,7 @@ def build_steps(peer, folder, targets):
     if shutil.which("ninja") and not (where / "CMakeCache.txt").exists():
         configure += ["-G", "Ninja"]
     cores = str(len(os.sched_getaffinity(0)))
-    compile_ = [
-        "cmake",
-        "--build",
-        str(where),
-        "--parallel",
-        cores,
-        "--target",
-        *targets,
-    ]
+    compile_ = ["cmake", "--build", str(where), "--parallel", cores, "--target", *targets]
     return [(configure, {}), (compile_, {})]
 
 
@@ -142,11 +128,7 @@ def wrapper_environment(peer, folder):
 
 def is_on_machine(peer):
     found = subprocess.run(
-        [ROOT / "tools" / "mpis.sh"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
+        [ROOT / "tools" / "mpis.sh"], capture_output=True, text=True, check=True, cwd=ROOT
     )
     return any(line.split()[0] == peer.name for line in found.stdout.splitlines())
 
@@ -174,8 +156,6 @@ def read_tests(text):
     """What ctest says: how many tests there are, and which fail."""
     total = re.search(r"tests failed out of (\d+)", text)
     if not total:
-        raise Problem(
-            "ctest did not come to its end:\n" + "\n".join(text.splitlines()[-5:])
-        )
+        raise Problem("ctest did not come to its end:\n" + "\n".join(text.splitlines()[-5:]))
     failed = text.rpartition("The following tests FAILED:")[2]
     return int(total[1]), re.findall(r"^\s*\d+ - (\S+) \(", failed, re.MULTILINE)

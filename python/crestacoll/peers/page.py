@@ -41,9 +41,7 @@ def page(head, rows):
         mpis=[f"{mpis[p.name]} (`{p.name}`)" for p in PEERS if p.name in mpis],
         missing=head["missing"],
         exchange=floor["exchange"] and f"{floor['exchange']:.3g}",
-        copies=", ".join(
-            f"{format_size(int(n))} {us:.3g} us" for n, us in floor["copy"].items()
-        ),
+        copies=", ".join(f"{format_size(int(n))} {us:.3g} us" for n, us in floor["copy"].items()),
         verdicts=judged,
         misses=[(v.target, points(v.missed)) for v in judged if v.missed],
         ratios=ratios(rows, floor),
@@ -61,8 +59,7 @@ def as_json(head, rows):
         **head,
         "targets": [asdict(v) for v in verdicts.verdicts(rows, floor)],
         "rows": [
-            asdict(row)
-            | {"floor_us": table.floor_at(row.point, floor), "ratio": row.ratio}
+            asdict(row) | {"floor_us": table.floor_at(row.point, floor), "ratio": row.ratio}
             for row in rows
         ],
     }
@@ -70,9 +67,7 @@ def as_json(head, rows):
 
 def text_table(columns, lines):
     rule = ["---", *["--:"] * (len(columns) - 1)]
-    return "\n".join(
-        "| " + " | ".join(map(str, line)) + " |" for line in (columns, rule, *lines)
-    )
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (columns, rule, *lines))
 
 
 def points(missed):
@@ -91,9 +86,7 @@ def ratios(rows, floor):
     """(title, table) of every group that was measured."""
     found = []
     for title, ranks, keep in GROUPS:
-        mine = [
-            r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)
-        ]
+        mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)]
         if mine:
             found.append((title, ratio_table(mine, floor)))
     return found
@@ -134,13 +127,7 @@ def ways(rows):
         found.setdefault(way_of(row.point), []).append(row)
     sizes = sorted({r.point.bytes for r in rows} - {0})
     lines = [
-        [
-            way,
-            *(
-                mean_cell([r.ratio for r in mine if r.point.bytes == n], ".2f")
-                for n in sizes
-            ),
-        ]
+        [way, *(mean_cell([r.ratio for r in mine if r.point.bytes == n], ".2f") for n in sizes)]
         for way, mine in found.items()
     ]
     return text_table(["", *map(format_size, sizes)], lines)

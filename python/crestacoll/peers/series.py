@@ -9,15 +9,7 @@ from crestacoll.sizes import parse_sizes
 ROOTED = ["bcast", "reduce", "gather", "gatherv", "scatter", "scatterv"]
 PREFIX = ["scan", "exscan"]
 EXCHANGING = [
-    *(
-        "barrier",
-        "allreduce",
-        "allgather",
-        "allgatherv",
-        "alltoall",
-        "alltoallv",
-        "alltoallw",
-    ),
+    *("barrier", "allreduce", "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
     *("reduce_scatter", "reduce_scatter_block"),
 ]
 # With a root that goes round, nobody only gives or only takes.
@@ -82,15 +74,9 @@ FULL = [
 
 QUICK = [
     Series("pairs", "one after the other", 2, EVERY, "8,4K,256K", 3, samples=30),
-    Series(
-        "fixed", "root 0", 2, tuple(ROOTED), "8,4K,256K", 1, samples=30, root="fixed"
-    ),
-    Series(
-        "four", "4 ranks", 4, tuple(SYMMETRIC), "8,4K", 2, samples=10, batch_us=500.0
-    ),
-    Series(
-        "eight", "8 ranks", 8, tuple(SYMMETRIC), "8,4K", 3, samples=10, batch_us=500.0
-    ),
+    Series("fixed", "root 0", 2, tuple(ROOTED), "8,4K,256K", 1, samples=30, root="fixed"),
+    Series("four", "4 ranks", 4, tuple(SYMMETRIC), "8,4K", 2, samples=10, batch_us=500.0),
+    Series("eight", "8 ranks", 8, tuple(SYMMETRIC), "8,4K", 3, samples=10, batch_us=500.0),
 ]
 
 # MPICH's waiting ranks keep the cores that others need.
@@ -98,6 +84,4 @@ SLOW = 8
 
 
 def seconds(series, mpi):
-    return series.seconds * (
-        SLOW if series.ranks > 2 and mpi.startswith("mpich") else 1
-    )
+    return series.seconds * (SLOW if series.ranks > 2 and mpi.startswith("mpich") else 1)

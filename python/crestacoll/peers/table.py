@@ -78,9 +78,7 @@ def rows_of(results):
         for record in result["records"]:
             if record["verified"] and record["samples"]:
                 where = (result["mpi"], record["implementation"])
-                found.setdefault(Point.of(record), {}).setdefault(where, []).append(
-                    record
-                )
+                found.setdefault(Point.of(record), {}).setdefault(where, []).append(record)
     rows = []
     for point, measured in found.items():
         row = Row(point)
@@ -108,14 +106,10 @@ def floor_of(launches):
     """{"exchange": us, "copy": {"4096": us, ...}} from the records of crestacoll-floor."""
     found = {}
     for record in (r for launch in launches for r in launch):
-        found.setdefault((record["what"], record["bytes"]), []).append(
-            record["median_us"]
-        )
+        found.setdefault((record["what"], record["bytes"]), []).append(record["median_us"])
     medians = {key: statistics.median(values) for key, values in found.items()}
     return {
-        "exchange": next(
-            (us for (what, _), us in medians.items() if what == "exchange"), None
-        ),
+        "exchange": next((us for (what, _), us in medians.items() if what == "exchange"), None),
         "copy": {str(n): us for (what, n), us in medians.items() if what == "copy"},
     }
 
@@ -154,9 +148,7 @@ def write_csv(rows, floor, path):
             for peer in PEERS:
                 for side in row.own, row.cresta:
                     times = side.get(peer.name)
-                    cells += map(
-                        short, astuple(times) if times else [None] * len(FIGURES)
-                    )
+                    cells += map(short, astuple(times) if times else [None] * len(FIGURES))
             ends = short(floor_at(row.point, floor)), short(row.ratio)
             out.writerow([*astuple(row.point), *cells, *ends])
 

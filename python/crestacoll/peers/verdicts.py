@@ -12,11 +12,7 @@ from crestacoll.peers.table import SMALL, Point
 
 K, M = 1 << 10, 1 << 20
 MIDDLE = 256 * K
-HALVED = [
-    "allreduce",
-    "reduce",
-    "reduce_scatter",
-]  # where all ranks can share the arithmetic
+HALVED = ["allreduce", "reduce", "reduce_scatter"]  # where all ranks can share the arithmetic
 MPICHS = ["mpich", "mpich5"]
 TIMES = 100  # how much faster than MPICH's own waiting
 
@@ -133,9 +129,7 @@ def line_floor(rows, floor):
 
 def waiting(rows):
     """Against MPICH where ranks have to share cores."""
-    target = (
-        f"crestacoll on MPICH there: at least {TIMES}x faster than MPICH's own calls"
-    )
+    target = f"crestacoll on MPICH there: at least {TIMES}x faster than MPICH's own calls"
     gains = [
         (row.point, 1 / row.on(mpi), mpi)
         for row in rows
@@ -145,9 +139,7 @@ def waiting(rows):
     ]
     if not gains:
         return Verdict(target, "not measured", None)
-    missed = worst_first(
-        Miss(at, TIMES / gain, mpi) for at, gain, mpi in gains if gain < TIMES
-    )
+    missed = worst_first(Miss(at, TIMES / gain, mpi) for at, gain, mpi in gains if gain < TIMES)
     average = mean([gain for _, gain, _ in gains])
     found = f"mean {average:.0f}x; {len(gains) - len(missed)} of {len(gains)} points"
     return Verdict(target, found, not missed, missed)
@@ -160,9 +152,7 @@ def verdicts(rows, floor):
     def anything(_row):
         return True
 
-    halved = [
-        r for r in some(anything, 2, 2 * M, 2 * M) if r.point.collective in HALVED
-    ]
+    halved = [r for r in some(anything, 2, 2 * M, 2 * M) if r.point.collective in HALVED]
     return [
         judge(
             "symmetric calls, 8 to 512 B, 2 ranks: geometric mean at most 0.65; none above 0.8,"
@@ -185,11 +175,7 @@ def verdicts(rows, floor):
         ),
         judge(
             "2 MiB, 2 ranks: none above 1.05",
-            [
-                r
-                for r in some(anything, 2, 2 * M, 2 * M)
-                if r.point.collective not in HALVED
-            ],
+            [r for r in some(anything, 2, 2 * M, 2 * M) if r.point.collective not in HALVED],
             floor,
         ),
         judge(f"2 MiB, 2 ranks: {', '.join(HALVED)} at most 0.7", halved, floor),

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""CRESTA_ASYNC and what a begin runs, as CRESTA_LOG=info tells it."""
+
+import pytest
+from library_runs import each_build, good, messages, run
+
+pytestmark = each_build
+
+RUNS = [
+    ("p2p", "thread", "split-phase: p2p runs"),
+    ("p2p:ring", "thread", "split-phase: p2p:ring runs"),
+    ("os", "thread", "split-phase: p2p runs instead of os"),
+    ("shm", "thread", "split-phase: p2p runs instead of shm"),
+    ("nonblock", "thread", "split-phase: nonblock runs"),
+    ("mpi", "thread", "split-phase: nonblock runs"),
+    ("persist", "thread", "split-phase: nonblock runs instead of persist"),
+    ("p2p", "off", "split-phase: nonblock runs instead of p2p: there is no helper thread"),
+    ("p2p", "auto", "split-phase: nonblock runs instead of p2p: there is no helper thread"),
+    ("os", "off", "split-phase: nonblock runs instead of os: there is no helper thread"),
+]
+
+
+@pytest.mark.parametrize("impl, helper, said", RUNS)
+def test_the_log_says_once_what_a_begin_runs(build, impl, helper, said):
+    env = {"CRESTA_IMPL": f"allreduce={impl}", "CRESTA_LOG": "info", "CRESTA_ASYNC": helper}
+    done = good(run(build, "script", "allreduce=8", "begin=8", "begin=8", env=env))
+    lines = [line for line in messages(done) if "split-phase" in line]
+    assert len(lines) == 1 and said in lines[0], done.stderr
+
+
+def test_one_process_needs_no_schedule(build):
+    env = {"CRESTA_IMPL": "*=p2p", "CRESTA_LOG": "info", "CRESTA_ASYNC": "thread"}
+    done = good(run(build, "script", "allreduce=8", "begin=8", ranks=1, env=env))
+    assert "there is one process" in done.stderr
+
+
+def test_before_the_first_blocking_collective(build):
+    """A begin sets nothing up, so that nothing is known yet; the next one runs by the rules."""
+    env = {"CRESTA_IMPL": "*=p2p", "CRESTA_LOG": "info", "CRESTA_ASYNC": "thread"}
+    done = good(run(build, "script", "dup", "begin=8", "barrier=0", "begin=8", env=env))
+    lines = [line for line in messages(done) if "split-phase" in line]
+    assert len(lines) == 1 and "split-phase: p2p runs" in lines[0], done.stderr
+
+
+def test_another_word_stops_the_job(build):
+    done = run(build, "script", "allreduce=8", env={"CRESTA_ASYNC": "yes"})
+    assert done.returncode != 0
+    assert len(messages(done)) == 1, done.stderr
+    assert "CRESTA_ASYNC=yes: expected auto, thread or off" in done.stderr
+
+
+def test_ranks_must_agree(build):
+    done = run(build, "script", "allreduce=8", rank_env={1: {"CRESTA_ASYNC": "off"}})
+    assert done.returncode != 0
