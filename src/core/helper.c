@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* helper.c - see helper.h. */
-#define _GNU_SOURCE
 #include "core/helper.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
-#include <stdint.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     SHORTEST_NS = 20 * 1000, /* nap after something moved */
     LONGEST_NS = 1000 * 1000,
     TIMES_A_LOOK = 16, /* but so many times as long as the look: looks take time from somebody */
-    SLICE_NS = 100 * 1000,
     GROWTH = 8, /* a nap is an eighth longer than the one before */
 };
 
@@ -46,25 +40,6 @@ static void sleep_while_idle(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Shares a core with a computation: Linux lets a thread that wakes up run at once if it wants less
- * time in one piece than the one that runs (since 6.12; others ignore it, and it waits for some
- * milliseconds). */
-static void ask_for_short_slices(void)
-{
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } attributes = {.size = 0};
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0 ||
-        attributes.policy != SCHED_OTHER)
-        return;
-    attributes.runtime = SLICE_NS;
-    syscall(SYS_sched_setattr, 0, &attributes, 0);
-}
-
 static long now_ns(void)
 {
     struct timespec t;
@@ -86,7 +61,6 @@ static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
     long nap = SHORTEST_NS;
-    ask_for_short_slices();
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
         if (is_idle()) {
