@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Pcontrol where
- * they do not pass the C names. */
+/* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Finalize and
+ * MPI_Pcontrol where they do not pass the C names. */
 #include "api/async.h"
 #include "api/process.h"
 #include "handles.h"
@@ -22,6 +22,11 @@ void mpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
     cco_f_return(ierror, rc);
 }
 
+void mpi_finalize_(MPI_Fint *ierror)
+{
+    cco_f_return(ierror, MPI_Finalize());
+}
+
 void mpi_pcontrol_(MPI_Fint *level)
 {
     MPI_Pcontrol(*level);
@@ -39,6 +44,10 @@ void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr
     __attribute__((alias("mpi_init_thread_")));
 void MPI_INIT_THREAD(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
     __attribute__((alias("mpi_init_thread_")));
+void mpi_finalize(MPI_Fint *ierror) __attribute__((alias("mpi_finalize_")));
+void mpi_finalize__(MPI_Fint *ierror) __attribute__((alias("mpi_finalize_")));
+void mpi_finalize_f08_(MPI_Fint *ierror) __attribute__((alias("mpi_finalize_")));
+void MPI_FINALIZE(MPI_Fint *ierror) __attribute__((alias("mpi_finalize_")));
 void mpi_pcontrol(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 void mpi_pcontrol__(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 void mpi_pcontrol_f08_(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
@@ -51,6 +60,7 @@ void MPI_PCONTROL(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 void pmpir_init_f08_(MPI_Fint *ierror) __attribute__((weak));
 void pmpir_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
     __attribute__((weak));
+void pmpir_finalize_f08_(MPI_Fint *ierror) __attribute__((weak));
 void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
 void mpi_init_f08_(MPI_Fint *ierror)
@@ -71,6 +81,14 @@ void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr
     pmpir_init_thread_f08_(&level, provided, &rc);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
+    cco_f_return(ierror, rc);
+}
+
+void mpi_finalize_f08_(MPI_Fint *ierror)
+{
+    MPI_Fint rc = MPI_SUCCESS;
+    cco_async_end();
+    pmpir_finalize_f08_(&rc);
     cco_f_return(ierror, rc);
 }
 

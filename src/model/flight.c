@@ -157,9 +157,10 @@ static void adopt(void)
         list = f;
     }
     cco_flight **link = &running;
-    while (*link != NULL)
+    while (list != NULL && *link != NULL)
         link = &(*link)->next;
-    *link = list;
+    if (list != NULL)
+        *link = list;
 }
 
 bool cco_flights_move(void)

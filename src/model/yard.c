@@ -16,11 +16,13 @@ struct cco_yard {
     cco_flight *back; /* of anyone: a stack */
     int airborne;     /* flights whose messages are not over, and one for the communicator */
     int users;        /* flights that have not come back, and one for the communicator */
+    int kept;         /* flights in both lists */
 };
 
 enum {
-    LEAST = 16384
-}; /* pairs of tags, for as many begins at once; every MPI that we know has more */
+    LEAST = 16384, /* pairs of tags, for as many begins at once; every MPI that we know has more */
+    KEPT = 32,     /* flights for the next begins: 10 KiB each, and their plans */
+};
 
 static const char yard_key; /* its address is the key */
 
@@ -112,10 +114,12 @@ cco_flight *cco_yard_leave(cco_comm *state)
     if (yard->idle == NULL)
         yard->idle = __atomic_exchange_n(&yard->back, NULL, __ATOMIC_ACQUIRE);
     cco_flight *f = yard->idle;
-    if (f != NULL)
+    if (f != NULL) {
         yard->idle = f->next;
-    else
+        __atomic_fetch_sub(&yard->kept, 1, __ATOMIC_RELAXED);
+    } else {
         f = new_flight(yard, state);
+    }
     if (f == NULL)
         return NULL;
     f->p2p.tag = CCO_P2P_LAST + 2 * (int)(yard->number++ % (unsigned)yard->pairs);
@@ -129,13 +133,24 @@ void cco_yard_lands(cco_flight *f)
     one_less_in_the_air(f->yard);
 }
 
-void cco_yard_take_back(cco_flight *f)
+static void push(cco_yard *yard, cco_flight *f)
 {
-    cco_yard *yard = f->yard;
     f->next = __atomic_load_n(&yard->back, __ATOMIC_RELAXED);
     while (!__atomic_compare_exchange_n(&yard->back, &f->next, f, true, __ATOMIC_RELEASE,
                                         __ATOMIC_RELAXED))
         ;
+}
+
+void cco_yard_take_back(cco_flight *f)
+{
+    cco_yard *yard = f->yard;
+    f->next = NULL;
+    if (__atomic_fetch_add(&yard->kept, 1, __ATOMIC_RELAXED) < KEPT) {
+        push(yard, f);
+    } else {
+        __atomic_fetch_sub(&yard->kept, 1, __ATOMIC_RELAXED);
+        free_list(f);
+    }
     one_user_less(yard);
 }
 
