@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/wait.h"
+#include "transport/caf/notes.h"
 #include "transport/caf/runtime.h"
 
 enum {
@@ -47,14 +48,22 @@ static int complete(cco_area *area, int peer)
     return MPI_SUCCESS;
 }
 
+/* `at` counts from the start of the coarray. */
+static int tell_image(const cco_caf *caf, int image, size_t at, uint32_t word)
+{
+    if (caf->notes)
+        return cco_notes_tell(image, at, word);
+    caf->coarray->tell(image, at, word);
+    return MPI_SUCCESS;
+}
+
 static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 {
     const cco_caf *caf = of(area);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what this rank wrote into its own share */
-    if (peer == area->rank)
-        __atomic_store_n((uint32_t *)(void *)(area->share + at), word, __ATOMIC_RELEASE);
-    else
-        caf->coarray->tell(caf->peers[peer].image, caf->peers[peer].start + at, word);
+    if (peer != area->rank)
+        return tell_image(caf, caf->peers[peer].image, caf->peers[peer].start + at, word);
+    __atomic_store_n((uint32_t *)(void *)(area->share + at), word, __ATOMIC_RELEASE);
     return MPI_SUCCESS;
 }
 
@@ -63,7 +72,7 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 static int look(cco_area *area)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return cco_area_let_on(area, LOOKS);
+    return of(area)->notes ? cco_notes_receive() : cco_area_let_on(area, LOOKS);
 }
 
 static const cco_area_kind kind = {
@@ -144,6 +153,7 @@ static void settle(cco_caf *caf, const cco_images *images, size_t block, size_t 
         peer->start = at + images->pads[peer->image - 1] + head;
     }
     caf->coarray = &images->plugin->kept;
+    caf->notes = CCO_NOTES_PAY;
     caf->area.share = images->kept + caf->peers[caf->area.rank].start;
     caf->area.bytes = (size_t)caf->slice.blocks * block - CCO_IMAGE_ALIGNED - head;
     if (caf->area.bytes > MOST)
@@ -236,21 +246,17 @@ const char *cco_caf_make(cco_caf *caf, size_t bytes, size_t zero, MPI_Comm comm)
     return NULL;
 }
 
-/* The last this rank writes there. */
+/* The last that this rank writes there, by the way of what it told before and must not overtake. */
 static void leave(cco_caf *caf)
 {
     const int me = caf->area.rank, n = caf->area.size;
-    const ptrdiff_t head = (char *)caf->left - caf->area.share;
-    for (int i = 1; i <= n; i++) {
-        const int peer = (me + i) % n;
-        if (peer == me)
-            __atomic_store_n(&caf->left[me], 1, __ATOMIC_RELEASE);
-        else
-            caf->coarray->tell(caf->peers[peer].image,
-                               (size_t)((ptrdiff_t)caf->peers[peer].start + head) +
-                                   (size_t)me * sizeof *caf->left,
-                               1);
+    const size_t before = (size_t)(caf->area.share - (char *)&caf->left[me]);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* what it wrote into its own share */
+    for (int i = 1; i < n; i++) {
+        const struct cco_caf_peer *peer = &caf->peers[(me + i) % n];
+        tell_image(caf, peer->image, peer->start - before, 1);
     }
+    __atomic_store_n(&caf->left[me], 1, __ATOMIC_RELEASE);
     cco_slice_leave(caf->slice, caf->left, n);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/log.h"
 #include "core/wait.h"
+#include "transport/caf/notes.h"
 
 typedef struct leaving {
     cco_slice slice;
@@ -126,6 +127,7 @@ static offer offer_of(bool ready, bool alone)
 {
     offer mine = {.rank_is = (ready ? READY : 0) | (alone ? ALONE : 0)};
     if (ready && alone) {
+        cco_notes_receive();
         reap();
         for (int i = 0; i < WORDS; i++)
             mine.vacant.bits[i] = ~taken.bits[i];
