@@ -8,11 +8,13 @@
 #include "model/registry.h"
 #include "native/calls.h"
 #include "transport/rma/epochs.h"
+#include "transport/rma/fences.h"
+#include "transport/rma/shared.h"
 
 enum { WINDOW, VIA, SYNC, ACCESS }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
 enum { PUT, GET };
-enum { FLUSH, PSCW };
+enum { FLUSH, PSCW, FENCE };
 enum { DIRECT, CALLS };
 
 /* Memory and streams for one way to use it.  No two ways share them: a rank may still read what
@@ -21,9 +23,10 @@ typedef struct line {
     cco_lane lane;
     cco_window window;
     cco_epochs epochs;
+    cco_fences fences;
 } line;
 
-enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, LINES };
+enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, FENCES, LINES };
 
 typedef struct own {
     struct {
@@ -31,8 +34,9 @@ typedef struct own {
         bool asked;      /* for its window: it is there, or never will be, */
         const char *why; /* because of this */
     } kept[LINES];
-    line made[LINES]; /* for windows of one call */
-    bool held;        /* CRESTA_Win_init */
+    line made[LINES];   /* for windows of one call */
+    bool held;          /* CRESTA_Win_init */
+    bool looked, share; /* whether all ranks are on one node, once somebody has looked */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -42,6 +46,7 @@ static void close_line(line *l)
     cco_lane_close(&l->lane);
     cco_window_free(&l->window);
     cco_epochs_close(&l->epochs);
+    cco_fences_close(&l->fences);
 }
 
 static void release(void *data)
@@ -64,22 +69,41 @@ static own *own_of(cco_comm *state)
     return o;
 }
 
-/* NULL on all ranks, or on all why there is none. */
-static const char *open_line(line *l, int kind, cco_comm *state, size_t ring)
+/* Collective, the first time. */
+static bool can_share(own *o, MPI_Comm comm)
 {
-    const char *why;
-    const MPI_Comm comm = state->private_comm;
-    if (kind == EPOCHS) {
-        why = cco_epochs_open(&l->epochs, ring, comm);
-        if (why == NULL)
-            cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
-        return why;
-    }
+    if (!o->looked)
+        o->share = cco_window_can_share(comm);
+    o->looked = true;
+    return o->share;
+}
+
+static const char *open_streams(line *l, int kind, cco_comm *state, size_t ring, bool share)
+{
     const size_t zero = cco_stream_share(state->size, 0);
-    why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero, comm,
-                          kind < PUTS_BY_CALLS);
+    const char *why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero,
+                                      state->private_comm, share);
     if (why == NULL)
         cco_lane_open(&l->lane, &l->window.area, kind == GETS || kind == GETS_BY_CALLS, state);
+    return why;
+}
+
+/* NULL on all ranks, or on all why there is none. */
+static const char *open_line(own *o, line *l, int kind, cco_comm *state, size_t ring)
+{
+    const MPI_Comm comm = state->private_comm;
+    const char *why;
+    if (kind == FENCES) {
+        why = cco_fences_open(&l->fences, ring, comm);
+        if (why == NULL)
+            cco_scheduled_over(&l->lane.scheduled, &cco_transport_fences, &l->fences, state);
+    } else if (kind == EPOCHS) {
+        why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm));
+        if (why == NULL)
+            cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
+    } else {
+        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm));
+    }
     return why;
 }
 
@@ -89,7 +113,7 @@ static const char *keep(own *o, int kind, cco_comm *state)
     const size_t bytes = cco_configured.os_window.bytes;
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
-        o->kept[kind].why = open_line(&o->kept[kind].line, kind, state,
+        o->kept[kind].why = open_line(o, &o->kept[kind].line, kind, state,
                                       cco_stream_ring(state->size, bytes));
     }
     return o->kept[kind].why;
@@ -97,17 +121,22 @@ static const char *keep(own *o, int kind, cco_comm *state)
 
 static int run_line(line *l, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const int rc = cco_scheduled_run(&l->lane.scheduled, state, way, call);
+    int rc = cco_scheduled_run(&l->lane.scheduled, state, way, call);
+    if (way->options[SYNC] == FENCE) {
+        const int end = cco_fences_end(&l->fences);
+        rc = rc == MPI_SUCCESS ? end : rc;
+    }
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
 /* With a window for this call only, as large as it needs. */
-static int run_made(line *l, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
+static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     const size_t ring = cco_lane_ring(state, call, cco_configured.os_window.bytes);
-    const char *why = open_line(l, kind, state, ring);
+    line *l = &o->made[kind];
+    const char *why = open_line(o, l, kind, state, ring);
     if (why != NULL)
         return cco_run_below(&cco_model_os, state, call, why);
     const int rc = run_line(l, state, way, call);
@@ -127,6 +156,8 @@ static int kind_of(const cco_way *way)
 {
     if (way->options[SYNC] == PSCW)
         return EPOCHS;
+    if (way->options[SYNC] == FENCE)
+        return FENCES;
     if (way->options[ACCESS] == CALLS)
         return way->options[VIA] == GET ? GETS_BY_CALLS : PUTS_BY_CALLS;
     return way->options[VIA] == GET ? GETS : PUTS;
@@ -143,7 +174,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     }
     const int kind = kind_of(way);
     if (is_dynamic(o, way))
-        return run_made(&o->made[kind], kind, state, way, call);
+        return run_made(o, kind, state, way, call);
     const char *why = keep(o, kind, state);
     return why == NULL ? run_line(&o->kept[kind].line, state, way, call)
                        : cco_run_below(&cco_model_os, state, call, why);
@@ -151,8 +182,10 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
-    if (way->options[SYNC] == PSCW && way->options[VIA] == GET)
-        return "sync=pscw only puts";
+    if (way->options[SYNC] != FLUSH && way->options[VIA] == GET)
+        return "sync=pscw and sync=fence only put";
+    if (way->options[SYNC] != FLUSH && way->options[ACCESS] == CALLS)
+        return "access=calls is for sync=flush: with pscw and fence all data go by calls";
     return cco_scheduled_refuses(way, coll, size);
 }
 
@@ -185,8 +218,9 @@ static const cco_param options[CCO_OPTIONS + 1] = {
      "configured|static|dynamic"},
     {"via", PUT, 0, 1, "who moves data: the rank that has them, or the one that wants them",
      "put|get"},
-    {"sync", FLUSH, 0, 1, "passive target with flushes, or post, start, complete and wait",
-     "flush|pscw"},
+    {"sync", FLUSH, 0, 2,
+     "passive target with flushes, or post, start, complete and wait, or fences over all ranks",
+     "flush|pscw|fence"},
     {"access", DIRECT, 0, 1,
      "read and write what others share with this rank, or everything by calls of the MPI",
      "direct|calls"},

@@ -7,7 +7,6 @@
 
 #include "core/wait.h"
 #include "transport/p2p/p2p.h"
-#include "transport/stream/parcel.h"
 
 enum {
     LINE = 64, /* of a share of the words, for each peer, which alone writes there: */
@@ -21,17 +20,16 @@ static bool make_room(cco_epochs *e, size_t n)
 {
     e->pairs = calloc(n, sizeof *e->pairs);
     e->list = calloc(n, sizeof *e->list);
-    e->seen = calloc(2 * n, sizeof *e->seen);
-    return e->pairs != NULL && e->list != NULL && e->seen != NULL;
+    return cco_turns_make(&e->turns, (int)n) && e->pairs != NULL && e->list != NULL;
 }
 
-const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm)
+const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool share)
 {
     int size;
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
-    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, true);
+    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, share);
     if (why == NULL)
         why = cco_window_make_bare(&e->data, n * piece, comm);
     if (why == NULL && !cco_all(make_room(e, n), comm))
@@ -51,7 +49,7 @@ void cco_epochs_close(cco_epochs *e)
         PMPI_Group_free(&e->everybody);
     free(e->pairs);
     free(e->list);
-    free(e->seen);
+    cco_turns_free(&e->turns);
     *e = (cco_epochs){0};
 }
 
@@ -72,17 +70,6 @@ static size_t part_of(const cco_epochs *e, const cco_parcel *one)
     return one->left < e->piece ? one->left : e->piece;
 }
 
-/* True for the first message of its direction that is not through: the others keep the order. */
-static bool has_turn(cco_epochs *e, const cco_parcel *one, bool sends)
-{
-    if (one->peer < 0 || one->sends != sends)
-        return false;
-    unsigned *seen = &e->seen[2 * one->peer + sends];
-    const bool first = *seen != e->pass;
-    *seen = e->pass;
-    return first;
-}
-
 /* The exposure has ended: its pieces are here. */
 static int take(cco_parcels *f)
 {
@@ -90,7 +77,7 @@ static int take(cco_parcels *f)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
         cco_parcel *one = &f->list[i];
-        if (!has_turn(e, one, false) || !e->pairs[one->peer].open)
+        if (!cco_turns_has(&e->turns, one, false) || !e->pairs[one->peer].open)
             continue;
         const size_t n = part_of(e, one);
         e->pairs[one->peer].open = false;
@@ -130,7 +117,7 @@ static int expose(cco_parcels *f)
     int n = 0, rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
         const cco_parcel *one = &f->list[i];
-        if (!has_turn(e, one, false))
+        if (!cco_turns_has(&e->turns, one, false))
             continue;
         cco_epochs_pair *pair = &e->pairs[one->peer];
         if (pair->wanted == pair->exposed && word_of(e, one->peer, OFFERED) != pair->wanted)
@@ -158,10 +145,10 @@ static int receive(cco_parcels *f)
         if (rc != MPI_SUCCESS || !ended)
             return rc;
         e->exposed = false;
-        e->pass++;
+        e->turns.pass++;
         rc = take(f);
     }
-    e->pass++;
+    e->turns.pass++;
     return rc == MPI_SUCCESS ? expose(f) : rc;
 }
 
@@ -203,9 +190,9 @@ static int send(cco_parcels *f)
 {
     cco_epochs *e = f->shared;
     int rc = MPI_SUCCESS;
-    e->pass++;
+    e->turns.pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++)
-        if (has_turn(e, &f->list[i], true))
+        if (cco_turns_has(&e->turns, &f->list[i], true))
             rc = serve(f, &f->list[i]);
     return rc;
 }

@@ -12,6 +12,7 @@
 
 #include "sched/transport.h"
 #include "transport/rma/window.h"
+#include "transport/stream/parcel.h"
 
 /* Words that this rank told a peer: as its sender, how many pieces it offered and turned to; as its
  * receiver, how many it wanted and exposed the window for. */
@@ -26,17 +27,17 @@ typedef struct cco_epochs {
     size_t piece; /* bytes of a share for each peer */
     MPI_Group everybody;
     cco_epochs_pair *pairs;
-    int *list;      /* of ranks, for groups */
-    int turned_to;  /* the receiver that this rank serves; -1: none */
-    bool exposed;   /* to those whose pair is open */
-    unsigned *seen; /* twice the number of ranks: the pass in which a direction had its turn */
-    unsigned pass;
+    int *list;     /* of ranks, for groups */
+    int turned_to; /* the receiver that this rank serves; -1: none */
+    bool exposed;  /* to those whose pair is open */
+    cco_turns turns;
     bool broken; /* a schedule was given up in an epoch */
 } cco_epochs;
 
-/* Makes both windows, with pieces of `piece` bytes, at most INT_MAX; collective.  NULL on all
- * ranks, or on all why there can be none. */
-const char *cco_epochs_open(cco_epochs *epochs, size_t piece, MPI_Comm comm);
+/* Makes both windows, with pieces of `piece` bytes, at most INT_MAX; that of the words in memory
+ * that ranks share, if they are to `share` and can.  Collective.  NULL on all ranks, or on all why
+ * there can be none. */
+const char *cco_epochs_open(cco_epochs *epochs, size_t piece, MPI_Comm comm, bool share);
 void cco_epochs_close(cco_epochs *epochs); /* collective; nothing if there is nothing */
 
 extern const cco_transport cco_transport_epochs;

@@ -2,12 +2,12 @@
 /* window.c - see window.h. */
 #include "transport/rma/window.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/ending.h"
@@ -82,20 +82,41 @@ const char *cco_window_refused(MPI_Comm comm)
     return NULL;
 }
 
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+enum { PATIENCE = 5000, MILLISECOND = 1000000 };
+
+/* Of the daemon that started this job on this node, and removed with it; or one that all jobs of
+ * the node have. */
+static int open_directory_of_job(void)
+{
+    const char *name = getenv("PMIX_SERVER_TMPDIR");
+    return open(name != NULL ? name : "/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Does not wait for ever: another job may have been stopped just then. */
+static void lock(int directory)
+{
+    const struct timespec nap = {.tv_nsec = MILLISECOND / 10};
+    for (int i = 0; i < 10 * PATIENCE && flock(directory, LOCK_EX | LOCK_NB) != 0; i++)
+        nanosleep(&nap, NULL);
+}
+#endif
+
 /* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
  * at the same time, as those of all rows are (docs/mpi-defects.md).  So rank 0 of each takes its
  * turn: with a lock on a directory, which leaves nothing behind however the process ends.  All
- * ranks have come to make the window by then: who has the turn waits for nobody else. */
+ * ranks come to make the window first: who has the turn waits for nobody else. */
 static int take_turn(MPI_Comm comm)
 {
     int turn = -1;
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
     int rank;
     PMPI_Comm_rank(comm, &rank);
+    cco_all(true, comm);
     if (rank == 0)
-        turn = open("/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (turn >= 0 && flock(turn, LOCK_EX) != 0 && errno == EINTR)
-        ;
+        turn = open_directory_of_job();
+    if (turn >= 0)
+        lock(turn);
 #else
     (void)comm;
 #endif
@@ -124,7 +145,7 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 
 static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
-    const char *why = cco_window_refused(comm);
+    const char *why = shared ? NULL : cco_window_refused(comm);
     *w = (cco_window){.win = MPI_WIN_NULL, .area.comm = comm};
     if (why != NULL)
         return why;
@@ -150,7 +171,7 @@ const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm)
 
 const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share)
 {
-    const char *why = make_bare(w, bytes, comm, share && cco_window_can_share(comm));
+    const char *why = make_bare(w, bytes, comm, share);
     if (why != NULL)
         return why;
     memset(w->area.share, 0, zero);

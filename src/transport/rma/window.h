@@ -20,8 +20,9 @@ typedef struct cco_window {
 const char *cco_window_refused(MPI_Comm comm);
 
 /* Makes a window with a share of `bytes` for each rank, the first `zero` of them zero; in memory
- * that ranks share if they are to `share` and can (shared.h).  Collective over `comm`, on which
- * errors are returned.  NULL on all ranks, or on all why there can be none. */
+ * that ranks share if they are to `share`, which they must be able to (cco_window_can_share).
+ * Collective over `comm`, on which errors are returned.  NULL on all ranks, or on all why there can
+ * be none. */
 const char *cco_window_make(cco_window *window, size_t bytes, size_t zero, MPI_Comm comm,
                             bool share);
 

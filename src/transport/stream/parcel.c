@@ -69,3 +69,25 @@ void cco_parcels_drop(void *parcels)
     }
     p->count = p->done = 0;
 }
+
+bool cco_turns_make(cco_turns *turns, int ranks)
+{
+    *turns = (cco_turns){calloc(2 * (size_t)ranks, sizeof *turns->seen), 0};
+    return turns->seen != NULL;
+}
+
+void cco_turns_free(cco_turns *turns)
+{
+    free(turns->seen);
+    *turns = (cco_turns){0};
+}
+
+bool cco_turns_has(cco_turns *turns, const cco_parcel *one, bool sends)
+{
+    if (one->peer < 0 || one->sends != sends)
+        return false;
+    unsigned *seen = &turns->seen[2 * one->peer + sends];
+    const bool first = *seen != turns->pass;
+    *seen = turns->pass;
+    return first;
+}

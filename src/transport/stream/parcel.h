@@ -34,6 +34,18 @@ void cco_parcels_drop(void *parcels); /* forgets what is under way */
  * class. */
 int cco_parcel_check(cco_parcels *parcels, cco_parcel *parcel);
 
+/* Whose turn it is: the messages between two ranks go one after the other in each direction. */
+typedef struct cco_turns {
+    unsigned *seen; /* twice the number of ranks: the pass in which a direction had its turn */
+    unsigned pass;  /* over a list of parcels; add one before each */
+} cco_turns;
+
+bool cco_turns_make(cco_turns *turns, int ranks); /* false when memory runs out */
+void cco_turns_free(cco_turns *turns);
+
+/* True for the first parcel of its direction in this pass, if that is `sends`. */
+bool cco_turns_has(cco_turns *turns, const cco_parcel *parcel, bool sends);
+
 static inline void cco_parcel_advance(cco_parcel *parcel, size_t n)
 {
     parcel->at += n;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fences.c - see fences.h. */
+#include "transport/rma/fences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wait.h"
+#include "transport/p2p/p2p.h"
+
+enum {
+    LINE =
+        64, /* of a share, for each peer, which alone writes there; the pieces are behind these */
+    SENT = 0,
+    TAKEN = 4,
+    THROUGH = 8, /* and the next word: calls take them in turn, see all_through */
+};
+
+static bool make_room(cco_fences *e, int n)
+{
+    e->pairs = calloc((size_t)n, sizeof *e->pairs);
+    return cco_turns_make(&e->turns, n) && e->pairs != NULL;
+}
+
+const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm)
+{
+    int size;
+    PMPI_Comm_size(comm, &size);
+    const size_t n = (size_t)size;
+    *e = (cco_fences){.piece = piece};
+    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm);
+    if (why != NULL)
+        return why;
+    memset(e->window.area.share, 0, n * LINE);
+    if (!cco_all(make_room(e, size), comm))
+        why = "no memory";
+    else if (!cco_all(PMPI_Win_fence(0, e->window.win) == MPI_SUCCESS, comm))
+        why = "the MPI makes no fences";
+    if (why != NULL)
+        cco_fences_close(e);
+    return why;
+}
+
+void cco_fences_close(cco_fences *e)
+{
+    cco_window_free(&e->window);
+    free(e->pairs);
+    cco_turns_free(&e->turns);
+    *e = (cco_fences){0};
+}
+
+static uint32_t word_of(const cco_fences *e, int peer, size_t at)
+{
+    const char *line = e->window.area.share + (size_t)peer * LINE;
+    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
+}
+
+/* True if fence `a` was after `b`; they may wrap around. */
+static bool after(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) > 0;
+}
+
+/* `word` must stay until the fence. */
+static int tell(cco_fences *e, int peer, size_t at, const uint32_t *word)
+{
+    const MPI_Aint place = (MPI_Aint)((size_t)e->window.area.rank * LINE + at);
+    return PMPI_Accumulate(word, 1, MPI_UINT32_T, peer, place, 1, MPI_UINT32_T, MPI_REPLACE,
+                           e->window.win);
+}
+
+static int fence(cco_fences *e)
+{
+    e->now++;
+    return PMPI_Win_fence(0, e->window.win);
+}
+
+static size_t part_of(const cco_fences *e, const cco_parcel *one)
+{
+    return one->left < e->piece ? one->left : e->piece;
+}
+
+static size_t slot_of(const cco_fences *e, int rank)
+{
+    return (size_t)e->window.area.size * LINE + (size_t)rank * e->piece;
+}
+
+/* Puts the next piece, which its receiver has room for. */
+static int put(cco_fences *e, const cco_parcel *one)
+{
+    cco_fences_pair *pair = &e->pairs[one->peer];
+    const int n = (int)part_of(e, one);
+    const MPI_Aint at = (MPI_Aint)slot_of(e, e->window.area.rank);
+    const int rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at, n, MPI_BYTE, e->window.win);
+    pair->sent = e->now + 1;
+    return rc == MPI_SUCCESS ? tell(e, one->peer, SENT, &pair->sent) : rc;
+}
+
+/* Afterwards, since data that have been put must stay until the fence, and are packed ones freed
+ * with the last piece. */
+static int put_over(cco_parcels *f)
+{
+    cco_fences *e = f->shared;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *one = &f->list[i];
+        if (!one->moved)
+            continue;
+        one->moved = false;
+        cco_parcel_advance(one, part_of(e, one));
+        rc = cco_parcel_check(f, one);
+    }
+    return rc;
+}
+
+static int send(cco_parcels *f)
+{
+    cco_fences *e = f->shared;
+    int rc = MPI_SUCCESS;
+    e->turns.pass++;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *one = &f->list[i];
+        if (!cco_turns_has(&e->turns, one, true) ||
+            word_of(e, one->peer, TAKEN) != e->pairs[one->peer].sent)
+            continue;
+        one->moved = true;
+        rc = put(e, one);
+    }
+    return rc;
+}
+
+/* The pieces that have come, and says so to their senders before the next fence. */
+static int receive(cco_parcels *f)
+{
+    cco_fences *e = f->shared;
+    int rc = MPI_SUCCESS;
+    e->turns.pass++;
+    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+        cco_parcel *one = &f->list[i];
+        const int peer = one->peer;
+        if (!cco_turns_has(&e->turns, one, false))
+            continue;
+        const uint32_t sent = word_of(e, peer, SENT);
+        if (sent == e->pairs[peer].taken || after(sent, e->now))
+            continue;
+        const size_t n = part_of(e, one);
+        memcpy(one->at, e->window.area.share + slot_of(e, peer), n);
+        e->pairs[peer].taken = sent;
+        cco_parcel_advance(one, n);
+        rc = cco_parcel_check(f, one);
+        if (rc == MPI_SUCCESS)
+            rc = tell(e, peer, TAKEN, &e->pairs[peer].taken);
+    }
+    return rc;
+}
+
+static int test(void *flight, bool *done)
+{
+    cco_parcels *f = flight;
+    cco_fences *e = f->shared;
+    int rc = e->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && f->count > 0)
+        rc = receive(f); /* what came in rounds before */
+    if (rc == MPI_SUCCESS && f->done < f->count) {
+        rc = send(f);
+        if (rc == MPI_SUCCESS)
+            rc = fence(e);
+        if (rc == MPI_SUCCESS)
+            rc = put_over(f);
+        if (rc == MPI_SUCCESS)
+            rc = receive(f);
+    }
+    *done = rc == MPI_SUCCESS && f->done == f->count;
+    if (*done)
+        f->count = f->done = 0;
+    return rc;
+}
+
+static void abandon(void *flight)
+{
+    cco_fences *e = ((cco_parcels *)flight)->shared;
+    cco_parcels_drop(flight);
+    e->broken = true;
+}
+
+/* What is told before a fence may be seen by who is not there yet, and must not count for him: he
+ * would go, and the others wait for him at the next one.  Nor may it hide what he has not read yet:
+ * who goes first may be through with the next call by then, but not with the one after that. */
+static bool all_through(const cco_fences *e, size_t at)
+{
+    for (int i = 0; i < e->window.area.size; i++) {
+        const uint32_t word = word_of(e, i, at);
+        if (!after(word, e->ended) || after(word, e->now))
+            return false;
+    }
+    return true;
+}
+
+int cco_fences_end(cco_fences *e)
+{
+    const size_t at = THROUGH + e->calls++ % 2 * sizeof e->through;
+    int rc = MPI_SUCCESS;
+    e->through = e->now + 1;
+    for (int i = 0; i < e->window.area.size && rc == MPI_SUCCESS; i++)
+        rc = tell(e, i, at, &e->through);
+    do
+        rc = rc == MPI_SUCCESS ? fence(e) : rc;
+    while (rc == MPI_SUCCESS && !all_through(e, at));
+    e->ended = e->now;
+    return rc;
+}
+
+const cco_transport cco_transport_fences = {
+    .name = "fences",
+    .open = cco_parcels_open,
+    .close = free,
+    .begin = cco_parcels_begin,
+    .recv = cco_parcels_recv,
+    .send = cco_parcels_send,
+    .test = test,
+    .abandon = abandon,
+    .copy = cco_mpi_copy,
+    .reduce = cco_mpi_reduce,
+};
