@@ -19,7 +19,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check demo peers install clean help setup
+.PHONY: all static shared test table mutants golden ovl check nightly demo peers install clean help \
+        setup
 .NOTPARALLEL:
 
 all: static
@@ -42,6 +43,15 @@ table: setup
 
 check: setup
 	@tools/check.py
+
+# SECONDS_EACH: of each test (60); SEED: instead of the day's.
+SECONDS_EACH :=
+SEED :=
+nightly: export SECONDS_EACH := $(SECONDS_EACH)
+nightly: export SEED := $(SEED)
+nightly: setup
+	@tools/build.sh all
+	@tools/nightly.py
 
 demo: setup
 	@tools/build.sh all

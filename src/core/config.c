@@ -202,6 +202,11 @@ void cco_config_read(void)
     c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
 }
 
+const char *cco_config_job_directory(void)
+{
+    return getenv("PMIX_SERVER_TMPDIR");
+}
+
 bool cco_config_wants_thread(void)
 {
     return strcmp(value("CRESTA_ASYNC"), "thread") == 0;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/config.h"
 #include "core/ending.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -85,11 +86,10 @@ const char *cco_window_refused(MPI_Comm comm)
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 enum { PATIENCE = 5000, MILLISECOND = 1000000 };
 
-/* Of the daemon that started this job on this node, and removed with it; or one that all jobs of
- * the node have. */
+/* Or one that all jobs of the node have. */
 static int open_directory_of_job(void)
 {
-    const char *name = getenv("PMIX_SERVER_TMPDIR");
+    const char *name = cco_config_job_directory();
     return open(name != NULL ? name : "/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""nightly.py - `make nightly`: the stress tests of split phase for a minute each, which is ten for
+each MPI, instead of the few seconds that `make check` has, with a seed of the day.
+
+The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
+with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
+if all passed.
+"""
+import datetime
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+from check import ROOT, mpis
+
+LOGS = ROOT / "build/nightly"
+PATIENCE = 120  # seconds more than a test should take
+NOT_RUN = 77
+
+
+def stress_tests(mpi):
+    """(name, command, environment) of each."""
+    words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1", "-R", "^split-stress"]
+    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    for test in json.loads(found.stdout)["tests"]:
+        kept = {p["name"]: p["value"] for p in test["properties"]}
+        yield test["name"], test["command"], kept.get("ENVIRONMENT", [])
+
+
+def with_option(command, option, value):
+    at = command.index(option) + 1
+    return [*command[:at], str(value), *command[at + 1 :]]
+
+
+def run(log, command, environment, seconds):
+    """The exit code; None after too long a time."""
+    setting = dict(word.split("=", 1) for word in environment)
+    with log.open("w") as out:
+        try:
+            return subprocess.run(
+                command, cwd=ROOT, env={**os.environ, **setting}, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=subprocess.STDOUT, timeout=seconds + PATIENCE).returncode
+        except subprocess.TimeoutExpired:
+            return None
+
+
+def main():
+    seconds = int(os.environ.get("SECONDS_EACH") or 60)
+    seed = int(os.environ.get("SEED") or datetime.date.today().strftime("%y%m%d"))
+    chosen = os.environ.get("MPI", "").split() or mpis()
+    LOGS.mkdir(parents=True, exist_ok=True)
+    failed = []
+    for mpi in chosen:
+        for number, (name, command, environment) in enumerate(stress_tests(mpi)):
+            command = with_option(command, "--seconds", seconds)
+            command = with_option(command, "--seed", seed * 100 + number)
+            log = LOGS / f"{mpi}-{name}.log"
+            print(f"nightly: {mpi} {name}, {seconds} s ...", end=" ", flush=True)
+            code = run(log, command, environment, seconds)
+            lines = log.read_text(errors="replace").splitlines()
+            told = {0: "ok", NOT_RUN: "skipped", None: "FAILED (no end)"}.get(code, "FAILED")
+            print(f"{told}: {lines[-1] if lines else ''}", flush=True)
+            if code not in (0, NOT_RUN):
+                failed.append(f"{mpi} {name}")
+                print("\n".join(lines[-50:]))
+                print(f"again: {' '.join(environment)} {shlex.join(command)}", flush=True)
+    print(f"make nightly: FAILED: {', '.join(failed)}" if failed else "make nightly: all passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
