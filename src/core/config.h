@@ -70,8 +70,8 @@ void cco_config_read(void);
 /* True for CRESTA_ASYNC=thread; may be asked before. */
 bool cco_config_wants_thread(void);
 
-/* The directory that Open MPI's daemon keeps for this job on this node, and removes with it; NULL if
- * there is none. */
+/* The directory that Open MPI's daemon keeps for this job on this node, and removes with it; NULL
+ * if there is none. */
 const char *cco_config_job_directory(void);
 
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
