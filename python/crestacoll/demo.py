@@ -22,14 +22,14 @@ def measure(groups, program_of, ranks, budget, on_run=lambda text: None):
     start = time.monotonic()
     for v in [v for group in groups for v in group]:
         on_run(f"{v.build.name}, {v.name} (recorded)")
-        try_first(v, program_of(v.build), ranks)
+        try_first(v, program_of(v), ranks)
     working = [v for group in groups for v in group if not v.broken]
     before, rounds = time.monotonic(), 0
     while rounds < MOST_ROUNDS:
         for k in range(len(working)):
             v = working[(rounds + k) % len(working)]
             on_run(f"{v.build.name}, {v.name}, round {rounds + 1}")
-            turbulence.run(v, program_of(v.build), ranks)
+            turbulence.run(v, program_of(v), ranks)
         rounds += 1
         now = time.monotonic()
         if rounds >= FEWEST_ROUNDS and now - start + (now - before) / rounds > budget:
@@ -42,7 +42,7 @@ def try_first(variant, program, ranks):
     try:
         turbulence.run(variant, program, ranks, first=True)
     except Problem as e:
-        if variant.spec is None:
+        if variant.name == turbulence.PLAIN:
             raise
         variant.broken = e.message
 
@@ -157,6 +157,28 @@ def headline(best):
     return "no implementation is faster than mpi beyond the spread of the runs"
 
 
+def overlap_of(rows):
+    """What transposing one field while another is transformed brings: for each such row how many
+    times as fast as plain MPI it is, and whether that is more than the spread of the runs.
+    """
+    plain = rows[0]
+    return [
+        {
+            "name": r["name"],
+            "gain": plain["median_s"] / r["median_s"],
+            "beyond_spread": clearly_faster(r, plain, len(plain["wall_s"]))
+            or clearly_faster(plain, r, len(plain["wall_s"])),
+        }
+        for r in rows
+        if r["name"] in turbulence.OVERLAPS
+    ]
+
+
+def overlap_line(offer):
+    told = "" if offer["beyond_spread"] else ", which is within the spread of the runs"
+    return f"{offer['name']}: {offer['gain']:.2f} times as fast as plain MPI{told}"
+
+
 def about_mpi(group, ranks, rounds):
     build, answer = group[0].build, group[0].checksums[0]
     working = [v for v in group if not v.broken]
@@ -172,6 +194,7 @@ def about_mpi(group, ranks, rounds):
         "answer": answer,
         "variants": rows,
         "best": best_of(rows),
+        "overlap": overlap_of(rows),
         "skipped": [{"name": m["name"], "why": m["why"]} for m in missing],
         "broken": [{"name": v.name, "why": v.broken} for v in group if v.broken],
     }

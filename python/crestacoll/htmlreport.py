@@ -24,6 +24,7 @@ def render(data):
         {
             **m,
             "headline": demo.headline(m["best"]),
+            "overlap_lines": [demo.overlap_line(o) for o in m["overlap"]],
             "title": FAMILY_NAMES.get(m["mpi"], m["mpi"]),
             "library": " ".join(m["mpi_library"].split(",")[0].split()),
             "walls": Markup(plots.wall_times(m["variants"])),

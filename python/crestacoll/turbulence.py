@@ -5,6 +5,7 @@ import re
 import subprocess
 import tempfile
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from crestacoll.builds import clean_environment
 from crestacoll.ui import Problem
 
 PLAIN = "plain MPI"
+PROGRAM, LINKED = "turbulence", "turbulence_cresta"
+OVERLAPS = {"overlap": {}, "overlap, helper": {"CRESTA_ASYNC": "thread"}}
 
 
 @dataclass
@@ -29,14 +32,26 @@ class Variant:
     failed: list = field(default_factory=list)  # checks of the program that did not hold
     profile: dict | None = None
     broken: str = ""  # why it does not run at all
+    overlap: dict | None = None  # the environment of the linked program with --overlap
+
+    def words(self, arguments):
+        """The program with its arguments."""
+        program = PROGRAM if self.overlap is None else LINKED
+        more = [] if self.overlap is None else ["--overlap"]
+        return [str(self.build.program(program)), *arguments, *more]
 
 
 def variants(build, specs=()):
-    """Plain MPI, every implementation that works here, and whole specs that the user wants to
-    see.
+    """Plain MPI, every implementation that works here, whole specs that the user wants to see, and
+    the program that transposes one field while it transforms another.
     """
     rules = [(name, f"*={name}") for name in build.implementations] + [(s, s) for s in specs]
-    return [Variant(build, PLAIN, None)] + [Variant(build, name, spec) for name, spec in rules]
+    overlaps = OVERLAPS if build.program(LINKED).exists() else {}
+    return [
+        Variant(build, PLAIN, None),
+        *(Variant(build, name, spec) for name, spec in rules),
+        *(Variant(build, name, None, overlap=env) for name, env in overlaps.items()),
+    ]
 
 
 def run(variant, program, ranks, first=False):
@@ -46,7 +61,7 @@ def run(variant, program, ranks, first=False):
     profiled = first and variant.spec is not None
     with tempfile.TemporaryDirectory() as folder:
         loaded, recorded = Path(folder) / "loaded", Path(folder) / "profile.json"
-        settings = {}
+        settings = dict(variant.overlap or {})
         if variant.spec is not None:
             settings = {
                 "LD_PRELOAD": str(variant.build.preload),
@@ -60,7 +75,7 @@ def run(variant, program, ranks, first=False):
             command, launcher.kind_of(command.launcher, variant.build.family), settings
         )
         text, seconds = output_of(words, variant)
-        if settings and not loaded.exists():
+        if variant.spec is not None and not loaded.exists():
             raise Problem(
                 f"{variant.build.name}, {variant.name}: the program ended, but crestacoll was not"
                 " in it"
@@ -88,7 +103,7 @@ def output_of(words, variant):
 
 def parse(text):
     """Lines 'checksum: HEX', 'wall: S s', 'time_alltoall_row: S s in N calls', 'check_x:
-    ok|FAILED (...)'.
+    ok|FAILED (...)'. An alltoall in two calls has time_begin_row and time_end_row.
     """
     checksum = re.search(r"^\s*checksum:\s*(\S+)", text, re.MULTILINE)
     wall = re.search(r"^\s*wall:\s*([\d.eE+-]+)", text, re.MULTILINE)
@@ -96,12 +111,17 @@ def parse(text):
         r"^\s*time_([a-z_]+)_([a-z0-9]+):\s*([\d.eE+-]+) s in (\d+) calls", text, re.MULTILINE
     )
     failed = re.findall(r"^\s*check_(\w+):\s*(?!ok)\S+", text, re.MULTILINE)
+    spent, calls = defaultdict(float), {}
+    for name, who, seconds, count in timers:
+        key = ("alltoall" if name in ("begin", "end") else name, who)
+        spent[key] += float(seconds)
+        calls[key] = int(count)
     return {
         "checksum": checksum and checksum[1],
         "wall": wall and float(wall[1]),
         "failed": failed,
-        "timers": {(c, who): float(s) for c, who, s, _ in timers},
-        "calls": {(c, who): int(n) for c, who, _, n in timers},
+        "timers": dict(spent),
+        "calls": calls,
     }
 
 

@@ -72,6 +72,23 @@ def test_few_runs_prove_nothing():
     assert not demo.about_mpi(few, 2, 2)["best"]["beyond_spread"]
 
 
+def test_what_overlap_brings_is_told():
+    rows = [*group(), made("overlap", None, [0.8] * 4, [0.3] * 4)]
+    rows[-1].overlap = {}
+    data = demo.result([rows], ["turbulence"], 2, 4, 10.0)
+    assert schemas.problems("demo", data) == []
+    gain = data["mpis"][0]["overlap"][0]
+    assert abs(gain["gain"] - 1.05 / 0.8) < 1e-9 and gain["beyond_spread"]
+    assert "overlap: 1.31 times as fast as plain MPI" in htmlreport.render(data)
+
+
+def test_both_calls_of_a_transpose_count():
+    text = "checksum: A\ntime_begin_row: 0.25 s in 6 calls\ntime_end_row: 0.5 s in 6 calls\n"
+    found = turbulence.parse(text)
+    assert found["timers"] == {("alltoall", "row"): 0.75}
+    assert found["calls"] == {("alltoall", "row"): 6}
+
+
 def test_a_different_answer_is_seen():
     data = demo.result([group(checksum="CD")], ["turbulence"], 2, 4, 10.0)
     assert schemas.problems("demo", data) == []
@@ -108,6 +125,7 @@ def test_a_short_demo(crestacoll, build, turbulence, tmp_path):
     data = json.loads((tmp_path / "d.json").read_text())
     assert schemas.problems("demo", data) == []
     names = [v["name"] for v in data["mpis"][0]["variants"]]
-    assert names == ["plain MPI", *build.implementations]
+    assert names == ["plain MPI", *build.implementations, "overlap", "overlap, helper"]
+    assert [o["name"] for o in data["mpis"][0]["overlap"]] == names[-2:]
     assert data["same_answer"] and (tmp_path / "r.html").exists()
     assert all(v["wall_s"] and len(v["wall_s"]) == 2 for v in data["mpis"][0]["variants"])

@@ -54,7 +54,7 @@ def command(mpis, grid, steps, procs, specs, budget, report_to, json_to):
     ranks = ranks_of(procs)
     with status() as tell:
         rounds = demo.measure(
-            groups, lambda b: [str(b.program("turbulence")), *arguments], ranks, budget, tell
+            groups, lambda variant: variant.words(arguments), ranks, budget, tell
         )
     data = demo.result(groups, ["turbulence", *arguments], ranks, rounds, time.monotonic() - start)
     if json_to != "-":
@@ -121,7 +121,7 @@ def print_mpi(m):
             style="" if v["same_answer"] else "bold red",
         )
     show(made)
-    for line in best_lines(m):
+    for line in [*best_lines(m), *map(demo.overlap_line, m["overlap"])]:
         out.print(line, soft_wrap=True, markup=False)
     for s in m["skipped"]:
         out.print(f"not run: {s['name']}: {s['why']}", style="yellow", soft_wrap=True, markup=False)
