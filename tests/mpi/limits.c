@@ -5,7 +5,7 @@
  *                                or RANK: after it, in this rank only
  *     limits full                /dev/shm has no room after MPI_Init
  *     limits many N BYTES        N communicators, with so much shared memory for each process
- *     limits forever             until somebody ends it
+ *     limits forever             until somebody ends it; CRESTA_IMPL may name another one than shm
  */
 #include <crestacoll.h>
 
@@ -321,7 +321,7 @@ static int command(int argc, char **argv)
 int main(int argc, char **argv)
 {
     testing_watchdog(50);
-    setenv("CRESTA_IMPL", "*=shm", 1);
+    setenv("CRESTA_IMPL", "*=shm", argc != 2 || strcmp(argv[1], "forever") != 0);
     if (argc == 4 && strcmp(argv[1], "many") == 0)
         setenv("CRESTA_SHM_MEMORY", argv[3], 1);
     if (argc == 4 && strcmp(argv[1], "refused") == 0 && strcmp(argv[3], "before") == 0 &&

@@ -67,15 +67,15 @@ def test_an_amount_of_memory_that_is_none(build, most):
 class Job:
     """`limits forever` on some ranks, whose processes bear a mark."""
 
-    def __init__(self, build):
+    def __init__(self, build, ranks=RANKS, impl="shm"):
         openmpi = family_of(build) == "openmpi"
         self.rank_variable = b"OMPI_COMM_WORLD_RANK" if openmpi else b"PMI_RANK"
         self.mark = uuid.uuid4().hex
         self.mapped = set()
         command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
         self.launcher = subprocess.Popen(
-            [*command, "-n", str(RANKS), build / "tests" / "bin" / "limits", "forever"],
-            env={**os.environ, **AS_ROOT, "JOB": self.mark},
+            [*command, "-n", str(ranks), build / "tests" / "bin" / "limits", "forever"],
+            env={**os.environ, **AS_ROOT, "JOB": self.mark, "CRESTA_IMPL": f"*={impl}"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -172,4 +172,21 @@ def test_a_job_that_is_killed_leaves_nothing(build, victim, moment):
         left = job.left_after(15)
         assert not left, f"killed after {delay:.3f} s; processes and their ranks: {left}"
         assert job.launcher.wait(5) != 0
+    assert files() <= before
+
+
+@pytest.mark.parametrize("impl", ["os", "caf"])
+@pytest.mark.parametrize("victim", [1, "launcher"])
+def test_nor_does_one_with_windows_or_coarrays(build, victim, impl):
+    if impl == "caf" and not (build / "lib" / "libcrestacoll-caf.so").exists():
+        pytest.skip("no coarrays are built")
+    before = files()
+    with Job(build, ranks=2, impl=impl) as job:
+        assert job.launcher.stdout.readline() == "going\n"
+        process = job.launcher.pid if victim == "launcher" else job.process_of(victim)
+        delay = random.uniform(0, 0.2)
+        time.sleep(delay)
+        job.kill(process)
+        left = job.left_after(15)
+        assert not left, f"killed after {delay:.3f} s; processes and their ranks: {left}"
     assert files() <= before
