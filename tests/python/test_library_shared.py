@@ -138,7 +138,7 @@ def files():
         path
         for folder in ("/dev/shm", "/tmp")
         for path in Path(folder).iterdir()
-        if "cresta" in path.name.lower()
+        if "cresta" in path.name.lower() and not path.is_dir()  # the folder of another command
     }
 
 
