@@ -52,40 +52,27 @@ static void clamp(int *n, int least, int most)
     *n = *n < least ? least : *n > most ? most : *n;
 }
 
-/* The medians of both sides' communication, what they take besides the computation; microseconds.
- */
-static void communication(struct psdns *h, const struct psdns_alg *blocking, double until,
-                          double median[])
+/* The computation lasts as long as the MPI's blocking calls by themselves, times what was asked
+ * for. Beside computation they may take longer: who comes late makes others wait. */
+void psdns_choose_work(struct psdns *h, const struct psdns_alg *blocking, double seconds)
 {
-    double us[PSDNS_SIDES][MOST], seconds = 0;
+    const double until = bench_now() + seconds;
+    double us[PSDNS_SIDES][MOST], once = 0;
+    h->side[PSDNS_ROW].units = h->side[PSDNS_COL].units = 0;
     for (int i = 0; i < WARMUPS; i++)
-        seconds = warm_up(h, blocking);
-    int n = room_for(h, seconds, until);
+        once = warm_up(h, blocking);
+    int n = room_for(h, once, until);
     clamp(&n, FEWEST, MOST);
     for (int i = 0; i < n; i++) {
         double total[PSDNS_SIDES], comp[PSDNS_SIDES];
         iterate(h, blocking, total, comp);
         for (int k = 0; k < PSDNS_SIDES; k++)
-            us[k][i] = 1e6 * (total[k] - comp[k]);
+            us[k][i] = 1e6 * total[k];
     }
     for (int k = 0; k < PSDNS_SIDES; k++) {
         bench_max(&h->w, us[k], n, MPI_DOUBLE);
-        median[k] = bench_quantile(us[k], n, 0.5);
-        bench_max(&h->w, &median[k], 1, MPI_DOUBLE);
-    }
-}
-
-/* The computation lasts as long as the communication of the MPI's blocking calls, times what was
- * asked for: first as it is alone, then as it is beside this computation, where a network has more
- * time to send in, and ranks that share a core come at different times. */
-void psdns_choose_work(struct psdns *h, const struct psdns_alg *blocking, double seconds)
-{
-    double median[PSDNS_SIDES];
-    h->side[PSDNS_ROW].units = h->side[PSDNS_COL].units = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        communication(h, blocking, bench_now() + seconds / 2, median);
-        for (int k = 0; k < PSDNS_SIDES; k++)
-            h->side[k].units = h->o.work * median[k] * h->units_per_us;
+        h->side[k].units = h->o.work * bench_quantile(us[k], n, 0.5) * h->units_per_us;
+        bench_max(&h->w, &h->side[k].units, 1, MPI_DOUBLE);
     }
 }
 
