@@ -31,6 +31,7 @@ struct bench_options {
     int cold;          /* use other buffers in every call */
     double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
+    const char *procs; /* crestacoll-harness: ROWSxCOLUMNS, NULL for its own choice */
     const char *label; /* what the records call this MPI */
 };
 

@@ -63,6 +63,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->work = atof(value);
     else if (!strcmp(name, "--async"))
         o->async = value;
+    else if (!strcmp(name, "--procs"))
+        o->procs = value;
     else if (!strcmp(name, "--label"))
         o->label = value;
     else

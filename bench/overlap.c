@@ -19,6 +19,7 @@
 
 #include "crestacoll.h"
 #include "json.h"
+#include "work.h"
 
 enum { TRIALS = 7, MAX_BATCH = 1000, FEWEST = 5, TIMES = 3 };
 enum { N, C, T }; /* of TIMES */
@@ -39,33 +40,6 @@ struct run {
     int wrong, cell, cells;
 };
 
-static volatile double sink;
-
-/* Arithmetic that stays in registers: nothing in it depends on memory or on the MPI. */
-static void compute(double units)
-{
-    double a = 1.0, b = 0.5;
-    for (long i = 0; i < (long)units; i++) {
-        a = a * 0.999999 + b;
-        b = b * 1.000001 - 1e-9 * a;
-    }
-    sink = a + b;
-}
-
-/* The fastest of some trials: others were disturbed. */
-static double calibrate(void)
-{
-    const double units = 200000;
-    double best = 1e9;
-    for (int i = 0; i < TRIALS; i++) {
-        const double start = bench_now();
-        compute(units);
-        const double us = 1e6 * (bench_now() - start);
-        best = us < best ? us : best;
-    }
-    return units / best;
-}
-
 static void begin(const struct bench_problem *q, const struct series *s)
 {
     bench_call(&bench_begins, q, s->comm, 0, 0);
@@ -81,7 +55,7 @@ static double sample(const struct run *r, const struct bench_problem *q, const s
         if (which != C)
             begin(q, s);
         if (which != N)
-            compute(s->units);
+            bench_compute(s->units);
         if (which != C)
             bench_end();
     }
@@ -259,7 +233,7 @@ static void print_header(const struct run *r)
 static int run(struct run *r)
 {
     const double start = bench_now();
-    r->units_per_us = calibrate();
+    r->units_per_us = bench_compute_rate();
     bench_max(&r->w, &r->units_per_us, 1, MPI_DOUBLE);
     r->o.end = start + r->o.budget;
     if (r->w.rank == 0)

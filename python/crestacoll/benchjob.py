@@ -2,6 +2,7 @@
 """Runs crestacoll-bench and reads its JSON lines."""
 
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import tempfile
 import threading
 from dataclasses import dataclass, field
 
+from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
 from crestacoll.ui import Problem
 
@@ -115,6 +117,11 @@ def run(build, plan, on_progress=lambda: None, limit=None):
     return run_command(build, words(build, plan), on_progress, limit)
 
 
+# Seconds for MPI_Finalize. MPICH 4.0 over TCP sometimes does not come back from it when there were
+# windows: some ranks are in its last barrier, one waits for an answer of theirs.
+FINALIZE = 10
+
+
 def run_command(build, command, on_progress=lambda: None, limit=None):
     """The same with the words of the job given, whose program answers like crestacoll-bench."""
     result = Result()
@@ -127,11 +134,15 @@ def run_command(build, command, on_progress=lambda: None, limit=None):
                 text=True,
                 env=clean_environment(),
             ) as job,
-            ended_after(job, limit),
+            contextlib.ExitStack() as stack,
         ):
+            stack.enter_context(ended_after(job, limit))
             for line in job.stdout:
-                if take(result, line, build.name) == "progress":
+                kind = take(result, line, build.name)
+                if kind == "progress":
                     on_progress()
+                elif kind == "end":
+                    stack.enter_context(ended_after(job, FINALIZE))
         errors.seek(0)
         said = errors.read().strip()
     if result.end is None:
@@ -140,6 +151,43 @@ def run_command(build, command, on_progress=lambda: None, limit=None):
     result.header["seconds"] = result.end["seconds"]
     hear(result, said.splitlines(), build.name)
     return result
+
+
+def run_on(build, words, ranks, hosts=1, rate=None, on_progress=lambda: None):
+    """The same with the program and its options given, on this host or on some that are made for
+    it (nethosts).
+    """
+    with contextlib.ExitStack() as stack:
+        launch = launch_words(build, ranks)
+        if hosts > 1:
+            made = stack.enter_context(nethosts.hosts(hosts, rate))
+            launch = made.launch_words(build, ranks)
+        return run_command(build, [*launch, *words], on_progress)
+
+
+def document(schema, results):
+    """What --json writes of such jobs."""
+    return {
+        "schema": schema,
+        "crestacoll": __version__,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "machine": machine.describe(),
+        "verified": not any(r.wrong for r in results),
+        "jobs": [r.header for r in results],
+        "notes": [n for r in results for n in r.notes],
+        "records": [x for r in results for x in r.records],
+    }
+
+
+def library(header):
+    """The MPI of a job and its version, in few words."""
+    return " ".join(header["mpi_library"].split(",")[0].split())
+
+
+def where(header, rate=None):
+    """4 ranks on 2 hosts, 1gbit each"""
+    hosts = f"{header['hosts']} host{'s' * (header['hosts'] > 1)}"
+    return f"{header['ranks']} ranks on {hosts}" + (f", {rate} each" if rate else "")
 
 
 @contextlib.contextmanager

@@ -8,7 +8,9 @@ MPI programs do between hosts can be tried there. Needs root, and Linux with ip 
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -64,10 +66,25 @@ def hosts(count, rate=None):
     if why:
         raise Problem(f"no hosts here: {why}")
     with (
+        ended_in_order(),
         tempfile.TemporaryDirectory(prefix="crestacoll-hosts-") as folder,
         contextlib.ExitStack() as s,
     ):
         yield Hosts(count, rate, Path(folder), s)
+
+
+@contextlib.contextmanager
+def ended_in_order():
+    """SIGTERM becomes an exception, so that nothing stays behind."""
+
+    def leave(number, _frame):
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Hosts:
@@ -131,16 +148,20 @@ class Hosts:
         return [
             *("taskset", "-c", words_of(self.cores[0]), *inside.split()),
             *("sh", "-c", f'{ENTER} exec "$@"', "host0"),
-            *(build.launcher, *self._options(build, places), "-n", str(ranks)),
+            *(build.launcher, *self._options(build, places, each), "-n", str(ranks)),
         ]
 
-    def _options(self, build, places):
+    def _options(self, build, places, each):
         net = f"{SUBNET}.0/24"
         if build.family == "openmpi":
+            # Debian's settings leave out pt2pt, which alone has windows over TCP.
             options = f"""
                 --mca plm_rsh_agent {self.agent} --mca pml ob1 --mca btl tcp,self,vader
+                --mca osc ^ucx
                 --mca btl_tcp_if_include {net} --mca oob_tcp_if_include {net}
                 --bind-to none --oversubscribe --host {places}"""
+            if each > min(map(len, self.cores)):  # by itself it takes each for a core
+                options += " --mca mpi_yield_when_idle 1"
         elif build.family == "mpich":
             options = f"""
                 -launcher ssh -launcher-exec {self.agent} -iface {DEVICE} -hosts {places}

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs crestacoll-overlap, and says in words what its figures mean."""
 
-import contextlib
 from dataclasses import dataclass
 
-from crestacoll import benchjob, nethosts
+from crestacoll import benchjob
 
 LITTLE, MUCH = 0.2, 0.8  # of what could overlap
 
@@ -41,12 +40,8 @@ def words(build, plan):
 
 def run(build, plan, on_progress=lambda: None):
     """One job: benchjob.Result, whose records have N_us, C_us, T_us and the overlaps."""
-    with contextlib.ExitStack() as stack:
-        launch = benchjob.launch_words(build, plan.ranks)
-        if plan.hosts > 1:
-            hosts = stack.enter_context(nethosts.hosts(plan.hosts, plan.rate))
-            launch = hosts.launch_words(build, plan.ranks)
-        return benchjob.run_command(build, [*launch, *words(build, plan)], on_progress)
+    job = words(build, plan)
+    return benchjob.run_on(build, job, plan.ranks, plan.hosts, plan.rate, on_progress)
 
 
 def verdicts(records):

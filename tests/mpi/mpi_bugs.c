@@ -5,6 +5,7 @@
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum
+ *     mpiexec -n 3 mpi_bugs win_allocate
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
 #include <mpi.h>
@@ -173,13 +174,38 @@ static int unsigned_short_sum(void)
     return bad;
 }
 
+/* A window of 24 bytes for each rank of a node: what is got from a peer is not what he has there.
+ * Multiples of 16 are right. */
+static int win_allocate(void)
+{
+    char *mine, got[24];
+    int bad = 0;
+    MPI_Win win;
+    MPI_Win_allocate(sizeof got, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    memset(mine, me + 1, sizeof got);
+    MPI_Win_lock_all(0, win);
+    MPI_Win_sync(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int peer = 0; peer < ranks; peer++) {
+        MPI_Get(got, sizeof got, MPI_BYTE, peer, 0, sizeof got, MPI_BYTE, win);
+        MPI_Win_flush(peer, win);
+        for (size_t i = 0; i < sizeof got; i++)
+            bad += got[i] != peer + 1;
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+    return bad;
+}
+
 int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int least = strcmp(which, "ialltoallv_in_place") == 0 ? 6 : 2;
+    const int least = strcmp(which, "ialltoallv_in_place") == 0 ? 6
+                      : strcmp(which, "win_allocate") == 0      ? 3
+                                                                : 2;
     if (ranks < least || ranks > (least == 2 ? 2 : 64)) {
         if (me == 0)
             fprintf(stderr, "mpi_bugs: give me %d ranks\n", least);
@@ -190,6 +216,7 @@ int main(int argc, char **argv)
                     : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
                     : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
                     : strcmp(which, "comm_free") == 0               ? comm_free()
+                    : strcmp(which, "win_allocate") == 0            ? win_allocate()
                     : strcmp(which, "unsigned_max") == 0            ? unsigned_max()
                     : strcmp(which, "unsigned_short_sum") == 0      ? unsigned_short_sum()
                                                                     : persistent(which);

@@ -9,7 +9,7 @@ import pytest
 from crestacoll import profile, schemas
 
 
-@pytest.mark.parametrize("name", ["profile", "bench", "demo"])
+@pytest.mark.parametrize("name", ["profile", "bench", "demo", "harness"])
 def test_schemas_are_schemas(name):
     jsonschema.Draft202012Validator.check_schema(schemas.schema(name))
 

@@ -10,8 +10,8 @@ import click
 
 from crestacoll import __version__
 
-ORDER = ["run", "report", "bench", "overlap", "check", "explain", "info", "demo", "overhead"]
-ORDER += ["peers", "help"]
+ORDER = ["run", "report", "bench", "overlap", "harness", "check", "explain", "info", "demo"]
+ORDER += ["overhead", "peers", "help"]
 
 
 class SubCommands(click.Group):

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import contextlib
-import datetime
 import sys
 import time
 from pathlib import Path
@@ -137,7 +136,7 @@ def command(
     ]
     results = run_all(plans, end)
     if json_to:
-        write_json(as_json(results), json_to)
+        write_json(benchjob.document("crestacoll-bench-1", results), json_to)
     if json_to != "-":
         for result in results:
             print_result(result)
@@ -208,19 +207,6 @@ def progress_bar(total):
         yield lambda: bar.advance(task)
 
 
-def as_json(results):
-    return {
-        "schema": "crestacoll-bench-1",
-        "crestacoll": __version__,
-        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "machine": machine.describe(),
-        "verified": not any(r.wrong for r in results),
-        "jobs": [r.header for r in results],
-        "notes": [n for r in results for n in r.notes],
-        "records": [x for r in results for x in r.records],
-    }
-
-
 def binding(header):
     """Whether the launcher kept ranks to cores of their own: it matters to every figure."""
     if header["oversubscribed"] or header["cores"] == 1:
@@ -233,12 +219,9 @@ def print_result(result):
     """In the style of the OSU benchmarks: lines with # say what and where, then columns."""
     h, head = result.header, result.records[0] if result.records else None
     lines = [
-        (
-            f"# crestacoll {__version__} bench, {' '.join(h['mpi_library'].split(',')[0].split())}"
-            f" ({h['mpi']})"
-        ),
+        f"# crestacoll {__version__} bench, {benchjob.library(h)} ({h['mpi']})",
         f"# {machine.sentence(machine.describe())}",
-        f"# {h['ranks']} ranks on {h['hosts']} host{'s' * (h['hosts'] > 1)}, {h['cores']} cores"
+        f"# {benchjob.where(h)}, {h['cores']} cores"
         f"{binding(h)}" + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
     ]
     if head:

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import datetime
 import sys
 
 import click
 
-from crestacoll import __version__, choices, machine, overlap
+from crestacoll import __version__, benchjob, choices, machine, options, overlap
 from crestacoll.builds import choose_builds
 from crestacoll.cli.bench import check_plot, names, progress_bar
-from crestacoll.sizes import Sizes, format_size
+from crestacoll.sizes import format_size
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
 EPILOG = """\b
@@ -21,14 +20,7 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
 
 @click.command("overlap", epilog=EPILOG)
 @click.argument("collective")
-@click.option(
-    "-n",
-    "--ranks",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Number of ranks.",
-)
+@options.ranks(2)
 @click.option(
     "--impl",
     "implementations",
@@ -37,52 +29,14 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
     metavar="LIST",
     help="Implementations, comma-separated, as for `crestacoll bench`.",
 )
-@click.option(
-    "--sizes",
-    type=Sizes(),
-    default="64K:4M:x4",
-    show_default=True,
-    metavar="LIST",
-    help="Sizes and ranges: 8:2M (doubling), 8:2M:x4, 8,1K,1M.",
-)
-@click.option(
-    "--work",
-    default=1.0,
-    show_default=True,
-    type=click.FloatRange(0.01),
-    metavar="RATIO",
-    help="The computation, in times of the communication: C = RATIO N.",
-)
-@click.option(
-    "--hosts",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1, 200),
-    help="Spread the ranks over hosts that are network name spaces of this machine (needs root).",
-)
-@click.option(
-    "--rate",
-    metavar="RATE",
-    help="With --hosts: what each can send, such as 1gbit or 100mbit.",
-)
-@click.option(
-    "--async",
-    "progress",
-    type=click.Choice(["thread", "auto", "off"]),
-    default="thread",
-    show_default=True,
-    help="CRESTA_ASYNC of the job: who moves on what is under way.",
-)
-@click.option("--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first.")
-@click.option("--samples", default=50, show_default=True, type=click.IntRange(1))
-@click.option(
-    "--budget",
-    default=60.0,
-    show_default=True,
-    type=click.FloatRange(0.1),
-    metavar="SECONDS",
-    help="For each MPI; fewer samples where it does not suffice.",
-)
+@options.sizes("64K:4M:x4")
+@options.work("The computation, in times of the communication: C = RATIO N.")
+@options.hosts
+@options.rate
+@options.progress
+@options.mpis
+@options.samples(50, None)
+@options.budget
 @click.option("--plot", metavar="FILE", help="Also draw the overlap over sizes (svg, png, pdf).")
 @json_option
 def command(
@@ -125,7 +79,7 @@ def command(
         with progress_bar(plan.cells) as advance:
             results.append(overlap.run(build, plan, advance))
     if json_to:
-        write_json(as_json(results), json_to)
+        write_json(benchjob.document("crestacoll-overlap-1", results), json_to)
     if json_to != "-":
         for result in results:
             print_result(result, rate)
@@ -139,39 +93,21 @@ def command(
 
 
 def check(hosts, rate, ranks, plot):
-    if rate and hosts < 2:
-        raise Problem("--rate goes with --hosts", exit_code=2)
-    if hosts > ranks:
-        raise Problem(f"--hosts {hosts}: there are only {ranks} ranks", exit_code=2)
+    options.check_hosts(hosts, rate, ranks)
     if plot and plot.lower().endswith(".html"):
         raise Problem("--plot: its name has to end in .svg, .png, .pdf", exit_code=2)
     check_plot(plot)
 
 
-def as_json(results):
-    return {
-        "schema": "crestacoll-overlap-1",
-        "crestacoll": __version__,
-        "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-        "machine": machine.describe(),
-        "verified": not any(r.wrong for r in results),
-        "jobs": [r.header for r in results],
-        "notes": [n for r in results for n in r.notes],
-        "records": [x for r in results for x in r.records],
-    }
-
-
 def print_result(result, rate):
     head = result.header
-    library = " ".join(head["mpi_library"].split(",")[0].split())
-    where = f"{head['ranks']} ranks on {head['hosts']} host{'s' * (head['hosts'] > 1)}"
-    limit = f", {rate} each" if rate else ""
+    where = benchjob.where(head, rate)
     if result.records:
-        limit += f"; CRESTA_ASYNC={result.records[0]['async']}"
+        where += f"; CRESTA_ASYNC={result.records[0]['async']}"
     lines = [
-        f"# crestacoll {__version__} overlap, {library} ({head['mpi']})",
+        f"# crestacoll {__version__} overlap, {benchjob.library(head)} ({head['mpi']})",
         f"# {machine.sentence(machine.describe())}",
-        f"# {where}{limit}; medians in microseconds, slowest rank; overlap of three definitions",
+        f"# {where}; medians in microseconds, slowest rank; overlap of three definitions",
     ]
     for line in lines:
         out.print(line, style="dim", soft_wrap=True, markup=False)

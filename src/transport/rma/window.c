@@ -16,7 +16,10 @@
 #include "core/wait.h"
 #include "transport/rma/shared.h"
 
-enum { LOOKS = 16 }; /* one of so many lets the MPI get on */
+enum {
+    LOOKS = 16, /* one of so many lets the MPI get on */
+    WHOLE = 64, /* windows are multiples of that: MPICH 4 errs about others (docs/mpi-defects.md) */
+};
 
 static cco_window *of(cco_area *area)
 {
@@ -126,10 +129,10 @@ static int take_turn(MPI_Comm comm)
 static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     void *base = NULL;
+    const MPI_Aint whole = (MPI_Aint)((bytes + WHOLE - 1) / WHOLE * WHOLE);
     const int turn = take_turn(comm);
-    const int rc = shared
-                       ? cco_window_share(w, bytes, comm, &base)
-                       : PMPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    const int rc = shared ? cco_window_share(w, bytes, comm, &base)
+                          : PMPI_Win_allocate(whole, 1, MPI_INFO_NULL, comm, &base, &w->win);
     if (turn >= 0)
         close(turn);
     if (rc != MPI_SUCCESS)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import sys
+
+import click
+
+from crestacoll import __version__, benchjob, harness, machine, options
+from crestacoll.builds import choose_builds
+from crestacoll.cli.bench import progress_bar
+from crestacoll.sizes import format_size
+from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
+
+EPILOG = """\b
+ALG           all-to-all and work
+MPI           MPI_Alltoall, then the work
+CoM           the same through an internal coarray, 512 bytes at a time, in random order
+              (CRESTA_Alltoall, caf:chunked?chunk=512&order=random)
+MIB, MIN      MPI_Ialltoall (CRESTA_Alltoall_begin, nonblock): the work after its end, or before
+MIB:IMPL, MIN:IMPL       the same with another implementation, such as MIN:p2p
+CrB, CrN      gets from large coarrays in random order: the work after the last sync all, or before
+CsB, CsN      the same, the work in a piece for each get: all of them after, or in between
+CrN:os, CrN:p2p, ...     these four by MPI_Rget from a window, or by messages, which do not block
+IMPL          any implementation of alltoall, as for `crestacoll bench`: p2p:pairwise, shm, os;
+              then the work
+
+\b
+An iteration is an all-to-all of all rows and one of all columns. t_total: seconds of it with its
+work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and columns together, over MPI.
+
+\b
+Exit codes: 0 fine; 1 some result was wrong; 2 wrong usage; 125 it could not run."""
+
+
+@click.command("harness", epilog=EPILOG)
+@options.ranks(4)
+@click.option(
+    "--procs",
+    metavar="RxC",
+    help="Rows and columns of the grid; default: rows that stay within hosts, not longer than"
+    " columns.",
+)
+@click.option(
+    "--alg",
+    "algs",
+    default=",".join(harness.STUDY),
+    show_default=True,
+    metavar="LIST",
+    help="ALGs, comma-separated (below); MPI is always among them.",
+)
+@options.sizes("4K,64K")
+@options.work("The work, in times of the MPI's blocking all-to-all; the same for all ALGs.")
+@options.hosts
+@options.rate
+@options.progress
+@options.mpis
+@options.samples(50, "Iterations of each ALG that count, if there is time for them.")
+@options.budget
+@json_option
+def command(ranks, procs, algs, sizes, work, hosts, rate, progress, mpis, samples, budget, json_to):
+    """The all-to-alls of a pseudo-spectral code beside its work, in eight ways and more.
+
+    Ranks are a grid. For one message size after the other, all ALGs run in one job: two warm-up
+    iterations, then as many as there is time for, in three rounds. What every ALG delivers is
+    compared with what it should.
+    """
+    options.check_hosts(hosts, rate, ranks)
+    check_procs(procs, ranks)
+    how = {
+        "procs": procs,
+        "work": work,
+        "hosts": hosts,
+        "rate": rate,
+        "progress": progress,
+        "samples": samples,
+        "budget": budget,
+    }
+    results = []
+    for build in choose_builds(mpis):
+        plan = harness.Plan(harness.algs_of(build, algs), sizes, ranks, **how)
+        with progress_bar(plan.cells) as advance:
+            results.append(harness.run(build, plan, advance))
+    if json_to:
+        write_json(benchjob.document("crestacoll-harness-1", results), json_to)
+    if json_to != "-":
+        for result in results:
+            print_result(result, rate)
+    if any(result.wrong for result in results):
+        out.print("WRONG RESULTS: see above", style="bold red")
+        sys.exit(WRONG)
+
+
+def check_procs(procs, ranks):
+    found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", procs or f"1x{ranks}")
+    if not found or int(found[1]) * int(found[2]) != ranks:
+        raise Problem(f"--procs {procs}: RxC has to make {ranks} ranks", exit_code=2)
+
+
+def print_result(result, rate):
+    head = result.header
+    inside = "each within a host" if head["rows_within_hosts"] else "across hosts"
+    crowded = "; more ranks than cores" if head["oversubscribed"] else ""
+    lines = [
+        f"# crestacoll {__version__} harness, {benchjob.library(head)} ({head['mpi']})",
+        f"# {machine.sentence(machine.describe())}",
+        f"# {benchjob.where(head, rate)}; {head['rows']} rows ({inside}) of {head['columns']}"
+        f"{crowded}",
+    ]
+    for record in result.records[:1]:
+        lines.append(f"# CRESTA_ASYNC={record['async']}; work {record['work']:g}; seconds")
+    for line in lines:
+        out.print(line, style="dim", soft_wrap=True, markup=False)
+    print_records(result.records)
+    for note in too_slow(result.records) + result.notes:
+        out.print(f"# {note['about']}: {note['text']}", style="yellow", soft_wrap=True)
+    for sentence in harness.sentences(result.records):
+        out.print(sentence, soft_wrap=True, markup=False)
+
+
+def too_slow(records):
+    return [
+        {
+            "about": f"{r['alg']} {format_size(r['bytes'])}",
+            "text": f"too slow for its share of --budget: {r['warmups']} warm-up iterations only",
+        }
+        for r in records
+        if r["warmups"] < 2
+    ]
+
+
+def print_records(records):
+    made = table(
+        *("ALG", ">Bytes", ">iters", ">t_total_row", ">t_comp_row", ">t_total_col", ">t_comp_col"),
+        *(">Ratio", "Verified"),
+    )
+    for r in records:
+        made.add_row(
+            r["alg"],
+            str(r["bytes"]),
+            str(r["iters"]),
+            *(f"{r[f't_{what}_{side}']:#.6g}" for side in ("row", "col") for what in TIMES),
+            f"{r['ratio_to_mpi']:.2f}",
+            "yes" if r["verified"] else "WRONG",
+            style="" if r["verified"] else "bold red",
+        )
+    show(made)
+
+
+TIMES = ["total", "comp"]
