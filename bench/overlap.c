@@ -19,6 +19,7 @@
 
 #include "crestacoll.h"
 #include "json.h"
+#include "sockets.h"
 #include "work.h"
 
 enum { TRIALS = 7, MAX_BATCH = 1000, FEWEST = 5, TIMES = 3 };
@@ -28,6 +29,8 @@ struct series {
     const char *impl;
     MPI_Comm comm;
     int batch, usable;
+    int sockets;       /* it is that of sockets.h, which stands beside the implementations, */
+    int lacks;         /* and is not there */
     double units;      /* of computation in a call */
     double *us[TIMES]; /* samples */
 };
@@ -42,7 +45,12 @@ struct run {
 
 static void begin(const struct bench_problem *q, const struct series *s)
 {
-    bench_call(&bench_begins, q, s->comm, 0, 0);
+    bench_call(s->sockets ? &bench_sockets_begin : &bench_begins, q, s->comm, 0, 0);
+}
+
+static int end(const struct series *s)
+{
+    return s->sockets ? bench_sockets_end() : bench_end();
 }
 
 /* One sample on this rank, in microseconds a call. */
@@ -57,7 +65,7 @@ static double sample(const struct run *r, const struct bench_problem *q, const s
         if (which != N)
             bench_compute(s->units);
         if (which != C)
-            bench_end();
+            end(s);
     }
     return 1e6 * (bench_now() - start) / s->batch;
 }
@@ -86,7 +94,8 @@ static int check(const struct run *r, struct bench_problem *q, const struct seri
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     bench_begin_ends_at_once(1);
     bench_problem_expect(q, &r->w, 0, 1);
-    int verdict = (int)bench_problem_check(q, &bench_begins, s->comm, 0, 1);
+    const struct bench_calls *whole = s->sockets ? &bench_sockets_whole : &bench_begins;
+    int verdict = (int)bench_problem_check(q, whole, s->comm, 0, 1);
     bench_begin_ends_at_once(0);
     bench_max(&r->w, &verdict, 1, MPI_INT);
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_ARE_FATAL);
@@ -165,7 +174,8 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
     bench_max(&r->w, &failed, 1, MPI_INT);
     for (int k = 0; k < r->o.n_impls && !failed; k++) {
         struct series *s = &r->series[k];
-        s->usable = check(r, &q, s);
+        const int can = !s->sockets || (!s->lacks && strcmp(coll->name, "alltoall") == 0);
+        s->usable = can ? check(r, &q, s) : BENCH_REFUSED;
         snprintf(about, sizeof about, "%s %s %zu bytes", s->impl, coll->name, bytes);
         r->wrong |= s->usable == BENCH_WRONG;
         if (s->usable == BENCH_REFUSED)
@@ -185,21 +195,38 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
     bench_problem_close(&q);
 }
 
+static void open_sockets(const struct run *r, struct series *s)
+{
+    const char *why = bench_sockets_open(&r->w);
+    s->sockets = 1;
+    s->lacks = why != NULL;
+    if (why != NULL)
+        note(r, "sockets", why);
+}
+
 /* NULL, or the implementation that the library does not take. */
+static const char *choose(struct series *s)
+{
+    char spec[256];
+    snprintf(spec, sizeof spec, "*=%s", s->impl);
+    return CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : s->impl;
+}
+
 static const char *open_series(struct run *r)
 {
     const char *bad = NULL;
     r->series = calloc((size_t)r->o.n_impls, sizeof *r->series);
     for (int i = 0; i < r->o.n_impls && !bad; i++) {
         struct series *s = &r->series[i];
-        char spec[256];
         *s = (struct series){.impl = r->o.impls[i], .batch = 1};
         for (int k = 0; k < TIMES; k++)
             s->us[k] = calloc((size_t)r->o.samples, sizeof *s->us[k]);
         MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
         MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-        snprintf(spec, sizeof spec, "*=%s", s->impl);
-        bad = CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : s->impl;
+        if (strcmp(s->impl, "sockets") == 0)
+            open_sockets(r, s);
+        else
+            bad = choose(s);
     }
     return bad;
 }
@@ -208,6 +235,8 @@ static void close_series(struct run *r)
 {
     for (int i = 0; i < r->o.n_impls; i++) {
         MPI_Comm_free(&r->series[i].comm);
+        if (r->series[i].sockets)
+            bench_sockets_close();
         for (int k = 0; k < TIMES; k++)
             free(r->series[i].us[k]);
     }

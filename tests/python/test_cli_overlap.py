@@ -96,4 +96,6 @@ def test_between_hosts(crestacoll, build):
         pytest.skip(done.stderr)
     data = json.loads(done.stdout)
     assert data["verified"] and {r["hosts"] for r in data["records"]} == {2}
+    assert data["records"][-1]["implementation"] == "sockets"
+    assert "without MPI, hide up to" in overlap.verdicts(data["records"])[-1]
     assert spaces() <= before
