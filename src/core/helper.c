@@ -24,9 +24,10 @@ static bool runs;   /* the thread is there */
 static bool stops;  /* it shall end */
 static bool sleeps; /* or is about to */
 static int under_way;
-static int in_mpi; /* of these, what is not in memory only */
-static int spared; /* threads that look by themselves */
-static bool news;  /* something began since the last look */
+static int in_mpi;   /* of these, what is not in memory only */
+static int spared;   /* threads that look by themselves */
+static bool lingers; /* what began last is in memory, and may begin again before long */
+static bool news;    /* something began since the last look */
 
 static bool is_idle(void)
 {
@@ -82,15 +83,16 @@ static long look_once(cco_helper_look look)
     return moved || began ? -least : least;
 }
 
-/* After the end of what was under way it goes on for some naps: who begins again and again need not
- * wake it each time. */
+/* After the end of what was in memory it goes on for some naps: who begins again and again need not
+ * wake it each time, which takes longer than a small collective.  What is in the MPI shall not wait
+ * for the end of such a nap. */
 static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
     long nap = 0;
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
-        if (is_idle() && nap >= LONGEST_NS) {
+        if (is_idle() && (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
             nap = 0;
         }
@@ -145,6 +147,7 @@ void cco_helper_count(int change, cco_help kind)
     if (change <= 0 || before + change <= 0) /* what begins may have ended already */
         return;
     __atomic_store_n(&news, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&lingers, kind == CCO_HELP_MEMORY, __ATOMIC_RELAXED);
     if (__atomic_load_n(&sleeps, __ATOMIC_SEQ_CST) && __atomic_load_n(&runs, __ATOMIC_ACQUIRE))
         wake_up();
 }
