@@ -89,6 +89,23 @@ static void put_algorithms(const cco_model *model)
     printf("}}");
 }
 
+/* What begins of a model run, which thread level of the MPI that takes, and why it is not the model
+ * itself. */
+static void put_begins(const cco_model *model)
+{
+    const cco_way way = {.model = model};
+    const char *why = NULL;
+    const cco_course course = model->course != NULL ? model->course(NULL, &way, &why)
+                                                    : CCO_COURSE_NONE;
+    json_field("begins",
+               course == CCO_COURSE_NONE ? "nonblock"
+               : why != NULL             ? "p2p"
+                                         : model->name,
+               ", ");
+    json_field("begins_why", why != NULL ? why : "", ", ");
+    json_field("begins_level", course == CCO_COURSE_MESSAGES ? "MPI_THREAD_MULTIPLE" : "", ", ");
+}
+
 static void put_models(void)
 {
     printf(" \"models\": [");
@@ -99,7 +116,7 @@ static void put_models(void)
         printf("\"works\": %s, ", cco_models[i]->lacking == NULL ? "true" : "false");
         json_field("why", cco_models[i]->lacking != NULL ? cco_models[i]->lacking : "", ", ");
         json_field("below", cco_models[i]->below != NULL ? cco_models[i]->below->name : "", ", ");
-        json_field("begins", cco_models[i]->algorithms != NULL ? "p2p" : "nonblock", ", ");
+        put_begins(cco_models[i]);
         printf("\"options\": [");
         put_params(cco_models[i]->options);
         printf("], ");

@@ -282,6 +282,7 @@ int main(int argc, char **argv)
     struct run r = {0};
     const char *bad = bench_options_read(&r.o, argc, argv);
     setenv("CRESTA_ASYNC", r.o.async, 1); /* the same on all hosts: launchers need not pass it */
+    setenv("CRESTA_FALLBACK", "error", 1);
     MPI_Init(&argc, &argv);
     bench_world_open(&r.w);
     for (int c = 0; !bad && c < r.o.n_collectives; c++)

@@ -304,7 +304,7 @@ int wait_politely(MPI_Request *request)
 {
     int done = 0, rc = MPI_SUCCESS;
     while (rc == MPI_SUCCESS && !done) {
-        rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        rc = MPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (!done)
             sched_yield();
     }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* entries_wait.c - src/interpose/wait.c for Fortran, where MPI_Wait* and MPI_Test* do not pass the
- * C names; and the ends of split-phase collectives for module cresta_sp_coll.
+/* entries_wait.c - src/interpose/wait.c for Fortran, where MPI_Wait*, MPI_Test* and
+ * MPI_Request_get_status do not pass the C names; and the ends of split-phase collectives for
+ * module cresta_sp_coll.
  *
  * All arguments are addresses, in each of the bindings; statuses go on as they came.  The profiling
  * names of the MPI are absent in a C program, hence weak. */
-#include "api/kept.h"
+#include "api/split.h"
 #include "core/log.h"
 #include "cresta_sp_coll.h"
 #include "handles.h"
+#include "model/tower.h"
 #include "section.h"
 
 #include <stdlib.h>
@@ -40,7 +42,10 @@ typedef struct taken {
     cco_kept *kept;
 } taken;
 
-static taken take(int count, MPI_Fint *requests)
+/* What the MPI is about to wait for. */
+typedef enum wish { ALL, ANY, NOTHING } wish;
+
+static taken take(int count, MPI_Fint *requests, wish wish)
 {
     MPI_Request room[FEW];
     taken t = {count, requests, NULL};
@@ -48,6 +53,10 @@ static taken take(int count, MPI_Fint *requests)
         return t;
     MPI_Request *list = c_requests(count, requests, room);
     t.kept = cco_kept_take(count, list);
+    if (wish == NOTHING)
+        cco_flights_move(true);
+    else
+        cco_attend(count, list, wish == ALL);
     free_requests(list, requests, room);
     return t;
 }
@@ -66,11 +75,11 @@ static void settle(taken t)
 #pragma GCC visibility push(default)
 
 #if defined(OPEN_MPI)
-#define INTERPOSED(name, NAME, parameters, arguments, n, requests)                                 \
+#define INTERPOSED(name, NAME, parameters, arguments, n, requests, wish)                           \
     void pmpi_##name##_ parameters __attribute__((weak));                                          \
     void mpi_##name##_ parameters                                                                  \
     {                                                                                              \
-        taken t = take(n, requests);                                                               \
+        taken t = take(n, requests, wish);                                                         \
         pmpi_##name##_ arguments;                                                                  \
         settle(t);                                                                                 \
     }                                                                                              \
@@ -80,35 +89,38 @@ static void settle(taken t)
     void pmpi_##name##_f08_ parameters __attribute__((weak));                                      \
     void mpi_##name##_f08_ parameters                                                              \
     {                                                                                              \
-        taken t = take(n, requests);                                                               \
+        taken t = take(n, requests, wish);                                                         \
         pmpi_##name##_f08_ arguments;                                                              \
         settle(t);                                                                                 \
     }
 #else
 /* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not. */
-#define INTERPOSED(name, NAME, parameters, arguments, n, requests)                                 \
+#define INTERPOSED(name, NAME, parameters, arguments, n, requests, wish)                           \
     void pmpir_##name##_f08_ parameters __attribute__((weak));                                     \
     void mpi_##name##_f08_ parameters                                                              \
     {                                                                                              \
-        taken t = take(n, requests);                                                               \
+        taken t = take(n, requests, wish);                                                         \
         pmpir_##name##_f08_ arguments;                                                             \
         settle(t);                                                                                 \
     }
 #endif
 
-INTERPOSED(wait, WAIT, (MPI_Fint * r, void *s, MPI_Fint *e), (r, s, e), 1, r)
-INTERPOSED(test, TEST, (MPI_Fint * r, void *f, void *s, MPI_Fint *e), (r, f, s, e), 1, r)
-INTERPOSED(waitall, WAITALL, (MPI_Fint * n, MPI_Fint *r, void *s, MPI_Fint *e), (n, r, s, e), *n, r)
+INTERPOSED(wait, WAIT, (MPI_Fint * r, void *s, MPI_Fint *e), (r, s, e), 1, r, ALL)
+INTERPOSED(test, TEST, (MPI_Fint * r, void *f, void *s, MPI_Fint *e), (r, f, s, e), 1, r, NOTHING)
+INTERPOSED(waitall, WAITALL, (MPI_Fint * n, MPI_Fint *r, void *s, MPI_Fint *e), (n, r, s, e), *n, r,
+           ALL)
 INTERPOSED(testall, TESTALL, (MPI_Fint * n, MPI_Fint *r, void *f, void *s, MPI_Fint *e),
-           (n, r, f, s, e), *n, r)
+           (n, r, f, s, e), *n, r, NOTHING)
 INTERPOSED(waitany, WAITANY, (MPI_Fint * n, MPI_Fint *r, void *i, void *s, MPI_Fint *e),
-           (n, r, i, s, e), *n, r)
+           (n, r, i, s, e), *n, r, ANY)
 INTERPOSED(testany, TESTANY, (MPI_Fint * n, MPI_Fint *r, void *i, void *f, void *s, MPI_Fint *e),
-           (n, r, i, f, s, e), *n, r)
+           (n, r, i, f, s, e), *n, r, NOTHING)
 INTERPOSED(waitsome, WAITSOME, (MPI_Fint * n, MPI_Fint *r, void *o, void *i, void *s, MPI_Fint *e),
-           (n, r, o, i, s, e), *n, r)
+           (n, r, o, i, s, e), *n, r, ANY)
 INTERPOSED(testsome, TESTSOME, (MPI_Fint * n, MPI_Fint *r, void *o, void *i, void *s, MPI_Fint *e),
-           (n, r, o, i, s, e), *n, r)
+           (n, r, o, i, s, e), *n, r, NOTHING)
+INTERPOSED(request_get_status, REQUEST_GET_STATUS, (MPI_Fint * r, void *f, void *s, MPI_Fint *e),
+           (r, f, s, e), 1, r, NOTHING)
 
 /* One request or an array of them, of any rank and perhaps with gaps. */
 static void end_or_test(const MPI_Fint *count, CFI_cdesc_t *requests, MPI_Fint *flag,

@@ -7,9 +7,19 @@
 #include "core/helper.h"
 #include "core/log.h"
 #include "core/wait.h"
-#include "model/flight.h"
+#include "model/tower.h"
 
-bool cco_async_allowed;
+cco_help cco_async_allowed;
+
+/* MPI_Wait by another name (interpose/wait.c): where the program's calls go elsewhere, because a
+ * tool stands before us, nobody would complete what the thread must not. */
+int cco_our_wait(MPI_Request *request, MPI_Status *status);
+
+static bool waits_pass_here(void)
+{
+    int (*volatile theirs)(MPI_Request *, MPI_Status *) = MPI_Wait;
+    return theirs == cco_our_wait;
+}
 
 int cco_async_level(int required)
 {
@@ -22,32 +32,45 @@ void cco_async_begin(void)
     int level = MPI_THREAD_SINGLE;
     const cco_helping asked = cco_configured.async;
     PMPI_Query_thread(&level);
-    const bool can = level == MPI_THREAD_MULTIPLE;
-    if (asked == CCO_HELPING_THREAD && !can && cco_process_speaks())
-        cco_log(CCO_LOG_WARN, "CRESTA_ASYNC=thread: there is no thread, because this MPI gives no "
-                              "MPI_THREAD_MULTIPLE here");
-    __atomic_store_n(&cco_async_allowed, can && asked != CCO_HELPING_OFF, __ATOMIC_RELEASE);
+    cco_help help = !CCO_PRELOADED && waits_pass_here() ? CCO_HELP_MEMORY : CCO_HELP_NONE;
+    if (level == MPI_THREAD_MULTIPLE)
+        help = CCO_HELP_MPI;
+    if (asked == CCO_HELPING_THREAD && help != CCO_HELP_MPI && cco_process_speaks())
+        cco_log(CCO_LOG_WARN,
+                "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
+                "MPI_THREAD_MULTIPLE here",
+                help == CCO_HELP_NONE ? "nothing" : "shared memory only");
+    __atomic_store_n(&cco_async_allowed, asked != CCO_HELPING_OFF ? help : CCO_HELP_NONE,
+                     __ATOMIC_RELEASE);
+}
+
+static bool look(void)
+{
+    const bool calls_mpi = cco_async(), moved = cco_flights_move(calls_mpi);
+    if (calls_mpi)
+        cco_move();
+    return moved;
 }
 
 void cco_async_start(void)
 {
     static bool started;
-    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || !cco_async())
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || cco_async_help() == CCO_HELP_NONE)
         return;
-    if (!cco_helper_start(cco_async_move))
+    if (!cco_helper_start(look))
         cco_fatal("the system refuses a thread; run with CRESTA_ASYNC=off");
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
 }
 
 void cco_async_end(void)
 {
-    __atomic_store_n(&cco_async_allowed, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&cco_async_allowed, CCO_HELP_NONE, __ATOMIC_RELEASE);
     cco_helper_stop();
 }
 
 bool cco_async_move(void)
 {
-    const bool moved = cco_flights_move();
+    const bool moved = cco_flights_move(true);
     cco_move();
     return moved;
 }

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* async.h - CRESTA_ASYNC: whether a thread of ours moves on what has begun (core/helper.h).
+/* async.h - CRESTA_ASYNC: whether a thread of ours moves on what has begun (core/helper.h), and
+ * what.
  *
- * It calls the MPI, so there is one only with MPI_THREAD_MULTIPLE. */
+ * It may call the MPI with MPI_THREAD_MULTIPLE only.  Below that it moves what passes through
+ * shared memory, and leaves it to the program's calls of MPI_Wait* and MPI_Test* to tell the MPI
+ * that a request is complete; so these must pass here. */
 #ifndef CCO_ASYNC_H
 #define CCO_ASYNC_H
 
 #include <stdbool.h>
 
-extern bool cco_async_allowed; /* use cco_async */
+#include "core/helper.h"
 
-/* True where the thread runs, or will when something begins. */
-static inline bool cco_async(void)
+extern cco_help cco_async_allowed; /* use cco_async_help */
+
+/* What the thread moves, if it runs, or will when something begins. */
+static inline cco_help cco_async_help(void)
 {
     return __atomic_load_n(&cco_async_allowed, __ATOMIC_ACQUIRE);
+}
+
+/* True if it may call the MPI. */
+static inline bool cco_async(void)
+{
+    return cco_async_help() == CCO_HELP_MPI;
 }
 
 /* The thread level to ask the MPI for; before MPI_Init. */
@@ -21,13 +32,14 @@ int cco_async_level(int required);
 /* After MPI_Init: decides, and says so if what was asked for cannot be had. */
 void cco_async_begin(void);
 
-/* Something begins: from now on the thread runs, if it is allowed to. */
+/* Something begins that the thread shall move: from now on it runs, if it is allowed to. */
 void cco_async_start(void);
 
 /* Before MPI_Finalize, or in it: no thread is left. */
 void cco_async_end(void);
 
-/* One look at everything that is under way: true if something of ours moved. */
+/* One look at everything that is under way, by who may call the MPI: true if something of ours
+ * moved. */
 bool cco_async_move(void);
 
 #endif

@@ -25,17 +25,21 @@ static _Thread_local int inside __attribute__((tls_model("initial-exec")));
  * together on it. */
 static void set_up(cco_comm *state)
 {
-    bool equal[3] = {true, true, true};
+    bool equal[4] = {true, true, true, true};
+    const cco_help help = cco_async_help();
     cco_comm_read_name(state);
     const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error),
-                              cco_hash(0, state->name), cco_async()};
-    if (state->size > 1 && cco_agree(state->comm, words, 3, equal) != MPI_SUCCESS)
+                              cco_hash(0, state->name), help >= CCO_HELP_MEMORY,
+                              help >= CCO_HELP_MPI};
+    if (state->size > 1 && cco_agree(state->comm, words, 4, equal) != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     if (!equal[0] || cco_configured.error[0])
         cco_agree_explain(state->comm);
     if (!equal[1])
         memset(state->name, 0, sizeof state->name);
-    state->flies = cco_async() && equal[2];
+    state->help = !equal[2]   ? CCO_HELP_NONE
+                  : !equal[3] ? CCO_HELP_MEMORY
+                              : help; /* equal everywhere */
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;

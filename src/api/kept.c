@@ -5,6 +5,7 @@
 
 #include "api/async.h"
 #include "core/helper.h"
+#include "core/log.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -65,7 +66,7 @@ void cco_kept_free(cco_kept *kept)
     if (kept == NULL)
         return;
     if (kept->counted)
-        cco_helper_count(-1);
+        cco_helper_count(-1, CCO_HELP_MPI);
     free(kept->send);
     free(kept);
 }
@@ -76,8 +77,10 @@ void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
 {
     if (cco_kept_any())
         cco_kept_free(take_out(request));
-    if (kept == NULL && cco_async())
+    if (kept == NULL && (cco_async() || kind == CCO_KEPT_OURS))
         kept = calloc(1, sizeof *kept);
+    if (kept == NULL && kind == CCO_KEPT_OURS)
+        cco_fatal("no memory for a request"); /* MPI_Wait would not know that it is ours */
     if (kept == NULL)
         return;
     if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
@@ -87,7 +90,7 @@ void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
     kept->request = request;
     kept->counted = kind == CCO_KEPT_MPIS && cco_async(); /* flights count themselves */
     if (kept->counted)
-        cco_helper_count(1);
+        cco_helper_count(1, CCO_HELP_MPI);
     insert(kept);
 }
 

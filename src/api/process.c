@@ -173,14 +173,6 @@ static void hook_the_end(void)
     }
 }
 
-/* A program that is linked to us may ask for something later; one with the library preloaded into
- * it does not know us. */
-#if defined(CRESTA_PRELOAD)
-enum { LINKED = 0 };
-#else
-enum { LINKED = 1 };
-#endif
-
 void cco_process_begin(void)
 {
     int rank;
@@ -194,7 +186,7 @@ void cco_process_begin(void)
         cco_agree_on_config(MPI_COMM_WORLD);
         if (rank == 0)
             report_loaded();
-        if (asked || LINKED)
+        if (asked || !CCO_PRELOADED)
             cco_wait_look_around(MPI_COMM_WORLD);
         recorded = cco_configured.profile != NULL;
         if (recorded)

@@ -2,11 +2,14 @@
 /* split.c - see split.h, and CRESTA_Coll_end, CRESTA_Coll_test, CRESTA_Progress. */
 #include "api/split.h"
 
+#include <time.h>
+
 #include "api/dispatch.h"
 #include "api/tell.h"
 #include "core/pause.h"
 #include "core/wait.h"
 #include "model/flight.h"
+#include "model/tower.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -26,19 +29,41 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
     return cco_choose(state, call->coll, sized ? cco_bytes(call, state->rank, state->size) : 0);
 }
 
-/* The state of a communicator where the call runs as a schedule of ours; NULL where it is the
- * MPI's.  The same on all ranks. */
-static cco_comm *flying(const cco_call *call)
+/* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
+ * none holds. */
+static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice,
+                            const char **why)
 {
-    cco_comm *state = cco_async() ? cco_comm_find(call->comm) : NULL;
-    if (state == NULL || !state->ready || state->inter)
-        return NULL;
-    return cco_flight_takes(state, &cco_split_choice(state, call)->way, call) ? state : NULL;
+    *state = cco_comm_find(call->comm);
+    *choice = NULL;
+    *why = NULL;
+    if (*state == NULL || !(*state)->ready || (*state)->inter)
+        return CCO_COURSE_NONE;
+    *choice = cco_split_choice(*state, call);
+    const cco_course course = cco_flight_course(*state, &(*choice)->way, call, why);
+    if ((*choice)->refused != NULL)
+        *why = (*choice)->refused;
+    return course;
 }
 
-static int start_flight(cco_comm *state, const cco_call *call, MPI_Request *request)
+/* All ranks refuse a begin, and none may wait for another; but the error handler of one may end the
+ * job before rank 0 has said why. */
+static int unsupported(const cco_comm *state, const cco_call *call)
 {
-    const int rc = cco_flight_begin(state, &cco_split_choice(state, call)->way, call, request);
+    static bool waited;
+    enum { MOMENT_NS = 100 * 1000 * 1000 };
+    if (state->rank != 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
+        nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+    PMPI_Comm_call_errhandler(call->comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
+static int start_flight(cco_comm *state, const cco_way *way, const cco_call *call,
+                        cco_course course, MPI_Request *request)
+{
+    const int rc = cco_flight_begin(state, way, call, course, request);
+    if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
+        return unsupported(state, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -46,20 +71,30 @@ static int start_flight(cco_comm *state, const cco_call *call, MPI_Request *requ
 
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
+    const char *why;
+    cco_choice *choice;
+    cco_comm *ready;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     tell(call);
-    cco_async_start();
-    cco_comm *flies = flying(call), *state = cco_enter_start(call->comm);
+    const cco_course course = course_of(call, &ready, &choice, &why);
+    if (why != NULL && !cco_tell_stray(ready, choice, call->coll, why)) {
+        if (request != NULL)
+            *request = MPI_REQUEST_NULL;
+        return unsupported(ready, call);
+    }
+    if (course != CCO_COURSE_NONE || cco_async())
+        cco_async_start();
+    cco_comm *state = cco_enter_start(call->comm);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
     if (rc == MPI_SUCCESS)
-        rc = flies != NULL ? start_flight(flies, &ours, request)
-                           : cco_start_nonblocking(&ours, request);
+        rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
+                                       : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
-        cco_kept_add(kept, flies != NULL ? CCO_KEPT_OURS : CCO_KEPT_MPIS, *request);
+        cco_kept_add(kept, course != CCO_COURSE_NONE ? CCO_KEPT_OURS : CCO_KEPT_MPIS, *request);
     else
         cco_kept_free(kept);
     if (rc != MPI_SUCCESS && request != NULL)
@@ -68,35 +103,46 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     return rc;
 }
 
+static bool have_ended(int count, const MPI_Request requests[], bool all)
+{
+    int ended = 0;
+    for (int i = 0; i < count; i++) {
+        int done = 0;
+        const int rc = PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
+        ended += done || rc != MPI_SUCCESS; /* the MPI will tell */
+    }
+    return all ? ended == count : ended > 0;
+}
+
 /* The program ends all or any of these, whatever way.  They move on while nothing else moves them;
  * the MPI would only look at its own, until the helper gets a core. */
 void cco_attend(int count, const MPI_Request requests[], bool all)
 {
+    cco_helper_spare(true);
     for (int tries = 0; count > 0 && cco_flights_any(); cco_pause(&tries)) {
-        int ended = 0;
-        if (cco_flights_move())
+        if (cco_flights_move(true))
             tries = 0;
-        for (int i = 0; i < count; i++) {
-            int done = 0;
-            const int rc = PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
-            ended += done || rc != MPI_SUCCESS; /* the MPI will tell */
-        }
-        if (all ? ended == count : ended > 0)
-            return;
+        if (have_ended(count, requests, all))
+            break;
     }
+    cco_helper_spare(false);
 }
 
 /* Tests until all are complete, or one has failed. */
 static int wait_politely(int count, MPI_Request requests[])
 {
+    int rc;
+    cco_helper_spare(true);
     for (int tries = 0;; cco_pause(&tries)) {
         int done = 0;
-        if (cco_flights_move())
+        if (cco_flights_move(true))
             tries = 0;
-        const int rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+        rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
         if (rc != MPI_SUCCESS || done)
-            return rc;
+            break;
     }
+    cco_helper_spare(false);
+    return rc;
 }
 
 int CRESTA_Coll_end(int count, MPI_Request requests[])
@@ -111,7 +157,7 @@ int CRESTA_Coll_end(int count, MPI_Request requests[])
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
     cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
-    cco_flights_move();
+    cco_flights_move(true);
     const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
     if (kept != NULL)
         cco_kept_settle(kept, requests);
@@ -120,6 +166,6 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 
 int CRESTA_Progress(void)
 {
-    cco_flights_move();
+    cco_flights_move(true);
     return cco_move();
 }

@@ -17,17 +17,18 @@ static void say_refused(const cco_comm *state, const cco_choice *choice, cco_col
 }
 
 /* Once per collective: a program may have thousands of communicators, and go on after errors. */
-static bool first_time(cco_coll coll)
+static bool first_time(uint32_t *told, cco_coll coll)
 {
-    static uint32_t told;
     const uint32_t bit = 1u << coll;
-    return !(__atomic_fetch_or(&told, bit, __ATOMIC_RELAXED) & bit);
+    return !(__atomic_fetch_or(told, bit, __ATOMIC_RELAXED) & bit);
 }
+
+static uint32_t told, told_stray;
 
 /* By world rank 0 alone. */
 static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
-    if (cco_process_speaks() && first_time(coll))
+    if (cco_process_speaks() && first_time(&told, coll))
         say_refused(state, choice, coll);
 }
 
@@ -43,7 +44,7 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
 {
     const bool refused = choice->refused != NULL;
     if (refused && cco_configured.fallback == CCO_FALLBACK_ERROR) {
-        if (state->rank == 0 && first_time(coll))
+        if (state->rank == 0 && first_time(&told, coll))
             cco_say("%s on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for cannot"
                     " be had: %s",
                     cco_coll_infos[coll].name, state->name, choice->why, choice->refused);
@@ -59,30 +60,32 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
     return true;
 }
 
-/* Why a call that could be a schedule of ours is the MPI's. */
-static const char *grounded(const cco_comm *state, const cco_choice *choice)
+bool cco_tell_stray(const cco_comm *state, const cco_choice *choice, cco_coll coll, const char *why)
 {
-    if (choice->way.model->algorithms == NULL)
-        return "";
-    if (state->size == 1)
-        return ": there is one process";
-    return state->flies ? ": the operation is the program's"
-                        : ": there is no helper thread (CRESTA_ASYNC=thread)";
+    if (cco_configured.fallback != CCO_FALLBACK_ERROR)
+        return true;
+    if (state->rank == 0 && first_time(&told_stray, coll))
+        cco_say("%s_begin on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for"
+                " cannot be had: %s",
+                cco_coll_infos[coll].name, state->name, choice->why, why);
+    return false;
 }
 
 static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,
                     char *text, size_t room)
 {
     const cco_model *model = choice->way.model;
-    if (model == &cco_model_mpi || model == &cco_model_nonblock)
-        snprintf(text, room, "nonblock runs");
-    else if (!cco_flight_takes(state, &choice->way, call))
-        snprintf(text, room, "nonblock runs instead of %s%s", choice->impl,
-                 grounded(state, choice));
-    else if (model == &cco_model_p2p)
-        snprintf(text, room, "%s runs", choice->impl);
+    const char *why;
+    const cco_course course = cco_flight_course(state, &choice->way, call, &why);
+    if (state->size == 1 && model->course != NULL)
+        why = "there is one process";
+    const char *runs = course == CCO_COURSE_NONE ? "nonblock" : why != NULL ? "p2p" : choice->impl;
+    const bool plain = model == &cco_model_mpi || model == &cco_model_nonblock;
+    if (plain || (why == NULL && course != CCO_COURSE_NONE))
+        snprintf(text, room, "%s runs", runs);
     else
-        snprintf(text, room, "p2p runs instead of %s", choice->impl);
+        snprintf(text, room, "%s runs instead of %s%s%s", runs, choice->impl,
+                 why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
 void cco_tell_split(cco_comm *state, const cco_call *call)

@@ -3,6 +3,7 @@
 #include "api/dispatch.h"
 #include "core/ending.h"
 #include "core/mpi_compat.h"
+#include "model/flight.h"
 #include "model/registry.h"
 
 static bool may_call(const cco_comm *state, const cco_model *model)
@@ -33,6 +34,8 @@ int CRESTA_Win_init(MPI_Comm comm)
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->hold != NULL)
             cco_models[i]->hold(state, may_call(state, cco_models[i]));
+    if (state->help != CCO_HELP_NONE)
+        cco_flights_prepare(state);
     return MPI_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/helper.h"
 #include "core/model.h"
 #include "core/profile.h"
 
@@ -40,7 +41,7 @@ typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
     bool inter;      /* an intercommunicator: every call goes to the MPI */
-    bool flies;      /* begins may run our schedules: a helper on all ranks (model/flight.h) */
+    cco_help help;   /* the least that helpers do on a rank: what begins may run (model/flight.h) */
     bool ready;      /* ranks have agreed, choices are made */
     uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
     uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */

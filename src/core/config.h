@@ -9,6 +9,14 @@
 
 #include "core/log.h"
 
+/* A program that is linked to us may ask for something later, and begin calls; one with the library
+ * preloaded into it does not know us. */
+#if defined(CRESTA_PRELOAD)
+enum { CCO_PRELOADED = 1 };
+#else
+enum { CCO_PRELOADED = 0 };
+#endif
+
 /* What happens when an implementation that was asked for cannot do a collective here. */
 typedef enum cco_fallback {
     CCO_FALLBACK_ERROR,

@@ -8,23 +8,30 @@
 #include <time.h>
 
 enum {
-    SHORTEST_NS = 20 * 1000, /* nap after something moved */
+    SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
+    IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
+                                  thread uses costs it some 4 us */
     LONGEST_NS = 1000 * 1000,
     TIMES_A_LOOK = 16, /* but so many times as long as the look: looks take time from somebody */
-    GROWTH = 8, /* a nap is an eighth longer than the one before */
+    GROWTH = 8,        /* a nap is an eighth longer than the one before, */
+    IDLE_GROWTH = 1,   /* or twice as long while nothing is under way */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
-static bool runs;  /* the thread is there */
-static bool stops; /* it shall end */
+static bool runs;   /* the thread is there */
+static bool stops;  /* it shall end */
+static bool sleeps; /* or is about to */
 static int under_way;
-static bool news; /* something began since the last look */
+static int in_mpi;   /* of these, what is not in memory only */
+static int spared;   /* threads that look by themselves */
+static bool lingers; /* what began last is in memory, and may begin again before long */
+static bool news;    /* something began since the last look */
 
 static bool is_idle(void)
 {
-    return __atomic_load_n(&under_way, __ATOMIC_ACQUIRE) <= 0;
+    return __atomic_load_n(&under_way, __ATOMIC_SEQ_CST) <= 0;
 }
 
 static bool shall_stop(void)
@@ -35,8 +42,10 @@ static bool shall_stop(void)
 static void sleep_while_idle(void)
 {
     pthread_mutex_lock(&lock);
+    __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the last look at the count */
     while (is_idle() && !shall_stop())
         pthread_cond_wait(&wake, &lock);
+    __atomic_store_n(&sleeps, false, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
 }
 
@@ -57,23 +66,42 @@ static long at_least(long a, long b)
     return a > b ? a : b;
 }
 
+static long shortest(void)
+{
+    return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
+}
+
+/* Looks, unless others do or there is nothing.  The nap that it takes at least afterwards; negative
+ * if something moved or began. */
+static long look_once(cco_helper_look look)
+{
+    if (is_idle() || __atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
+        return SHORTEST_NS;
+    const long start = now_ns();
+    const bool moved = look(), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
+    const long least = at_most((now_ns() - start) * TIMES_A_LOOK, LONGEST_NS);
+    return moved || began ? -least : least;
+}
+
+/* After the end of what was in memory it goes on for some naps: who begins again and again need not
+ * wake it each time, which takes longer than a small collective.  What is in the MPI shall not wait
+ * for the end of such a nap. */
 static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
-    long nap = SHORTEST_NS;
+    long nap = 0;
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
-        if (is_idle()) {
+        if (is_idle() && (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
-            continue;
+            nap = 0;
         }
-        const long start = now_ns();
-        const bool moved = look();
-        const long least = at_most((now_ns() - start) * TIMES_A_LOOK, LONGEST_NS);
-        if (__atomic_exchange_n(&news, false, __ATOMIC_RELAXED) || moved)
-            nap = SHORTEST_NS;
-        nanosleep(&(struct timespec){.tv_nsec = at_least(nap, least)}, NULL);
-        nap = at_most(nap + nap / GROWTH, LONGEST_NS);
+        const long least = look_once(look);
+        if (least < 0)
+            nap = 0;
+        nap = at_most(at_least(nap, shortest()), LONGEST_NS);
+        nanosleep(&(struct timespec){.tv_nsec = at_least(nap, least < 0 ? -least : least)}, NULL);
+        nap += nap / (is_idle() ? IDLE_GROWTH : GROWTH);
     }
     return NULL;
 }
@@ -103,17 +131,30 @@ bool cco_helper_start(cco_helper_look look)
     return there;
 }
 
-void cco_helper_count(int change)
+/* It sleeps, or is about to. */
+static void wake_up(void)
 {
-    const int before = __atomic_fetch_add(&under_way, change, __ATOMIC_ACQ_REL);
-    if (change <= 0)
-        return;
-    __atomic_store_n(&news, true, __ATOMIC_RELAXED);
-    if (before > 0 || !__atomic_load_n(&runs, __ATOMIC_ACQUIRE))
-        return;
-    pthread_mutex_lock(&lock); /* it sleeps, or is about to */
+    pthread_mutex_lock(&lock);
     pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
+}
+
+void cco_helper_count(int change, cco_help kind)
+{
+    if (kind == CCO_HELP_MPI)
+        __atomic_fetch_add(&in_mpi, change, __ATOMIC_RELAXED);
+    const int before = __atomic_fetch_add(&under_way, change, __ATOMIC_SEQ_CST);
+    if (change <= 0 || before + change <= 0) /* what begins may have ended already */
+        return;
+    __atomic_store_n(&news, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&lingers, kind == CCO_HELP_MEMORY, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&sleeps, __ATOMIC_SEQ_CST) && __atomic_load_n(&runs, __ATOMIC_ACQUIRE))
+        wake_up();
+}
+
+void cco_helper_spare(bool now)
+{
+    __atomic_fetch_add(&spared, now ? 1 : -1, __ATOMIC_ACQ_REL);
 }
 
 void cco_helper_stop(void)

@@ -20,6 +20,16 @@ typedef struct cco_param {
     const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
 } cco_param;
 
+/* What the schedule of a begin runs over (model/flight.h). */
+typedef enum cco_course {
+    CCO_COURSE_NONE,     /* there is none: the MPI's own non-blocking call */
+    CCO_COURSE_MESSAGES, /* sends and receives */
+    CCO_COURSE_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
+    CCO_COURSE_PUTS,     /* or that of a window, where the sender moves data, */
+    CCO_COURSE_GETS,     /* or the receiver */
+    CCO_COURSES
+} cco_course;
+
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */
 typedef struct cco_way {
     const struct cco_model *model;
@@ -44,6 +54,9 @@ typedef struct cco_model {
     /* Runs a blocking call on a set-up intracommunicator, any collective.  Returns MPI_SUCCESS or
      * an MPI error class, after the communicator's error handler was called. */
     int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
+    /* What its begins run over, if they can; `*why` if that is another model's.  The state may
+     * be NULL: anywhere.  NULL itself: nothing. */
+    cco_course (*course)(const struct cco_comm *state, const cco_way *way, const char **why);
     /* CRESTA_Win_init and CRESTA_Win_finalize; `wanted` if a rule may bring calls.  Collective. May
      * be NULL. */
     void (*hold)(struct cco_comm *state, bool wanted);

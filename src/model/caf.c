@@ -137,6 +137,14 @@ static void hold(cco_comm *state, bool wanted)
         keep(o, state, PUT);
 }
 
+/* OpenCoarrays locks the window for each put, and two threads must not at once. */
+static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+{
+    (void)state, (void)way;
+    *why = "coarrays move in the calls of the program's thread only";
+    return CCO_COURSE_MESSAGES;
+}
+
 static const cco_param options[CCO_OPTIONS + 1] = {
     {"buffer", AS_CONFIGURED, 0, 2,
      "a coarray that is kept, or one for each call; else as CRESTA_CAF_BUFFER says",
@@ -153,5 +161,6 @@ const cco_model cco_model_caf = {
     .algorithms = cco_algo_of,
     .options = options,
     .refuses = cco_scheduled_refuses,
+    .course = course,
     .hold = hold,
 };

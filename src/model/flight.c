@@ -1,40 +1,80 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flight.c - see flight.h.  What is under way is one list, which belongs to whoever looks; begins
- * put theirs on a stack in front of it.  So neither ever waits. */
+/* flight.c - see flight.h. */
 #include "model/flight.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config.h"
 #include "core/data.h"
 #include "core/helper.h"
 #include "core/log.h"
 #include "model/registry.h"
 #include "model/scheduled.h"
+#include "model/tower.h"
 #include "model/yard.h"
-
-int cco_flights_running;
-
-static cco_flight *begun;   /* stack */
-static cco_flight *running; /* list, in the order of begins; of whoever holds `looking` */
-static bool looking;
 
 void cco_flights_prepare(cco_comm *state)
 {
-    bool wanted = false;
-    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; i < state->choices[coll].count; i++)
-            wanted = wanted || state->choices[coll].list[i].way.model->algorithms != NULL;
-    if (wanted && state->size > 1)
-        cco_yard_make(state);
+    const char *why;
+    for (int coll = 0; coll < CCO_COLLECTIVES && state->size > 1; coll++)
+        for (int i = 0; i < state->choices[coll].count; i++) {
+            const cco_way *way = &state->choices[coll].list[i].way;
+            const cco_course course = way->model->course != NULL
+                                          ? way->model->course(state, way, &why)
+                                          : CCO_COURSE_NONE;
+            if (course > CCO_COURSE_MESSAGES && !CCO_PRELOADED)
+                cco_yard_make(state, course);
+            else if (course != CCO_COURSE_NONE && state->help == CCO_HELP_MPI)
+                cco_yard_make(state, CCO_COURSE_MESSAGES);
+        }
 }
 
-/* The operation of a program may be freed before the end, and it would run on another thread. */
-bool cco_flight_takes(const cco_comm *state, const cco_way *way, const cco_call *call)
+/* Why a call cannot go over messages, NULL if it can.  The operation of a program may be freed
+ * before the end, and it would run on another thread. */
+static const char *no_messages(const cco_comm *state, const cco_call *call)
 {
     const bool reduces = cco_coll_infos[call->coll].properties & CCO_REDUCTION;
-    return way->model->algorithms != NULL && cco_yard_of(state) != NULL &&
-           cco_arguments_fine(state, call) && (!reduces || cco_op_predefined(call->op));
+    if (reduces && !cco_op_predefined(call->op))
+        return "the operation is the program's";
+    if (state->help < CCO_HELP_MPI)
+        return "there is no helper thread that may call the MPI (CRESTA_ASYNC=thread)";
+    return cco_yard_has(state, CCO_COURSE_MESSAGES) ? NULL : "the MPI has too few tags";
+}
+
+/* The same for shared memory.  Reductions are ours where nobody may call the MPI; which they are,
+ * all ranks know. */
+static const char *no_memory(const cco_comm *state, const cco_call *call, cco_course course)
+{
+    const bool reduces = cco_coll_infos[call->coll].properties & CCO_REDUCTION;
+    if (state->help < CCO_HELP_MEMORY)
+        return "there is no helper thread (CRESTA_ASYNC)";
+    if (!cco_yard_has(state, course))
+        return "its ranks share no memory for begins";
+    if (reduces && !cco_op_predefined(call->op))
+        return "the operation is the program's";
+    if (reduces &&
+        (!cco_type_dense(call->recvtype) || cco_kernel_of(call->op, call->recvtype) == NULL))
+        return "only the MPI can reduce this type";
+    return NULL;
+}
+
+cco_course cco_flight_course(const cco_comm *state, const cco_way *way, const cco_call *call,
+                             const char **why)
+{
+    *why = NULL;
+    if (way->model->course == NULL || state->size == 1 || !cco_arguments_fine(state, call))
+        return CCO_COURSE_NONE;
+    const cco_course course = way->model->course(state, way, why);
+    if (course > CCO_COURSE_MESSAGES) {
+        *why = no_memory(state, call, course);
+        if (*why == NULL)
+            return course;
+    }
+    const char *grounded = no_messages(state, call);
+    if (*why == NULL)
+        *why = grounded;
+    return grounded == NULL ? CCO_COURSE_MESSAGES : CCO_COURSE_NONE;
 }
 
 /* Types may be freed before the end: of those that are still needed then, a duplicate. */
@@ -84,8 +124,8 @@ static void drop_types(cco_flight *f)
     f->held = 0;
 }
 
-/* Starts the schedule itself. */
-static int start_own(cco_flight *f)
+/* Builds the schedule itself. */
+static int make_own(cco_flight *f)
 {
     cco_scheduled *own = &f->own;
     f->frame.problem.counts = f->algo->shares_counts ? own->counts : NULL;
@@ -94,122 +134,91 @@ static int start_own(cco_flight *f)
         return rc;
     if (f->plan->engine == NULL)
         return MPI_ERR_INTERN;
-    if (!cco_scheduled_bind(own, f->plan, &f->frame.binding, f->frame.low))
-        return MPI_ERR_NO_MEM;
     f->shares = false;
-    return cco_engine_start(f->plan->engine, &f->frame.binding);
+    return cco_scheduled_bind(own, f->plan, &f->frame.binding, f->frame.low) ? MPI_SUCCESS
+                                                                             : MPI_ERR_NO_MEM;
 }
 
-/* Describes and packs the call, starts its schedule, or the one that has to come before. */
-static int start(cco_flight *f, const cco_comm *state, const cco_way *way)
+static int start(cco_flight *f)
+{
+    f->starts = false;
+    return cco_engine_start(f->plan->engine, f->shares ? &f->sharing : &f->frame.binding);
+}
+
+/* Describes and packs the call, builds its schedule, or the one that has to come before. */
+static int make(cco_flight *f, cco_comm *state, const cco_way *way)
 {
     int rc = cco_frame_make(&f->frame, state, &f->call, true, &f->own.shop);
+    if (rc == MPI_SUCCESS)
+        rc = cco_scheduled_settle(state, way, &f->frame.problem, &f->algo);
     if (rc == MPI_SUCCESS)
         rc = hold_types(f);
     if (rc == MPI_SUCCESS)
         rc = cco_frame_fill(&f->frame);
     if (rc != MPI_SUCCESS)
         return rc;
-    f->algo = cco_scheduled_algo(way, &f->frame.problem);
-    if (!f->algo->shares_counts)
-        return start_own(f);
-    f->shares = true;
-    rc = cco_scheduled_share(&f->own, &f->frame.problem, &f->sharing, &f->plan);
-    return rc == MPI_SUCCESS ? cco_engine_start(f->plan->engine, &f->sharing) : rc;
+    f->shares = f->algo->shares_counts;
+    return f->shares ? cco_scheduled_share(&f->own, &f->frame.problem, &f->sharing, &f->plan)
+                     : make_own(f);
 }
 
-/* One look; true at the end, good or bad. */
-static bool move(cco_flight *f, bool *moved)
+bool cco_flight_move(cco_flight *f, bool *moved)
 {
     bool done = false;
+    if (f->starts && (f->rc = start(f)) != MPI_SUCCESS)
+        return true;
     const int at = cco_engine_at(f->plan->engine);
     f->rc = cco_engine_test(f->plan->engine, &done);
     *moved = *moved || cco_engine_at(f->plan->engine) != at;
     if (f->rc == MPI_SUCCESS && done && f->shares) {
-        f->rc = start_own(f);
+        f->rc = make_own(f);
+        if (f->rc == MPI_SUCCESS)
+            f->rc = start(f);
         done = false;
     }
-    if (f->rc == MPI_SUCCESS && done)
-        f->rc = cco_frame_drain(&f->frame);
     return done || f->rc != MPI_SUCCESS;
 }
 
-/* From the last line on the flight may be under way again. */
-static void end(cco_flight *f)
+void cco_flight_end(cco_flight *f)
 {
-    const MPI_Request request = f->request;
+    if (f->rc == MPI_SUCCESS)
+        f->rc = cco_frame_drain(&f->frame);
     drop_types(f);
     cco_workshop_trim(&f->own.shop);
+}
+
+/* It is not under way and will not be.  If that is so on this rank alone, what comes behind it on
+ * its runway must not be taken for its data. */
+static int give_up(cco_flight *f, int error)
+{
+    if (f->runway != NULL && error != MPI_ERR_UNSUPPORTED_OPERATION)
+        __atomic_store_n(&f->runway->stream.broken, true, __ATOMIC_RELAXED);
+    drop_types(f);
     cco_yard_lands(f);
-    __atomic_fetch_sub(&cco_flights_running, 1, __ATOMIC_ACQ_REL);
-    cco_helper_count(-1);
-    PMPI_Grequest_complete(request);
+    cco_yard_take_back(f);
+    return error;
 }
 
-/* The begins since the last look, in their order, behind what is under way. */
-static void adopt(void)
-{
-    cco_flight *stack = __atomic_exchange_n(&begun, NULL, __ATOMIC_ACQUIRE), *list = NULL;
-    while (stack != NULL) {
-        cco_flight *f = stack;
-        stack = f->next;
-        f->next = list;
-        list = f;
-    }
-    cco_flight **link = &running;
-    while (list != NULL && *link != NULL)
-        link = &(*link)->next;
-    if (list != NULL)
-        *link = list;
-}
-
-bool cco_flights_move(void)
-{
-    bool moved = false;
-    if (!cco_flights_any() || __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE))
-        return false;
-    adopt();
-    for (cco_flight **link = &running; *link != NULL;) {
-        cco_flight *f = *link;
-        if (!move(f, &moved)) {
-            link = &f->next;
-            continue;
-        }
-        *link = f->next;
-        end(f);
-        moved = true;
-    }
-    __atomic_store_n(&looking, false, __ATOMIC_RELEASE);
-    return moved;
-}
-
-static void push(cco_flight *f)
-{
-    f->next = __atomic_load_n(&begun, __ATOMIC_RELAXED);
-    while (
-        !__atomic_compare_exchange_n(&begun, &f->next, f, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        ;
-}
-
-int cco_flight_begin(cco_comm *state, const cco_way *way, const cco_call *call,
+int cco_flight_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_course course,
                      MPI_Request *request)
 {
-    cco_flight *f = cco_yard_leave(state);
+    cco_flight *f = cco_yard_leave(state, course);
     if (f == NULL)
         return MPI_ERR_NO_MEM;
     f->call = *call;
     f->rc = MPI_SUCCESS;
-    const int rc = start(f, state, way);
-    if (rc != MPI_SUCCESS) {
-        drop_types(f);
-        cco_yard_lands(f);
-        cco_yard_take_back(f);
-        return rc;
-    }
+    f->starts = f->counted = true;
+    int rc = make(f, state, way);
+    if (rc == MPI_SUCCESS && f->runway == NULL)
+        rc = start(f);
+    if (rc != MPI_SUCCESS)
+        return give_up(f, rc);
     if (cco_yard_request(f, request) != MPI_SUCCESS)
         cco_fatal("the MPI refuses a generalized request");
-    __atomic_fetch_add(&cco_flights_running, 1, __ATOMIC_ACQ_REL);
-    push(f);
-    cco_helper_count(1);
+    const cco_help kind = cco_flight_kind(f);
+    cco_flights_add(f);
+    if (f->runway != NULL) /* no later than now if it can */
+        cco_flights_move(true);
+    cco_helper_count(1, kind);
     return MPI_SUCCESS;
 }

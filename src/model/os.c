@@ -144,12 +144,13 @@ static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const
     return rc;
 }
 
+/* There may be nothing of ours yet. */
 static bool is_dynamic(const own *o, const cco_way *way)
 {
     const cco_store *store = &cco_configured.os_window;
     if (way->options[WINDOW] != AS_CONFIGURED)
         return way->options[WINDOW] == DYNAMIC;
-    return store->dynamic && (store->given || !o->held);
+    return store->dynamic && (store->given || o == NULL || !o->held);
 }
 
 static int kind_of(const cco_way *way)
@@ -187,6 +188,21 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
     if (way->options[SYNC] != FLUSH && way->options[ACCESS] == CALLS)
         return "access=calls is for sync=flush: with pscw and fence all data go by calls";
     return cco_scheduled_refuses(way, coll, size);
+}
+
+/* Windows that ranks reach by themselves. */
+static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+{
+    const own *o = state != NULL ? cco_comm_attached(state, &own_key) : NULL;
+    const int kind = kind_of(way);
+    *why = NULL;
+    if (is_dynamic(o, way))
+        *why = "a begin makes no window";
+    else if (kind != PUTS && kind != GETS)
+        *why = "what goes by calls of windows moves in blocking calls only";
+    if (*why != NULL)
+        return CCO_COURSE_MESSAGES;
+    return kind == GETS ? CCO_COURSE_GETS : CCO_COURSE_PUTS;
 }
 
 /* CRESTA_Win_init: the window is static, and made now if a call may want it. */
@@ -234,6 +250,7 @@ const cco_model cco_model_os = {
     .algorithms = cco_algo_of,
     .options = options,
     .refuses = refuses,
+    .course = course,
     .hold = hold,
     .let_go = let_go,
 };

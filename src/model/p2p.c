@@ -48,6 +48,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     return rc;
 }
 
+static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+{
+    (void)state, (void)way;
+    *why = NULL;
+    return CCO_COURSE_MESSAGES;
+}
+
 const cco_model cco_model_p2p = {
     .name = "p2p",
     .doc = "our algorithms on the MPI's sends and receives, and a polite wait",
@@ -55,4 +62,5 @@ const cco_model cco_model_p2p = {
     .below = &cco_model_nonblock,
     .algorithms = cco_algo_of,
     .refuses = cco_scheduled_refuses,
+    .course = course,
 };

@@ -44,7 +44,8 @@ static bool first_time(cco_coll coll)
 }
 
 /* An algorithm that was asked for cannot do this problem: the same on all ranks. */
-static int give_way(cco_comm *state, const cco_algo *asked, const cco_algo *instead, cco_coll coll)
+static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
+                    cco_coll coll)
 {
     const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
     if (cco_configured.fallback != CCO_FALLBACK_SILENT && state->rank == 0 && first_time(coll))
@@ -53,10 +54,11 @@ static int give_way(cco_comm *state, const cco_algo *asked, const cco_algo *inst
                 cco_coll_infos[coll].name, state->name, asked->name,
                 error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
                 error ? "" : " runs instead");
-    return error ? cco_comm_unsupported(state) : MPI_SUCCESS;
+    return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
 }
 
-const cco_algo *cco_scheduled_algo(const cco_way *way, cco_problem *q)
+/* The algorithm for a problem, which gets its parameters. */
+static const cco_algo *algo_of(const cco_way *way, cco_problem *q)
 {
     if (way->algo != NULL && way->algo->usable(q)) {
         memcpy(q->params, way->params, sizeof q->params);
@@ -67,10 +69,10 @@ const cco_algo *cco_scheduled_algo(const cco_way *way, cco_problem *q)
     return algo;
 }
 
-/* The algorithm for a problem, and its parameters. */
-static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
+                         const cco_algo **algo)
 {
-    *algo = cco_scheduled_algo(way, q);
+    *algo = algo_of(way, q);
     return way->algo != NULL && way->algo != *algo ? give_way(state, way->algo, *algo, q->coll)
                                                    : MPI_SUCCESS;
 }
@@ -127,6 +129,12 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
     cco_plan *plan = NULL;
     const int rc = cco_scheduled_share(own, q, &binding, &plan);
     return rc == MPI_SUCCESS ? cco_engine_run(plan->engine, &binding) : rc;
+}
+
+static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+{
+    const int rc = cco_scheduled_settle(state, way, q, algo);
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_unsupported(state) : rc;
 }
 
 /* The plan for a call; its data packed, if need be. */

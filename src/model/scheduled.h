@@ -30,8 +30,10 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
 
 /* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its
- * parameters: the preset one where the one asked for cannot do it. */
-const cco_algo *cco_scheduled_algo(const cco_way *way, cco_problem *q);
+ * parameters: the preset one where the one asked for cannot do it, with a word about it as
+ * CRESTA_FALLBACK says.  MPI_ERR_UNSUPPORTED_OPERATION, on all ranks, if that forbids it. */
+int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
+                         const cco_algo **algo);
 
 /* Gives a plan its scratch, for elements whose data begin at `low`; false when memory runs out. */
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,

@@ -196,6 +196,15 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
     return size > CCO_FLAT_RANKS ? "there are more than 64 processes" : NULL;
 }
 
+/* The boards are of one call at a time: begins go over streams, with the preset algorithm if none
+ * is named. */
+static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+{
+    (void)state, (void)way;
+    *why = NULL;
+    return CCO_COURSE_SEGMENT;
+}
+
 const cco_model cco_model_shm = {
     .name = "shm",
     .doc = "shared memory of a node",
@@ -203,4 +212,5 @@ const cco_model cco_model_shm = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .refuses = refuses,
+    .course = course,
 };

@@ -6,17 +6,21 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "core/pause.h"
+#include "model/tower.h"
 
 struct cco_yard {
-    MPI_Comm comm;    /* all messages of flights pass here */
-    cco_comm *state;  /* NULL when the program has freed its communicator */
-    int pairs;        /* of tags that flights may have */
-    unsigned number;  /* of begins, equal on all ranks */
-    cco_flight *idle; /* of begins */
-    cco_flight *back; /* of anyone: a stack */
-    int airborne;     /* flights whose messages are not over, and one for the communicator */
-    int users;        /* flights that have not come back, and one for the communicator */
-    int kept;         /* flights in both lists */
+    MPI_Comm comm;   /* all messages of flights pass here */
+    cco_comm *state; /* NULL when the program has freed its communicator */
+    int pairs;       /* of tags that flights may have */
+    unsigned number; /* of begins on messages, equal on all ranks */
+    cco_runways *runways[CCO_COURSES];
+    bool asked[CCO_COURSES]; /* for runways: they are there, or never will be */
+    cco_flight *idle;        /* of begins */
+    cco_flight *back;        /* of anyone: a stack */
+    int airborne;            /* flights whose messages are not over, and one for the communicator */
+    int users;               /* flights that have not come back, and one for the communicator */
+    int kept;                /* flights in both lists */
 };
 
 enum {
@@ -25,12 +29,6 @@ enum {
 };
 
 static const char yard_key; /* its address is the key */
-
-cco_yard *cco_yard_of(const cco_comm *state)
-{
-    cco_yard **kept = cco_comm_attached(state, &yard_key);
-    return kept != NULL ? *kept : NULL;
-}
 
 static void free_list(cco_flight *f)
 {
@@ -48,6 +46,8 @@ static void one_user_less(cco_yard *yard)
         return;
     free_list(yard->idle);
     free_list(yard->back);
+    for (int i = 0; i < CCO_COURSES; i++)
+        cco_runways_free(yard->runways[i]);
     free(yard);
 }
 
@@ -57,6 +57,24 @@ static void one_less_in_the_air(cco_yard *yard)
         PMPI_Comm_free(&yard->comm);
 }
 
+static bool has_window(const cco_yard *yard)
+{
+    return yard->runways[CCO_COURSE_PUTS] != NULL || yard->runways[CCO_COURSE_GETS] != NULL;
+}
+
+/* Windows end with the communicator, since that is collective: after the last flight.  All ranks
+ * have begun it, and nothing that the program does can hold it up. */
+static void close_windows(cco_yard *yard)
+{
+    int tries = 0;
+    while (has_window(yard) && __atomic_load_n(&yard->airborne, __ATOMIC_ACQUIRE) > 1) {
+        cco_flights_move(true);
+        cco_pause(&tries);
+    }
+    for (int i = 0; i < CCO_COURSES; i++)
+        cco_runways_close(yard->runways[i]);
+}
+
 /* The program frees its communicator: ours is the yard's from now on. */
 static void release(void *data)
 {
@@ -64,6 +82,7 @@ static void release(void *data)
     free(kept);
     if (yard == NULL)
         return;
+    close_windows(yard);
     yard->state->private_comm = MPI_COMM_NULL;
     one_less_in_the_air(yard);
     one_user_less(yard);
@@ -80,49 +99,99 @@ static int tag_pairs(void)
     return most > CCO_P2P_LAST ? (most - CCO_P2P_LAST) / 2 : 0;
 }
 
-void cco_yard_make(cco_comm *state)
+/* NULL if there can be none. */
+static cco_yard *make(cco_comm *state)
 {
-    if (cco_yard_of(state) != NULL || tag_pairs() < LEAST)
-        return;
-    const MPI_Comm comm = cco_comm_private(state);
+    const MPI_Comm comm = tag_pairs() < LEAST ? MPI_COMM_NULL : cco_comm_private(state);
     if (comm == MPI_COMM_NULL)
-        return;
-    cco_yard *yard = malloc(sizeof *yard);
+        return NULL;
+    cco_yard *yard = calloc(1, sizeof *yard);
     if (yard == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
-    *yard = (cco_yard){
-        .comm = comm, .state = state, .pairs = tag_pairs(), .airborne = 1, .users = 1};
+    yard->comm = comm;
+    yard->state = state;
+    yard->pairs = tag_pairs();
+    yard->airborne = yard->users = 1;
     cco_yard **kept = cco_comm_attach(state, &yard_key, sizeof(yard), release);
     *kept = yard;
+    return yard;
 }
 
-static cco_flight *new_flight(cco_yard *yard, cco_comm *state)
+static cco_yard *yard_of(const cco_comm *state)
+{
+    cco_yard **kept = cco_comm_attached(state, &yard_key);
+    return kept != NULL ? *kept : NULL;
+}
+
+void cco_yard_make(cco_comm *state, cco_course course)
+{
+    cco_yard *yard = yard_of(state);
+    if (yard == NULL)
+        yard = make(state);
+    if (yard == NULL || course <= CCO_COURSE_MESSAGES || yard->asked[course])
+        return;
+    yard->asked[course] = true;
+    yard->runways[course] = cco_runways_make(state, course);
+}
+
+bool cco_yard_has(const cco_comm *state, cco_course course)
+{
+    const cco_yard *yard = yard_of(state);
+    return yard != NULL && (course == CCO_COURSE_MESSAGES || yard->runways[course] != NULL);
+}
+
+static cco_flight *new_flight(cco_yard *yard, cco_comm *state, cco_runway *runway)
 {
     cco_flight *f = calloc(1, sizeof *f);
     if (f == NULL)
         return NULL;
     f->yard = yard;
+    f->runway = runway;
     f->p2p = (cco_p2p){.comm = yard->comm, .last = INT_MAX};
-    cco_scheduled_over(&f->own, &cco_transport_p2p, &f->p2p, state);
+    if (runway != NULL)
+        cco_scheduled_over(&f->own, &cco_transport_stream, &runway->stream, state);
+    else
+        cco_scheduled_over(&f->own, &cco_transport_p2p, &f->p2p, state);
     f->own.hook.trace = NULL; /* it may outlive the state */
     return f;
 }
 
-cco_flight *cco_yard_leave(cco_comm *state)
+static void join(cco_flight **list, cco_flight *more)
 {
-    cco_yard *yard = cco_yard_of(state);
-    if (yard->idle == NULL)
-        yard->idle = __atomic_exchange_n(&yard->back, NULL, __ATOMIC_ACQUIRE);
-    cco_flight *f = yard->idle;
-    if (f != NULL) {
-        yard->idle = f->next;
-        __atomic_fetch_sub(&yard->kept, 1, __ATOMIC_RELAXED);
-    } else {
-        f = new_flight(yard, state);
-    }
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = more;
+}
+
+/* One that has ended on this runway, or on messages: its schedules are for there.  NULL if there is
+ * none. */
+static cco_flight *take_idle(cco_yard *yard, const cco_runway *runway)
+{
+    if (__atomic_load_n(&yard->back, __ATOMIC_RELAXED) != NULL)
+        join(&yard->idle, __atomic_exchange_n(&yard->back, NULL, __ATOMIC_ACQUIRE));
+    cco_flight **link = &yard->idle;
+    while (*link != NULL && (*link)->runway != runway)
+        link = &(*link)->next;
+    cco_flight *f = *link;
     if (f == NULL)
         return NULL;
-    f->p2p.tag = CCO_P2P_LAST + 2 * (int)(yard->number++ % (unsigned)yard->pairs);
+    *link = f->next;
+    __atomic_fetch_sub(&yard->kept, 1, __ATOMIC_RELAXED);
+    return f;
+}
+
+cco_flight *cco_yard_leave(cco_comm *state, cco_course course)
+{
+    cco_yard *yard = yard_of(state);
+    cco_runways *runways = yard->runways[course];
+    cco_runway *runway = runways != NULL ? cco_runway_next(runways) : NULL;
+    cco_flight *f = take_idle(yard, runway);
+    if (f == NULL)
+        f = new_flight(yard, state, runway);
+    if (f == NULL)
+        return NULL;
+    if (runway == NULL)
+        f->p2p.tag = CCO_P2P_LAST + 2 * (int)(yard->number++ % (unsigned)yard->pairs);
     __atomic_fetch_add(&yard->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&yard->airborne, 1, __ATOMIC_ACQ_REL);
     return f;

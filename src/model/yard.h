@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* yard.h - where the flights of a communicator come from and go to (model/flight.h), and their
+/* yard.h - a flight (model/flight.h); where those of a communicator come from and go to; their
  * requests.
  *
  * A flight that has ended serves the next begin, with the schedules that it has built.  The program
@@ -7,6 +7,7 @@
 #ifndef CCO_YARD_H
 #define CCO_YARD_H
 
+#include "model/runway.h"
 #include "model/scheduled.h"
 #include "transport/p2p/p2p.h"
 
@@ -16,6 +17,9 @@ typedef struct cco_flight {
     cco_yard *yard;
     cco_scheduled own;
     cco_p2p p2p;
+    cco_runway *runway; /* NULL: it is on messages */
+    bool starts;        /* its schedule has not started */
+    bool counted;       /* the helper looks because of it */
     cco_call call;
     cco_frame frame;
     const cco_algo *algo;
@@ -26,19 +30,33 @@ typedef struct cco_flight {
     int held;            /* so many */
     int rc;              /* what its request tells */
     MPI_Request request;
-    struct cco_flight *next;
+    struct cco_flight *next, *behind; /* of a list; of those who wait for a runway */
 } cco_flight;
 
-/* Makes the yard of a communicator, or finds it; collective. */
-void cco_yard_make(cco_comm *state);
+/* What it takes to move it. */
+static inline cco_help cco_flight_kind(const cco_flight *f)
+{
+    return f->runway != NULL ? CCO_HELP_MEMORY : CCO_HELP_MPI;
+}
 
-/* NULL if there is none. */
-cco_yard *cco_yard_of(const cco_comm *state);
+/* One look at a flight, of whoever has it; true at the end of its schedule, good or bad.  Calls the
+ * MPI only on messages.  (model/flight.c) */
+bool cco_flight_move(cco_flight *f, bool *moved);
 
-/* A flight for the next begin on a communicator, which is counted; NULL when memory runs out. */
-cco_flight *cco_yard_leave(cco_comm *state);
+/* After that: brings the data to their place, lets go of what it held.  (model/flight.c) */
+void cco_flight_end(cco_flight *f);
 
-/* Its messages are over. */
+/* Makes the yard of a communicator with what a course needs, or finds it; collective. */
+void cco_yard_make(cco_comm *state, cco_course course);
+
+/* True if there is what a course needs. */
+bool cco_yard_has(const cco_comm *state, cco_course course);
+
+/* A flight for the next begin on a communicator over a course, which is counted; NULL when memory
+ * runs out. */
+cco_flight *cco_yard_leave(cco_comm *state, cco_course course);
+
+/* It is over. */
 void cco_yard_lands(cco_flight *f);
 
 /* It has no request, and can be used again. */

@@ -109,7 +109,7 @@ bool cco_choose_for(cco_comm *state)
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
             state->untold |= 1u << coll;
     }
-    if (state->flies)
+    if (state->help != CCO_HELP_NONE)
         cco_flights_prepare(state);
     return true;
 }

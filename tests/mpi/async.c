@@ -4,7 +4,8 @@
  *     async IMPL LEVEL EXPECTED [past]
  *
  * LEVEL is what the program asks MPI_Init_thread for, 0 to 3 (-1: it calls MPI_Init); EXPECTED is
- * "thread" or "none": what CRESTA_ASYNC makes of that; "past" ends by PMPI_Finalize. */
+ * "thread", "memory" (it does not call the MPI) or "none": what CRESTA_ASYNC makes of that; "past"
+ * ends by PMPI_Finalize. */
 #include <dirent.h>
 #include <pthread.h>
 #include <time.h>
@@ -21,6 +22,7 @@ enum { MANY = 40, INTS = 5000, THREADS = 3 };
 
 static int rank, size;
 static const char *impl;
+static bool calls_mpi; /* the helper */
 
 static bool read_line(const char *path, const char *head, char *line, int room)
 {
@@ -82,7 +84,10 @@ static void moves_in_background(enum coll coll, int n)
     for (long milliseconds = 20; !done && milliseconds < 900; milliseconds *= 2) {
         flight_begin(&f, coll, MPI_COMM_WORLD, n, 0, n, false);
         doze(milliseconds);
-        PMPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
+        if (calls_mpi)
+            PMPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
+        else
+            MPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
         CRESTA_Coll_end(1, &f.request);
         flight_check(&f);
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -121,8 +126,10 @@ static void mixed_order(enum coll coll, int n, int way, int first, int second)
         await_word(way, second);
     if (way % 2)
         CRESTA_Coll_end(1, &f.request);
-    else
+    else if (calls_mpi)
         PMPI_Wait(&f.request, MPI_STATUS_IGNORE); /* completed by the helper alone */
+    else
+        MPI_Wait(&f.request, MPI_STATUS_IGNORE);
     if (rank == second)
         MPI_Send(&rank, 1, MPI_INT, first, 2, MPI_COMM_WORLD);
     flight_check(&f);
@@ -215,12 +222,15 @@ static void with_helper(void)
     CHECK(helper_sleeps() >= 0, "there is no helper thread");
     sleeps_when_idle();
     for (int i = 0; i < COLLS; i++)
-        moves_in_background((enum coll)i, 10);
-    moves_in_background(COLL_Alltoall, 100000);
+        if (calls_mpi || is_ours())
+            moves_in_background((enum coll)i, 10);
+    if (calls_mpi || is_ours())
+        moves_in_background(COLL_Alltoall, 100000);
     many_at_once();
     if (is_ours())
         free_in_flight();
-    several_threads();
+    if (calls_mpi)
+        several_threads();
     sleeps_when_idle();
 }
 
@@ -236,7 +246,8 @@ int main(int argc, char **argv)
 {
     char spec[64];
     const int level = argc > 2 ? atoi(argv[2]) : -1;
-    const bool helped = argc > 3 && strcmp(argv[3], "thread") == 0;
+    const bool helped = argc > 3 && strcmp(argv[3], "none") != 0;
+    calls_mpi = helped && strcmp(argv[3], "thread") == 0;
     int provided;
     testing_watchdog(55);
     if (level < 0)

@@ -31,9 +31,11 @@ static const char *const impls[] = {"*=mpi",
                                     "*=p2p:ring",
                                     "*=p2p:bruck",
                                     "*=os",
+                                    "*=os?via=get",
                                     "barrier=p2p:tree,*=p2p:linear",
                                     "*=p2p:pairwise",
                                     "*=shm:ring",
+                                    "*=shm:binomial",
                                     "*=p2p",
                                     "*=caf"};
 static struct flight flights[MOST];

@@ -9,8 +9,14 @@ pytestmark = each_build
 RUNS = [
     ("p2p", "thread", "split-phase: p2p runs"),
     ("p2p:ring", "thread", "split-phase: p2p:ring runs"),
-    ("os", "thread", "split-phase: p2p runs instead of os"),
-    ("shm", "thread", "split-phase: p2p runs instead of shm"),
+    ("os", "thread", "split-phase: os runs"),
+    ("os?via=get", "auto", "split-phase: os?via=get runs"),
+    ("os?window=dynamic", "thread", "split-phase: p2p runs instead of os?window=dynamic: a begin"),
+    ("os?access=calls", "thread", "split-phase: p2p runs instead of os?access=calls: "),
+    ("shm", "thread", "split-phase: shm runs"),
+    ("shm", "auto", "split-phase: shm runs"),
+    ("shm:ring", "auto", "split-phase: shm:ring runs"),
+    ("shm", "off", "split-phase: nonblock runs instead of shm: there is no helper thread"),
     ("nonblock", "thread", "split-phase: nonblock runs"),
     ("mpi", "thread", "split-phase: nonblock runs"),
     ("persist", "thread", "split-phase: nonblock runs instead of persist"),
@@ -52,3 +58,28 @@ def test_another_word_stops_the_job(build):
 def test_ranks_must_agree(build):
     done = run(build, "script", "allreduce=8", rank_env={1: {"CRESTA_ASYNC": "off"}})
     assert done.returncode != 0
+
+
+REFUSED = [
+    ("p2p", "off", "there is no helper thread that may call the MPI"),
+    ("shm", "off", "there is no helper thread"),
+    ("os?window=dynamic", "thread", "a begin makes no window"),
+]
+
+
+@pytest.mark.parametrize("impl, helper, reason", REFUSED)
+def test_a_begin_that_would_run_something_else_is_an_error(build, impl, helper, reason):
+    env = {
+        "CRESTA_IMPL": f"allreduce={impl}",
+        "CRESTA_ASYNC": helper,
+        "CRESTA_FALLBACK": "error",
+    }
+    done = run(build, "script", "allreduce=8", "begin=8", env=env)
+    assert done.returncode != 0
+    assert len(messages(done)) == 1, done.stderr
+    assert "allreduce_begin" in done.stderr and reason in done.stderr
+
+
+def test_no_error_where_nothing_else_runs(build):
+    env = {"CRESTA_IMPL": "allreduce=shm", "CRESTA_FALLBACK": "error"}
+    good(run(build, "script", "begin=8", "allreduce=8", "begin=8", env=env))

@@ -191,12 +191,26 @@ def print_build(build):
             m["name"],
             works + ("" if m.get("tried") or not m["works"] else " (not tried)"),
             m["below"],
-            m["begins"] + ("" if m["begins"] == "nonblock" else " *"),
+            m["begins"] + mark_of(m),
             m["doc"],
             style="" if m["works"] else "yellow",
         )
     show(made)
-    out.print("* with a helper thread (CRESTA_ASYNC); else nonblock", soft_wrap=True, markup=False)
+    out.print(
+        "* with a helper thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
+        soft_wrap=True,
+        markup=False,
+    )
+    for m in build["models"]:
+        if m["begins_why"]:
+            out.print(f"{m['name']} begins as {m['begins']}: {m['begins_why']}", soft_wrap=True)
+
+
+def mark_of(model):
+    """What it takes for begins of a model not to be nonblock."""
+    if model["begins"] == "nonblock":
+        return ""
+    return " *+" if model["begins_level"] else " *"
 
 
 def print_all_algorithms(builds):

@@ -45,6 +45,9 @@ struct cco_area {
 /* Of areas with `shares`: ranks read and write there by themselves. */
 extern const cco_area_kind cco_area_direct;
 
+/* The same, and never calls the MPI. */
+extern const cco_area_kind cco_area_quiet;
+
 /* For `look`: every so many times lets the MPI get on. */
 int cco_area_let_on(cco_area *area, unsigned every);
 
