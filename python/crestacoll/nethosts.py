@@ -78,6 +78,7 @@ def ended_in_order():
     """SIGTERM becomes an exception, so that nothing stays behind."""
 
     def leave(number, _frame):
+        signal.signal(number, signal.SIG_IGN)  # nor does a second one disturb the end
         sys.exit(128 + number)
 
     before = signal.signal(signal.SIGTERM, leave)
