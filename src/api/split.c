@@ -31,19 +31,28 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 
 /* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
  * none holds. */
-static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice,
-                            const char **why)
+static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice)
 {
+    const char *why;
     *state = cco_comm_find(call->comm);
     *choice = NULL;
-    *why = NULL;
     if (*state == NULL || !(*state)->ready || (*state)->inter)
         return CCO_COURSE_NONE;
     *choice = cco_split_choice(*state, call);
-    const cco_course course = cco_flight_course(*state, &(*choice)->way, call, why);
-    if ((*choice)->refused != NULL)
-        *why = (*choice)->refused;
-    return course;
+    return cco_flight_course(*state, &(*choice)->way, call, &why);
+}
+
+/* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
+static bool allowed(const cco_comm *state, const cco_choice *choice, const cco_call *call)
+{
+    if (cco_configured.fallback != CCO_FALLBACK_ERROR || choice == NULL)
+        return true;
+    const char *why = choice->refused;
+    if (why == NULL)
+        why = cco_flight_lacks(state, &choice->way, call);
+    if (why != NULL)
+        cco_tell_stray(state, choice, call->coll, why);
+    return why == NULL;
 }
 
 /* All ranks refuse a begin, and none may wait for another; but the error handler of one may end the
@@ -71,14 +80,13 @@ static int start_flight(cco_comm *state, const cco_way *way, const cco_call *cal
 
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
-    const char *why;
     cco_choice *choice;
     cco_comm *ready;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     tell(call);
-    const cco_course course = course_of(call, &ready, &choice, &why);
-    if (why != NULL && !cco_tell_stray(ready, choice, call->coll, why)) {
+    const cco_course course = course_of(call, &ready, &choice);
+    if (!allowed(ready, choice, call)) {
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
         return unsupported(ready, call);

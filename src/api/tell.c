@@ -60,15 +60,12 @@ bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Coun
     return true;
 }
 
-bool cco_tell_stray(const cco_comm *state, const cco_choice *choice, cco_coll coll, const char *why)
+void cco_tell_stray(const cco_comm *state, const cco_choice *choice, cco_coll coll, const char *why)
 {
-    if (cco_configured.fallback != CCO_FALLBACK_ERROR)
-        return true;
     if (state->rank == 0 && first_time(&told_stray, coll))
         cco_say("%s_begin on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for"
                 " cannot be had: %s",
                 cco_coll_infos[coll].name, state->name, choice->why, why);
-    return false;
 }
 
 static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,

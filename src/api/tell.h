@@ -9,9 +9,8 @@
  * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
 bool cco_tell(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes);
 
-/* Before a begin on a set-up communicator that does not run what its rule asks for.  False if
- * CRESTA_FALLBACK=error forbids that; then it has said `why`, once for each collective. */
-bool cco_tell_stray(const cco_comm *state, const cco_choice *choice, cco_coll coll,
+/* Says once for each collective, on rank 0, `why` CRESTA_FALLBACK=error forbids a begin. */
+void cco_tell_stray(const cco_comm *state, const cco_choice *choice, cco_coll coll,
                     const char *why);
 
 /* With CRESTA_LOG=info, once: how a split-phase call of a set-up communicator runs. */

@@ -30,51 +30,70 @@ void cco_flights_prepare(cco_comm *state)
         }
 }
 
-/* Why a call cannot go over messages, NULL if it can.  The operation of a program may be freed
- * before the end, and it would run on another thread. */
-static const char *no_messages(const cco_comm *state, const cco_call *call)
+/* Why no begin of such a call goes over a course, wherever it is; NULL if it can.  The operation of
+ * a program may be freed before the end, and it would run on another thread.  In memory reductions
+ * are ours, since nobody may call the MPI; which they are, all ranks know. */
+static const char *unfit(const cco_call *call, cco_course course)
 {
-    const bool reduces = cco_coll_infos[call->coll].properties & CCO_REDUCTION;
-    if (reduces && !cco_op_predefined(call->op))
+    if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION))
+        return NULL;
+    if (!cco_op_predefined(call->op))
         return "the operation is the program's";
+    if (course > CCO_COURSE_MESSAGES &&
+        (!cco_type_dense(call->recvtype) || cco_kernel_of(call->op, call->recvtype) == NULL))
+        return "only the MPI can reduce this type";
+    return NULL;
+}
+
+/* What a course lacks here; NULL if nothing. */
+static const char *missing(const cco_comm *state, cco_course course)
+{
+    if (course > CCO_COURSE_MESSAGES) {
+        if (state->help < CCO_HELP_MEMORY)
+            return "there is no helper thread (CRESTA_ASYNC)";
+        return cco_yard_has(state, course) ? NULL : "its ranks share no memory for begins";
+    }
     if (state->help < CCO_HELP_MPI)
         return "there is no helper thread that may call the MPI (CRESTA_ASYNC=thread)";
     return cco_yard_has(state, CCO_COURSE_MESSAGES) ? NULL : "the MPI has too few tags";
 }
 
-/* The same for shared memory.  Reductions are ours where nobody may call the MPI; which they are,
- * all ranks know. */
-static const char *no_memory(const cco_comm *state, const cco_call *call, cco_course course)
+static const char *grounded(const cco_comm *state, const cco_call *call, cco_course course)
 {
-    const bool reduces = cco_coll_infos[call->coll].properties & CCO_REDUCTION;
-    if (state->help < CCO_HELP_MEMORY)
-        return "there is no helper thread (CRESTA_ASYNC)";
-    if (!cco_yard_has(state, course))
-        return "its ranks share no memory for begins";
-    if (reduces && !cco_op_predefined(call->op))
-        return "the operation is the program's";
-    if (reduces &&
-        (!cco_type_dense(call->recvtype) || cco_kernel_of(call->op, call->recvtype) == NULL))
-        return "only the MPI can reduce this type";
-    return NULL;
+    const char *why = unfit(call, course);
+    return why != NULL ? why : missing(state, course);
+}
+
+static bool has_course(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    return way->model->course != NULL && state->size > 1 && cco_arguments_fine(state, call);
 }
 
 cco_course cco_flight_course(const cco_comm *state, const cco_way *way, const cco_call *call,
                              const char **why)
 {
     *why = NULL;
-    if (way->model->course == NULL || state->size == 1 || !cco_arguments_fine(state, call))
+    if (!has_course(state, way, call))
         return CCO_COURSE_NONE;
     const cco_course course = way->model->course(state, way, why);
     if (course > CCO_COURSE_MESSAGES) {
-        *why = no_memory(state, call, course);
+        *why = grounded(state, call, course);
         if (*why == NULL)
             return course;
     }
-    const char *grounded = no_messages(state, call);
+    const char *stays = grounded(state, call, CCO_COURSE_MESSAGES);
     if (*why == NULL)
-        *why = grounded;
-    return grounded == NULL ? CCO_COURSE_MESSAGES : CCO_COURSE_NONE;
+        *why = stays;
+    return stays == NULL ? CCO_COURSE_MESSAGES : CCO_COURSE_NONE;
+}
+
+const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const char *never;
+    if (!has_course(state, way, call))
+        return NULL;
+    const cco_course course = way->model->course(state, way, &never);
+    return never == NULL && unfit(call, course) == NULL ? missing(state, course) : NULL;
 }
 
 /* Types may be freed before the end: of those that are still needed then, a duplicate. */

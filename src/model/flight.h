@@ -18,6 +18,10 @@ void cco_flights_prepare(cco_comm *state);
 cco_course cco_flight_course(const cco_comm *state, const cco_way *way, const cco_call *call,
                              const char **why);
 
+/* What its rule asks for and cannot be had here, for CRESTA_FALLBACK=error; NULL if it can, or if
+ * no begin ever has it: a model that leaves its begins to another, the program's operations. */
+const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cco_call *call);
+
 /* Begins a call over such a course; its arrays must stay until the request ends, types and
  * communicator need not.  Neither waits nor communicates but over the course.  Returns MPI_SUCCESS,
  * MPI_ERR_UNSUPPORTED_OPERATION where CRESTA_FALLBACK=error forbids the algorithm that can do it,
