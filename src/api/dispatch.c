@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/async.h"
+#include "api/split.h"
 #include "api/tell.h"
 #include "core/clock.h"
 #include "core/config.h"
@@ -88,7 +89,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (inside || !cco_recording)
+    if (inside || !(cco_recording || (CCO_PRELOADED && cco_async())))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -217,8 +218,11 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
               MPI_Request *request)
 {
     const uint64_t start = cco_start_clock(state);
-    const int rc = mode == CCO_NONBLOCKING ? cco_start_nonblocking(call, request)
-                                           : start_persistent(call, info, request);
-    cco_start_count(state, mode, call, start);
+    int rc;
+    if (mode == CCO_PERSISTENT)
+        rc = start_persistent(call, info, request);
+    else if (!CCO_PRELOADED || !cco_async() || !cco_start_helped(call, request, &rc))
+        rc = cco_start_nonblocking(call, request);
+    cco_start_count(cco_recording ? state : NULL, mode, call, start);
     return rc;
 }

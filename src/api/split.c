@@ -78,6 +78,19 @@ static int start_flight(cco_comm *state, const cco_way *way, const cco_call *cal
     return rc;
 }
 
+bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc)
+{
+    cco_choice *choice;
+    cco_comm *ready;
+    const cco_course course = course_of(call, &ready, &choice);
+    tell(call);
+    if (course != CCO_COURSE_MESSAGES)
+        return false;
+    cco_async_start();
+    *rc = start_flight(ready, &choice->way, call, course, request);
+    return true;
+}
+
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
     cco_choice *choice;

@@ -27,4 +27,9 @@ void cco_attend(int count, const MPI_Request requests[], bool all);
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);
 
+/* For the non-blocking calls of a preloaded program, which has no begins, where the helper may call
+ * the MPI: does the same, without copies.  False if our algorithms are not asked for; nothing has
+ * begun then. */
+bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc);
+
 #endif

@@ -83,3 +83,11 @@ def test_a_begin_that_would_run_something_else_is_an_error(build, impl, helper, 
 def test_no_error_where_nothing_else_runs(build):
     env = {"CRESTA_IMPL": "allreduce=shm", "CRESTA_FALLBACK": "error"}
     good(run(build, "script", "begin=8", "allreduce=8", "begin=8", env=env))
+
+
+@pytest.mark.parametrize("helper, runs", [("thread", True), ("off", False)])
+def test_the_non_blocking_calls_of_a_preloaded_program(build, helper, runs):
+    env = {"CRESTA_IMPL": "*=p2p", "CRESTA_LOG": "info", "CRESTA_ASYNC": helper}
+    words = ["p2p", "--mode", "nonblocking", "--sparse", "501"]
+    done = good(run(build, "conformance_plain", *words, env=env, preload=True))
+    assert any("split-phase: p2p runs" in line for line in messages(done)) == runs, done.stderr
