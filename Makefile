@@ -19,8 +19,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check nightly demo peers install clean \
-        help setup
+.PHONY: all static shared test table mutants golden ovl check nightly demo peers install
+.PHONY: clean help setup
 .NOTPARALLEL:
 
 all: static

@@ -63,12 +63,11 @@ def test_ranks_must_agree(build):
 REFUSED = [
     ("p2p", "off", "there is no helper thread that may call the MPI"),
     ("shm", "off", "there is no helper thread"),
-    ("os?window=dynamic", "thread", "a begin makes no window"),
 ]
 
 
 @pytest.mark.parametrize("impl, helper, reason", REFUSED)
-def test_a_begin_that_would_run_something_else_is_an_error(build, impl, helper, reason):
+def test_a_begin_that_lacks_what_its_rule_asks_for_is_an_error(build, impl, helper, reason):
     env = {
         "CRESTA_IMPL": f"allreduce={impl}",
         "CRESTA_ASYNC": helper,
@@ -80,8 +79,9 @@ def test_a_begin_that_would_run_something_else_is_an_error(build, impl, helper, 
     assert "allreduce_begin" in done.stderr and reason in done.stderr
 
 
-def test_no_error_where_nothing_else_runs(build):
-    env = {"CRESTA_IMPL": "allreduce=shm", "CRESTA_FALLBACK": "error"}
+@pytest.mark.parametrize("impl", ["shm", "os?window=dynamic", "os?access=calls", "persist"])
+def test_no_error_where_no_begin_has_more(build, impl):
+    env = {"CRESTA_IMPL": f"allreduce={impl}", "CRESTA_FALLBACK": "error"}
     good(run(build, "script", "begin=8", "allreduce=8", "begin=8", env=env))
 
 
