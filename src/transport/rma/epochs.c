@@ -209,9 +209,7 @@ static int test(void *flight, bool *done)
         rc = receive(f);
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = send(f);
-    *done = rc == MPI_SUCCESS && f->done == f->count;
-    if (*done)
-        f->count = f->done = 0;
+    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
     return rc;
 }
 

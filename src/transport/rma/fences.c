@@ -170,9 +170,7 @@ static int test(void *flight, bool *done)
         if (rc == MPI_SUCCESS)
             rc = receive(f);
     }
-    *done = rc == MPI_SUCCESS && f->done == f->count;
-    if (*done)
-        f->count = f->done = 0;
+    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
     return rc;
 }
 

@@ -30,6 +30,15 @@ int cco_parcels_recv(void *parcels, int peer, const cco_data *to);
 int cco_parcels_send(void *parcels, int peer, const cco_data *from);
 void cco_parcels_drop(void *parcels); /* forgets what is under way */
 
+/* True if all messages of the round are; the next round may start its own then. */
+static inline bool cco_parcels_through(cco_parcels *parcels)
+{
+    if (parcels->done != parcels->count)
+        return false;
+    parcels->count = parcels->done = 0;
+    return true;
+}
+
 /* What moved of it; the parcel is through if that was all.  Returns MPI_SUCCESS or an MPI error
  * class. */
 int cco_parcel_check(cco_parcels *parcels, cco_parcel *parcel);

@@ -196,9 +196,7 @@ static int test(void *data, bool *done)
         rc = move(f);
     if (rc == MPI_SUCCESS)
         rc = report_all(f);
-    *done = rc == MPI_SUCCESS && f->done == f->count;
-    if (*done)
-        f->count = f->done = 0;
+    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
     return rc;
 }
 
