@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "crestacoll.h"
+#include "json.h"
 
 struct run {
     struct bench_options o;
@@ -34,55 +35,15 @@ struct run {
     double start;
 };
 
-void bench_json_string(const char *s)
-{
-    putchar('"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            putchar('\\');
-        putchar((unsigned char)*s < ' ' ? ' ' : *s);
-    }
-    putchar('"');
-}
-
-static void print_header(const struct run *r)
-{
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int len;
-    MPI_Get_library_version(library, &len);
-    library[strcspn(library, "\n")] = '\0';
-    printf("{\"type\": \"header\", \"mpi\": ");
-    bench_json_string(r->o.label);
-    printf(", \"mpi_library\": ");
-    bench_json_string(library);
-    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"cores_each\": %d, "
-           "\"oversubscribed\": %s, \"clock\": \"CLOCK_MONOTONIC\"}\n",
-           r->w.size, r->w.hosts, r->w.cores, r->w.cores_each,
-           r->w.oversubscribed ? "true" : "false");
-    fflush(stdout);
-}
-
-static void print_note(const struct run *r, const char *what, const char *why)
-{
-    if (r->w.rank != 0)
-        return;
-    printf("{\"type\": \"note\", \"about\": ");
-    bench_json_string(what);
-    printf(", \"text\": ");
-    bench_json_string(why);
-    printf("}\n");
-    fflush(stdout);
-}
-
 static void print_record(const struct run *r, const struct bench_problem *q,
                          const struct bench_series *s, struct bench_result res, double mpi_median,
                          double *ratios)
 {
     const int n = res.kept;
     printf("{\"type\": \"record\", \"collective\": \"%s\", \"implementation\": ", q->coll->name);
-    bench_json_string(s->impl);
+    json_text(s->impl);
     printf(", \"mpi\": ");
-    bench_json_string(r->o.label);
+    json_text(r->o.label);
     printf(", \"ranks\": %d, \"bytes\": %zu, \"timing\": \"%s\", \"root\": \"%s\", \"buffers\": "
            "\"%s\"",
            q->size, q->bytes, r->o.timing == BENCH_SYNCHRONISED ? "synchronised" : "back_to_back",
@@ -136,7 +97,7 @@ static void say_wrong(struct run *r, const struct bench_problem *q, struct bench
     s->verified = 0;
     r->wrong = 1;
     snprintf(what, sizeof what, "%s %s %zu bytes", s->impl, q->coll->name, q->bytes);
-    print_note(r, what, when);
+    bench_print_note(&r->w, what, when);
 }
 
 static void leave_out(struct run *r, const struct bench_problem *q, struct bench_series *s)
@@ -145,7 +106,7 @@ static void leave_out(struct run *r, const struct bench_problem *q, struct bench
     s->origin->never = q->coll;
     snprintf(what, sizeof what, "%s %s", s->impl, q->coll->name);
     snprintf(why, sizeof why, "left out on %d ranks: it cannot do this here", r->w.size);
-    print_note(r, what, why);
+    bench_print_note(&r->w, what, why);
 }
 
 /* Do all ranks get what the MPI itself gives? What is refused goes. */
@@ -159,8 +120,8 @@ static void check_all(struct run *r, struct bench_problem *q, const char *when)
         for (int k = 0; k < n; k++) {
             if (verdicts[k] == BENCH_REFUSED) /* on all ranks */
                 continue;
-            const int verdict =
-                (int)bench_problem_check(q, &bench_cresta, r->now[k].comm, i, roots);
+            const int verdict = (int)bench_problem_check(q, &bench_cresta, r->now[k].comm, i,
+                                                         roots);
             verdicts[k] = verdict > verdicts[k] ? verdict : verdicts[k];
         }
     }
@@ -203,14 +164,14 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
     const double left = time_left(r);
     const int to_do = r->cells - r->cell++;
     if (left <= 0) {
-        print_note(r, name, "skipped: the time budget is spent");
+        bench_print_note(&r->w, name, "skipped: the time budget is spent");
         return;
     }
     const char *why = bench_problem_open(&q, coll, bytes, &r->w, r->o.cold);
     int failed = why != NULL;
     bench_max(&r->w, &failed, 1, MPI_INT);
     if (failed) {
-        print_note(r, name, why ? why : "skipped: another rank is out of memory");
+        bench_print_note(&r->w, name, why ? why : "skipped: another rank is out of memory");
         bench_problem_close(&q);
         return;
     }
@@ -292,7 +253,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (r.w.rank == 0)
-        print_header(&r);
+        bench_print_header(&r.o, &r.w, ", \"clock\": \"CLOCK_MONOTONIC\"");
     for (int c = 0; c < r.o.n_collectives; c++)
         r.cells += is_barrier(r.o.collectives[c]) ? 1 : r.o.n_sizes;
     for (int c = 0; c < r.o.n_collectives; c++)

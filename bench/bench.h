@@ -164,6 +164,11 @@ int bench_wait_until(const struct bench_world *w, double start); /* 1: it was al
 
 const char *bench_options_read(struct bench_options *o, int argc, char **argv);
 void bench_options_free(struct bench_options *o);
-void bench_json_string(const char *s);
+
+/* JSON lines: the one with which rank 0 begins, `more` being further fields with a comma in front,
+ * and what is to be known beside records, which other ranks leave to it. */
+void bench_print_header(const struct bench_options *o, const struct bench_world *w,
+                        const char *more);
+void bench_print_note(const struct bench_world *w, const char *about, const char *text);
 
 #endif

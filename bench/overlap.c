@@ -102,16 +102,6 @@ static int check(const struct run *r, struct bench_problem *q, const struct seri
     return verdict;
 }
 
-static void note(const struct run *r, const char *about, const char *text)
-{
-    if (r->w.rank != 0)
-        return;
-    printf("{\"type\": \"note\", ");
-    json_field("about", about, ", ");
-    json_field("text", text, "}\n");
-    fflush(stdout);
-}
-
 static double at_most_one(double share)
 {
     return share < 0 ? 0 : share > 1 ? 1 : share;
@@ -179,12 +169,12 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
         snprintf(about, sizeof about, "%s %s %zu bytes", s->impl, coll->name, bytes);
         r->wrong |= s->usable == BENCH_WRONG;
         if (s->usable == BENCH_REFUSED)
-            note(r, about, "left out: it cannot do this here");
+            bench_print_note(&r->w, about, "left out: it cannot do this here");
         else
             prepare(r, &q, s);
     }
     if (failed)
-        note(r, about, "skipped: not enough memory");
+        bench_print_note(&r->w, about, "skipped: not enough memory");
     const int taken = failed ? 0 : measure(r, &q, deadline);
     for (int k = 0; k < r->o.n_impls && taken > 0 && r->w.rank == 0; k++)
         if (r->series[k].usable != BENCH_REFUSED)
@@ -201,7 +191,7 @@ static void open_sockets(const struct run *r, struct series *s)
     s->sockets = 1;
     s->lacks = why != NULL;
     if (why != NULL)
-        note(r, "sockets", why);
+        bench_print_note(&r->w, "sockets", why);
 }
 
 /* NULL, or the implementation that the library does not take. */
@@ -243,22 +233,6 @@ static void close_series(struct run *r)
     free(r->series);
 }
 
-static void print_header(const struct run *r)
-{
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(library, &length);
-    library[strcspn(library, "\n")] = '\0';
-    printf("{\"type\": \"header\", ");
-    json_field("mpi", r->o.label, ", ");
-    json_field("mpi_library", library, "");
-    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"cores_each\": %d, "
-           "\"oversubscribed\": %s}\n",
-           r->w.size, r->w.hosts, r->w.cores, r->w.cores_each,
-           r->w.oversubscribed ? "true" : "false");
-    fflush(stdout);
-}
-
 static int run(struct run *r)
 {
     const double start = bench_now();
@@ -266,7 +240,7 @@ static int run(struct run *r)
     bench_max(&r->w, &r->units_per_us, 1, MPI_DOUBLE);
     r->o.end = start + r->o.budget;
     if (r->w.rank == 0)
-        print_header(r);
+        bench_print_header(&r->o, &r->w, "");
     r->cells = r->o.n_collectives * r->o.n_sizes;
     for (int c = 0; c < r->o.n_collectives; c++)
         for (int i = 0; i < r->o.n_sizes; i++)

@@ -35,29 +35,10 @@ struct run {
 
 static void print_header(const struct psdns *h)
 {
-    char library[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(library, &length);
-    library[strcspn(library, "\n")] = '\0';
-    printf("{\"type\": \"header\", ");
-    json_field("mpi", h->o.label, ", ");
-    json_field("mpi_library", library, "");
-    printf(", \"ranks\": %d, \"hosts\": %d, \"cores\": %d, \"cores_each\": %d, "
-           "\"oversubscribed\": %s, \"rows\": %d, \"columns\": %d, \"rows_within_hosts\": %s}\n",
-           h->w.size, h->w.hosts, h->w.cores, h->w.cores_each,
-           h->w.oversubscribed ? "true" : "false", h->rows, h->columns,
-           h->rows_within_hosts ? "true" : "false");
-    fflush(stdout);
-}
-
-static void note(const struct psdns *h, const char *about, const char *text)
-{
-    if (h->w.rank != 0)
-        return;
-    printf("{\"type\": \"note\", ");
-    json_field("about", about, ", ");
-    json_field("text", text, "}\n");
-    fflush(stdout);
+    char grid[100];
+    snprintf(grid, sizeof grid, ", \"rows\": %d, \"columns\": %d, \"rows_within_hosts\": %s",
+             h->rows, h->columns, h->rows_within_hosts ? "true" : "false");
+    bench_print_header(&h->o, &h->w, grid);
 }
 
 static void print_times(const char *what, const char *side, double *seconds, int n)
@@ -101,12 +82,12 @@ static void check(struct run *r, struct psdns_alg *a, int seed)
         MPI_Comm_set_errhandler(a->comm[i], MPI_ERRORS_ARE_FATAL);
     snprintf(about, sizeof about, "%s alltoall", a->name);
     if (a->verdict == BENCH_REFUSED)
-        note(&r->h, about, "left out: it cannot do this here");
+        bench_print_note(&r->h.w, about, "left out: it cannot do this here");
     if (a->verdict == BENCH_WRONG)
-        note(&r->h, about, "WRONG RESULT");
+        bench_print_note(&r->h.w, about, "WRONG RESULT");
     snprintf(text, sizeof text, "left out: one all-to-all takes longer than %.1f seconds", seconds);
     if (a->verdict == PSDNS_TOO_SLOW)
-        note(&r->h, about, text);
+        bench_print_note(&r->h.w, about, text);
     r->wrong |= a->verdict == BENCH_WRONG;
 }
 
@@ -156,7 +137,7 @@ static int count(struct run *r, int store, const char *why)
         if (reason) {
             snprintf(about, sizeof about, "%s alltoall", a->name);
             snprintf(text, sizeof text, "left out: %s", reason);
-            note(&r->h, about, text);
+            bench_print_note(&r->h.w, about, text);
             a->verdict = BENCH_REFUSED;
         }
     }

@@ -117,6 +117,37 @@ def run(build, plan, on_progress=lambda: None, limit=None):
     return run_command(build, words(build, plan), on_progress, limit)
 
 
+@dataclass(kw_only=True)
+class Study:
+    """What to measure beside computation, as far as overlap and harness share it."""
+
+    sizes: list
+    ranks: int
+    work: float = 1.0
+    samples: int = 50
+    budget: float = 60.0
+    hosts: int = 1
+    rate: str | None = None
+    progress: str = "thread"
+
+    @property
+    def cells(self):
+        return len(self.sizes)
+
+    def words(self, build, program, collective, implementations):
+        """The program and its options."""
+        return [
+            *(str(build.program(program)), "--label", build.name),
+            *("--collectives", collective, "--impl", ",".join(implementations)),
+            *("--sizes", ",".join(map(str, self.sizes)), "--work", f"{self.work:g}"),
+            *("--async", self.progress),
+            *("--samples", str(self.samples), "--budget", f"{self.budget:.3f}"),
+        ]
+
+    def run(self, build, words, on_progress=lambda: None):
+        return run_on(build, words, self.ranks, self.hosts, self.rate, on_progress)
+
+
 # Seconds for MPI_Finalize. MPICH 4.0 over TCP sometimes does not come back from it when there were
 # windows: some ranks are in its last barrier, one waits for an answer of theirs.
 FINALIZE = 10

@@ -14,24 +14,12 @@ WAYS = ["os", "p2p"]
 NOT_HIDDEN = ["CrN", "CsN"]
 
 
-@dataclass
-class Plan:
+@dataclass(kw_only=True)
+class Plan(benchjob.Study):
     """What to measure."""
 
     algs: list
-    sizes: list
-    ranks: int
     procs: str | None = None
-    work: float = 1.0
-    samples: int = 50
-    budget: float = 60.0
-    hosts: int = 1
-    rate: str | None = None
-    progress: str = "thread"
-
-    @property
-    def cells(self):
-        return len(self.sizes)
 
 
 def algs_of(build, text):
@@ -61,21 +49,11 @@ def known(build, name):
     return name
 
 
-def words(build, plan):
-    return [
-        *(str(build.program("crestacoll-harness")), "--label", build.name),
-        *("--collectives", "alltoall", "--impl", ",".join(plan.algs)),
-        *("--sizes", ",".join(map(str, plan.sizes)), "--work", f"{plan.work:g}"),
-        *("--async", plan.progress),
-        *("--samples", str(plan.samples), "--budget", f"{plan.budget:.3f}"),
-        *(("--procs", plan.procs) if plan.procs else ()),
-    ]
-
-
 def run(build, plan, on_progress=lambda: None):
     """One job: benchjob.Result, whose records have the document's columns and `ratio_to_mpi`."""
-    job = words(build, plan)
-    result = benchjob.run_on(build, job, plan.ranks, plan.hosts, plan.rate, on_progress)
+    words = plan.words(build, "crestacoll-harness", "alltoall", plan.algs)
+    words += ["--procs", plan.procs] if plan.procs else []
+    result = plan.run(build, words, on_progress)
     order = {name: i for i, name in enumerate(plan.algs)}
     result.records.sort(key=lambda r: (plan.sizes.index(r["bytes"]), order[r["alg"]]))
     for r in result.records:

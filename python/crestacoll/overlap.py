@@ -9,40 +9,18 @@ LITTLE, MUCH = 0.2, 0.8  # of what could overlap
 SOCKETS = "sockets"  # beside the implementations: two threads and a socket, no MPI
 
 
-@dataclass
-class Plan:
+@dataclass(kw_only=True)
+class Plan(benchjob.Study):
     """What to measure."""
 
     collective: str
     implementations: list
-    sizes: list
-    ranks: int
-    work: float = 1.0
-    samples: int = 50
-    budget: float = 60.0
-    hosts: int = 1
-    rate: str | None = None
-    progress: str = "thread"
-
-    @property
-    def cells(self):
-        return len(self.sizes)
-
-
-def words(build, plan):
-    return [
-        *(str(build.program("crestacoll-overlap")), "--label", build.name),
-        *("--collectives", plan.collective, "--impl", ",".join(plan.implementations)),
-        *("--sizes", ",".join(map(str, plan.sizes)), "--work", f"{plan.work:g}"),
-        *("--async", plan.progress),
-        *("--samples", str(plan.samples), "--budget", f"{plan.budget:.3f}"),
-    ]
 
 
 def run(build, plan, on_progress=lambda: None):
     """One job: benchjob.Result, whose records have N_us, C_us, T_us and the overlaps."""
-    job = words(build, plan)
-    return benchjob.run_on(build, job, plan.ranks, plan.hosts, plan.rate, on_progress)
+    words = plan.words(build, "crestacoll-overlap", plan.collective, plan.implementations)
+    return plan.run(build, words, on_progress)
 
 
 def verdicts(records):

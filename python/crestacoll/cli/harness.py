@@ -67,6 +67,8 @@ def command(ranks, procs, algs, sizes, work, hosts, rate, progress, mpis, sample
     check_procs(procs, ranks)
     how = {
         "procs": procs,
+        "sizes": sizes,
+        "ranks": ranks,
         "work": work,
         "hosts": hosts,
         "rate": rate,
@@ -76,7 +78,7 @@ def command(ranks, procs, algs, sizes, work, hosts, rate, progress, mpis, sample
     }
     results = []
     for build in choose_builds(mpis):
-        plan = harness.Plan(harness.algs_of(build, algs), sizes, ranks, **how)
+        plan = harness.Plan(algs=harness.algs_of(build, algs), **how)
         with progress_bar(plan.cells) as advance:
             results.append(harness.run(build, plan, advance))
     if json_to:

@@ -61,6 +61,8 @@ def command(
     """
     check(hosts, rate, ranks, plot)
     how = {
+        "sizes": sizes,
+        "ranks": ranks,
         "work": work,
         "hosts": hosts,
         "rate": rate,
@@ -77,7 +79,7 @@ def command(
             chosen.remove("mpi")  # it has no begin of its own: nonblock would run
         if asked == "alltoall" and hosts == ranks == 2:
             chosen.append(overlap.SOCKETS)
-        plan = overlap.Plan(asked, chosen, sizes, ranks, **how)
+        plan = overlap.Plan(collective=asked, implementations=chosen, **how)
         with progress_bar(plan.cells) as advance:
             results.append(overlap.run(build, plan, advance))
     if json_to:
