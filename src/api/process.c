@@ -20,6 +20,7 @@
 #include "tune/agree.h"
 #include "model/registry.h"
 #include "transport/caf/caf.h"
+#include "transport/shm/pool.h"
 #include "tune/choose.h"
 
 /* What `make DFLAGS_LIB=...` chose. */
@@ -159,6 +160,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_async_end();
     cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
     cco_comm_end();
+    cco_pool_empty();
     cco_kept_end();
     stop_moving();
     return MPI_SUCCESS;

@@ -6,7 +6,7 @@
 #include <time.h>
 
 enum {
-    SPINS = 1000,       /* looks before the first yield when every rank has a core: some 50 us */
+    SPINS = 1000,       /* looks before the first yield when every rank has a core */
     SPINS_UNKNOWN = 50, /* while nobody knows: little in either case */
     YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
                            collective on a node */
@@ -42,14 +42,15 @@ bool cco_pause_crowds(void)
 
 void cco_pause(int *tries)
 {
-    const int now = *tries;
+    const int now = spins < SPINS && *tries < 0 ? 0 : *tries;
     if (now >= spins + YIELDS) { /* stay here, and never overflow */
         move_on();
         nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
         return;
     }
     *tries = now + 1;
-    if (now % (now < spins ? MOVE_SPINS : MOVE_YIELDS) == MOVE_YIELDS - 1 && now > MOVE_YIELDS)
+    const int steps = now - CCO_PAUSE_MEMORY;
+    if (steps % (now < spins ? MOVE_SPINS : MOVE_YIELDS) == MOVE_YIELDS - 1 && steps > MOVE_YIELDS)
         move_on();
     if (now >= spins)
         sched_yield();

@@ -12,7 +12,7 @@
 #include "model/shm_named.h"
 #include "native/calls.h"
 #include "transport/shm/flat.h"
-#include "transport/shm/segment.h"
+#include "transport/shm/pool.h"
 
 /* Boards, in order of size: data in the cache line of their number and little more; what a
  * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
@@ -45,11 +45,25 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
+/* Its calls are all counted below that of the board with most. */
+static void let_go(own *o, part part)
+{
+    uint64_t mark = 0;
+    int rank = 0;
+    if (o->segments[part].memory == NULL)
+        return;
+    for (int i = first_board[part]; i < first_board[part + 1]; i++) {
+        mark = o->boards[i].call > mark ? o->boards[i].call : mark;
+        rank = o->boards[i].rank;
+    }
+    cco_pool_keep(&o->segments[part], mark, rank);
+}
+
 static void release(void *data)
 {
     own *o = data;
     for (int i = 0; i < PARTS; i++)
-        cco_segment_free(&o->segments[i]);
+        let_go(o, (part)i);
     for (int i = 0; i < CCO_MEMOS; i++)
         cco_memo_empty(&o->kept[i].memo);
     cco_workshop_empty(&o->shop);
@@ -65,7 +79,8 @@ static void make_boards(own *o, cco_comm *state, part part)
     size_t share = 0;
     for (int i = first_board[part]; i < first_board[part + 1]; i++)
         share += cco_board_share(slots[i], rings[i]);
-    if (!cco_segment_make(segment, share, cco_configured.shm_memory, cco_comm_private(state)))
+    uint64_t mark = 0;
+    if (!cco_pool_take(segment, share, cco_configured.shm_memory, cco_comm_private(state), &mark))
         return;
     size_t before = 0;
     for (int i = first_board[part]; i < first_board[part + 1]; i++) {
@@ -75,21 +90,22 @@ static void make_boards(own *o, cco_comm *state, part part)
                                    .ring = rings[i],
                                    .rank = state->rank,
                                    .size = state->size,
+                                   .call = mark,
                                    .passed_by = CCO_BOARD_ALL};
         before += cco_board_share(slots[i], rings[i]);
     }
 }
 
-/* The board with a number, the same on all ranks; NULL if there is no memory for it.  Collective
- * when the first one of its part is asked for. */
-static cco_board *board(own *o, cco_comm *state, int number)
+/* Whether there is memory for the boards of a call, the same on all ranks.  Collective when the
+ * first ones of their part are asked for. */
+static bool has_boards(own *o, cco_comm *state, const cco_flat *plan)
 {
-    const part part = number >= first_board[FAR] ? FAR : NEAR;
+    const part part = plan->stage[0].board >= first_board[FAR] ? FAR : NEAR;
     if (!o->asked[part]) {
         o->asked[part] = true;
         make_boards(o, state, part);
     }
-    return o->segments[part].memory != NULL ? &o->boards[number] : NULL;
+    return o->segments[part].memory != NULL;
 }
 
 /* NULL when communicators run out. */
@@ -117,15 +133,15 @@ static bool takes(const cco_call *call)
 /* Memory of the program that need not be copied: small data are not worth looking for it. */
 static const cco_regions *regions_for(const cco_comm *state, const cco_flat *plan)
 {
-    return plan->board == LARGE ? cco_shm_memory_of(state) : NULL;
+    return plan->stage[plan->stages - 1].board == LARGE ? cco_shm_memory_of(state) : NULL;
 }
 
-static int run_frame(cco_board *b, const cco_flat *plan, const cco_frame *frame,
+static int run_frame(cco_board *boards, const cco_flat *plan, const cco_frame *frame,
                      const cco_regions *regions)
 {
     int rc = cco_frame_fill(frame);
     if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(b, plan, &frame->problem, &frame->binding, regions);
+        rc = cco_flat_run(boards, plan, &frame->problem, &frame->binding, regions);
     return rc == MPI_SUCCESS ? cco_frame_drain(frame) : rc;
 }
 
@@ -144,12 +160,11 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     int rc = cco_frame_make(&frame, state, call, true, &o->shop);
     if (rc == MPI_SUCCESS) {
         const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS);
-        cco_board *b = board(o, state, plan.board);
-        if (b == NULL) {
+        if (!has_boards(o, state, &plan)) {
             cco_workshop_trim(&o->shop);
             return run_below(state, call);
         }
-        rc = run_frame(b, &plan, &frame, regions_for(state, &plan));
+        rc = run_frame(o->boards, &plan, &frame, regions_for(state, &plan));
         if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL))
             k->plan = plan;
         cco_workshop_trim(&o->shop);
@@ -164,7 +179,7 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
     cco_memo *memo = &k->memo;
     memo->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     memo->binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run(&o->boards[k->plan.board], &k->plan, &memo->problem, &memo->binding,
+    const int rc = cco_flat_run(o->boards, &k->plan, &memo->problem, &memo->binding,
                                 regions_for(state, &k->plan));
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);

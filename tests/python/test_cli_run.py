@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 from conftest import ROOT
@@ -111,8 +112,14 @@ def test_mistakes_are_explained(crestacoll, words, code, said):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_reach_the_program(number, tmp_path, build):
     words = [ROOT / "bin" / "crestacoll", "run", "--mpi", build.family, "--", "sleep", "30"]
+    # What runs in the background of a script ignores SIGINT, and so does all that it starts.
+    heard = partial(signal.signal, number, signal.SIG_DFL)
     with subprocess.Popen(
-        words, cwd=tmp_path, env=builds.clean_environment(), start_new_session=True
+        words,
+        cwd=tmp_path,
+        env=builds.clean_environment(),
+        start_new_session=True,
+        preexec_fn=heard,
     ) as job:
         for _ in range(100):
             if any(f.startswith(".crestacoll-") for f in os.listdir(tmp_path)):

@@ -31,6 +31,6 @@ bool cco_board_look_for_room(cco_board *b, uint64_t piece)
 void cco_board_wait_for_end(cco_board *b, int reader)
 {
     const uint64_t end = b->call + CCO_BOARD_LAST;
-    for (int tries = 0; left_by_all(b, reader) < end;)
+    for (int tries = CCO_PAUSE_MEMORY; left_by_all(b, reader) < end;)
         cco_pause(&tries);
 }

@@ -90,7 +90,7 @@ static inline void cco_board_begin(cco_board *b)
 /* Room for this rank's data in a piece, which `reader` will read. */
 static inline char *cco_board_mine(cco_board *b, uint64_t piece, int reader)
 {
-    for (int tries = 0; !cco_board_has_room(b, piece);)
+    for (int tries = CCO_PAUSE_MEMORY; !cco_board_has_room(b, piece);)
         cco_pause(&tries);
     b->uses[cco_board_place(b, piece)] = (cco_board_use){b->call + piece, reader};
     return (char *)cco_board_slot(b, b->rank, piece) + CCO_BOARD_HEAD;
@@ -108,7 +108,7 @@ static inline void cco_board_show(cco_board *b, uint64_t piece, uint64_t word)
 static inline const char *cco_board_of(const cco_board *b, int rank, uint64_t piece)
 {
     const uint64_t *slot = cco_board_slot(b, rank, piece);
-    for (int tries = 0; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
+    for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
         cco_pause(&tries);
     return (const char *)slot + CCO_BOARD_HEAD;
 }

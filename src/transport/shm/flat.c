@@ -12,7 +12,7 @@ static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t 
 {
     const cco_span to = cco_run_part(r, block, k);
     if (to.n > 0)
-        get(r, to, cco_run_data(r, rank, k, at, k * r->plan->window));
+        get(r, to, cco_run_data(r, rank, k, at, cco_run_start(r, k)));
 }
 
 /* What this rank gives to itself, without a slot. */
@@ -25,7 +25,7 @@ static void keep(const cco_run *r, cco_span from, cco_span to)
 /* Where the slot of `writer` has the data for `reader`; it has none for the writer. */
 static size_t lane(const cco_run *r, int writer, int reader)
 {
-    return (size_t)(reader - (reader > writer)) * r->plan->window;
+    return (size_t)(reader - (reader > writer)) * r->stage->window;
 }
 
 static void show(const cco_run *r, cco_span block, uint64_t k)
@@ -48,7 +48,7 @@ static void show_lanes(const cco_run *r, uint64_t k)
 static void show_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    if (r->plan->lanes)
+    if (r->stage->lanes)
         show_lanes(r, k);
     else
         show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
@@ -62,8 +62,8 @@ static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own,
     const cco_span to = cco_run_part(r, result, k);
     for (int i = first; to.n > 0 && i <= last; i++)
         from[i] = i == q->rank ? cco_run_place(r, cco_run_part(r, own, k))
-                               : cco_run_data(r, i, k, r->plan->lanes ? lane(r, i, q->rank) : 0,
-                                              k * r->plan->window);
+                               : cco_run_data(r, i, k, r->stage->lanes ? lane(r, i, q->rank) : 0,
+                                              cco_run_start(r, k));
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
 }
 
@@ -91,7 +91,7 @@ static void take_all(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = (q->rank + i) % q->size;
-        take(r, cco_block(q, &q->out, rank), rank, k, r->plan->lanes ? lane(r, rank, q->rank) : 0);
+        take(r, cco_block(q, &q->out, rank), rank, k, r->stage->lanes ? lane(r, rank, q->rank) : 0);
     }
 }
 
@@ -160,14 +160,14 @@ static void move(const cco_run *r)
 {
     const bool last = r->q->coll == CCO_SCATTER || r->q->coll == CCO_SCATTERV;
     uint64_t shown = show_some(r, 0, 0);
-    if (!last)
+    if (!last && r->stage->last)
         keep_own(r);
-    for (uint64_t k = 0; k < r->plan->rounds; k++) {
+    for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         take_piece(r, k);
         cco_board_leave(r->board, k);
     }
-    if (last)
+    if (last && r->stage->last)
         keep_own(r);
 }
 
@@ -175,7 +175,7 @@ static int reduce(const cco_run *r)
 {
     uint64_t shown = 0;
     int rc = MPI_SUCCESS;
-    for (uint64_t k = 0; k < r->plan->rounds; k++) {
+    for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         const int one = fold_piece(r, k);
         rc = rc == MPI_SUCCESS ? one : rc;
@@ -202,11 +202,10 @@ static bool gives_from(const cco_run *r, int region)
 }
 
 /* Whether what this rank gives pays for waiting at the end. */
-static bool is_large(const cco_flat *plan)
+static bool is_large(const cco_stage *s)
 {
     enum { LARGE = 8 << 10 }; /* bytes of a piece */
-    return (plan->gives > 0 && plan->window >= LARGE) ||
-           (plan->gives > 1 && plan->window >= sizeof(uint64_t));
+    return (s->gives > 0 && s->window >= LARGE) || (s->gives > 1 && s->window >= sizeof(uint64_t));
 }
 
 /* The region that this rank gives from, -1 if its data go through slots: small ones, and operands
@@ -214,7 +213,7 @@ static bool is_large(const cco_flat *plan)
 static int region_of(const cco_run *r)
 {
     const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
-    if (r->regions == NULL || !is_large(r->plan) || (reduces && r->q->in.base == CCO_OUT))
+    if (r->regions == NULL || !is_large(r->stage) || (reduces && r->q->in.base == CCO_OUT))
         return -1;
     for (int i = 0; i < r->regions->count; i++)
         if (gives_from(r, i))
@@ -229,7 +228,7 @@ static int run_pieces(cco_run *r)
     found.ranks = 0;
     r->found = &found;
     r->region = region_of(r);
-    if (r->plan->shares)
+    if (r->stage->shares)
         rc = cco_run_shares(r);
     else if (cco_coll_infos[r->q->coll].properties & CCO_REDUCTION)
         rc = reduce(r);
@@ -238,14 +237,38 @@ static int run_pieces(cco_run *r)
     return rc;
 }
 
-int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
+static int run_stage(cco_run *r)
+{
+    cco_board_begin(r->board);
+    const int rc = r->stage->once ? cco_run_once(r) : run_pieces(r);
+    cco_board_end(r->board);
+    if (r->region >= 0)
+        cco_board_wait_for_end(r->board, cco_run_reader(r));
+    return rc;
+}
+
+/* Calls are counted on both boards, also by ranks that have nothing left. */
+static int run_last(const cco_flat *plan, cco_run *r, cco_board *boards)
+{
+    r->board = &boards[plan->stage[1].board];
+    if (plan->stage[0].last) {
+        cco_board_begin(r->board);
+        cco_board_end(r->board);
+        return MPI_SUCCESS;
+    }
+    r->stage = &plan->stage[1];
+    r->region = -1;
+    return run_stage(r);
+}
+
+int cco_flat_run(cco_board *boards, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions)
 {
-    cco_run r = {b, plan, q, binding, regions, NULL, -1};
-    cco_board_begin(b);
-    const int rc = plan->once ? cco_run_once(&r) : run_pieces(&r);
-    cco_board_end(b);
-    if (r.region >= 0)
-        cco_board_wait_for_end(b, cco_run_reader(&r));
-    return rc;
+    const cco_stage *first = &plan->stage[0];
+    cco_run r = {&boards[first->board], first, q, binding, regions, NULL, -1};
+    const int rc = run_stage(&r);
+    if (plan->stages == 1)
+        return rc;
+    const int last = run_last(plan, &r, boards);
+    return rc == MPI_SUCCESS ? last : rc;
 }

@@ -13,27 +13,37 @@
 
 enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
 
-/* How a call goes over a board. */
-typedef struct cco_flat {
+/* How a call goes over one board. */
+typedef struct cco_stage {
     int board;       /* of those it may use */
+    size_t before;   /* bytes of every block that went over the board before */
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
     uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
     bool lanes;      /* a slot has something else for each reader, and nothing for its writer */
     bool shares;     /* a reduction in two steps (shares.c) */
     bool once;       /* small data, in one piece (once.c) */
+    bool last;       /* nothing of this rank's own is left for the next stage */
     size_t count;    /* elements of a reduction's result, if in one piece */
+} cco_stage;
+
+/* All of a call: where every rank knows how much goes, over one board. Where each knows only what
+ * it gives and gets itself, a first piece of every block over one, and what is left over the next.
+ */
+typedef struct cco_flat {
+    int stages;
+    cco_stage stage[2];
 } cco_flat;
 
 /* Plans a call over the first of `n` boards, in order of size, whose slots have room for all at
- * once; in pieces over the last if none has.  `rooms`: bytes for which their slots have room.  The
- * board, the window and the steps are the same on all ranks. */
+ * once; in pieces over the last if none has; over the last two if sizes are not common.  `rooms`:
+ * bytes for which their slots have room.  Boards, windows and steps are the same on all ranks. */
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n);
 
 /* Runs it; data without gaps.  What this rank gives is read where it is if that is in one of the
  * regions (which may be NULL), and then it waits for its readers.  MPI_SUCCESS or what an operation
  * of the MPI returned. */
-int cco_flat_run(cco_board *b, const cco_flat *plan, const cco_problem *q,
+int cco_flat_run(cco_board *boards, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions);
 
 #endif

@@ -24,7 +24,7 @@ static inline const char *of(const cco_run *r, int rank)
 static inline const char *lane_of(const cco_run *r, int writer)
 {
     const int rank = r->q->rank;
-    return of(r, writer) + (size_t)(rank - (rank > writer)) * r->plan->window;
+    return of(r, writer) + (size_t)(rank - (rank > writer)) * r->stage->window;
 }
 
 /* Shows a block for `reader`; returns where it is. */
@@ -43,7 +43,7 @@ static void show_lanes(const cco_run *r)
     for (int i = 0; i < q->size; i++)
         if (i != q->rank) {
             cco_run_copy(slot, block(r, &q->in, i), bytes(&q->in, i));
-            slot += r->plan->window;
+            slot += r->stage->window;
         }
     cco_board_show(r->board, 0, 0);
 }
@@ -98,7 +98,8 @@ static void scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
-        cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
+        if (q->out.each > 0)
+            cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
         return;
     }
     show_lanes(r);
@@ -121,25 +122,34 @@ static void barrier(const cco_run *r)
         of(r, i);
 }
 
-/* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
- * that would overwrite the operand before it is read. */
-static int fold(const cco_run *r, int first, int last, const char *own, bool lanes, size_t n)
+static inline const char *operand(const cco_run *r, int rank, const char *own, bool lanes)
+{
+    return rank == r->q->rank ? own : lanes ? lane_of(r, rank) : of(r, rank);
+}
+
+/* All operands at once, where the result cannot be written before they are read. */
+static int fold_all(const cco_run *r, int first, int last, const char *own, bool lanes, size_t n)
 {
     const char *from[CCO_FLAT_RANKS];
+    for (int i = first; i <= last; i++)
+        from[i] = operand(r, i, own, lanes);
+    return cco_run_fold(r, from, first, last, block(r, &r->q->out, 0), n);
+}
+
+/* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
+ * that would overwrite the operand before it is read. */
+static inline int fold(const cco_run *r, int first, int last, const char *own, bool lanes, size_t n)
+{
     const cco_kernel kernel = r->binding->operation.kernel;
     const bool overwrites = lanes && r->q->in.base == CCO_OUT;
     char *to = block(r, &r->q->out, 0);
-    for (int i = first; i <= last; i++)
-        from[i] = i == r->q->rank ? own : lanes ? lane_of(r, i) : of(r, i);
-    if (last == first) {
-        keep(to, from[first], n);
-        return MPI_SUCCESS;
-    }
-    if (kernel == NULL || overwrites)
-        return cco_run_fold(r, from, first, last, to, n);
-    const char *so_far = from[last];
+    if (last > first && (kernel == NULL || overwrites))
+        return fold_all(r, first, last, own, lanes, n);
+    const char *so_far = operand(r, last, own, lanes);
+    if (last == first)
+        keep(to, so_far, n);
     for (int i = last - 1; i >= first; i--) {
-        kernel(from[i], so_far, to, r->plan->count);
+        kernel(operand(r, i, own, lanes), so_far, to, r->stage->count);
         so_far = to;
     }
     return MPI_SUCCESS;
@@ -163,7 +173,7 @@ static int reduce(const cco_run *r)
 static int reduction(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = r->plan->gives > 0 ? show(r, &q->in, CCO_BOARD_ALL) : block(r, &q->in, 0);
+    const char *own = r->stage->gives > 0 ? show(r, &q->in, CCO_BOARD_ALL) : block(r, &q->in, 0);
     const int last = q->coll == CCO_ALLREDUCE ? q->size - 1
                      : q->coll == CCO_SCAN    ? q->rank
                                               : q->rank - 1;
@@ -189,9 +199,11 @@ int cco_run_once(const cco_run *r)
         bcast(r);
         return MPI_SUCCESS;
     case CCO_GATHER:
+    case CCO_GATHERV:
         gather(r);
         return MPI_SUCCESS;
     case CCO_SCATTER:
+    case CCO_SCATTERV:
         scatter(r);
         return MPI_SUCCESS;
     case CCO_ALLGATHER:
@@ -199,6 +211,8 @@ int cco_run_once(const cco_run *r)
         allgather(r);
         return MPI_SUCCESS;
     case CCO_ALLTOALL:
+    case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
         alltoall(r);
         return MPI_SUCCESS;
     case CCO_REDUCE:

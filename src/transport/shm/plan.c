@@ -69,48 +69,77 @@ static size_t one_way(const cco_problem *q, size_t most, size_t window)
     return is && wanted < window ? whole_lines(wanted, q->unit) : window;
 }
 
-static uint64_t pieces(const cco_flat *f, size_t n)
+/* Pieces of a block. */
+static uint64_t pieces(const cco_stage *s, size_t n)
 {
-    return (n + f->window - 1) / f->window;
+    const size_t left = n > s->before ? n - s->before : 0;
+    return (left + s->window - 1) / s->window;
 }
 
 /* What this rank shows, and how long it takes part, where sizes are its own affair. */
-static void plan_uneven(cco_flat *f, const cco_problem *q)
+static void plan_uneven(cco_stage *s, const cco_problem *q)
 {
     const bool root = q->rank == q->root;
-    const uint64_t sent = pieces(f, most_of(q, &q->in, false));
-    const uint64_t received = pieces(f, most_of(q, &q->out, false));
+    const uint64_t sent = pieces(s, most_of(q, &q->in, false));
+    const uint64_t received = pieces(s, most_of(q, &q->out, false));
     switch (q->coll) {
     case CCO_GATHERV:
-        f->gives = root ? 0 : pieces(f, q->in.each);
-        f->rounds = root ? received : f->gives;
+        s->gives = root ? 0 : pieces(s, q->in.each);
+        s->rounds = root ? received : s->gives;
         break;
     case CCO_SCATTERV:
-        f->gives = root ? sent : 0;
-        f->rounds = root ? sent : pieces(f, q->out.each);
+        s->gives = root ? sent : 0;
+        s->rounds = root ? sent : pieces(s, q->out.each);
         break;
     default:
-        f->gives = sent;
-        f->rounds = sent > received ? sent : received;
+        s->gives = sent;
+        s->rounds = sent > received ? sent : received;
     }
 }
 
-static uint64_t gives(const cco_flat *f, const cco_problem *q)
+/* Most blocks are small, and no rank knows of all. The first piece of each goes over a board with
+ * many slots, from which nobody waits for anybody; the rest over the last. */
+static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t lanes)
+{
+    cco_flat f = {.stages = n > 1 ? 2 : 1};
+    size_t before = 0;
+    for (int i = 0; i < f.stages; i++) {
+        cco_stage *s = &f.stage[i];
+        const int board = n - f.stages + i;
+        *s = (cco_stage){.board = board,
+                         .before = before,
+                         .window = whole_lines(rooms[board] / lanes, q->unit),
+                         .lanes = has_lanes(q->coll)};
+        plan_uneven(s, q);
+        before += s->window;
+    }
+    cco_stage *first = &f.stage[0];
+    first->last = f.stages == 1 || first->rounds <= 1;
+    f.stage[1].last = !first->last;
+    if (f.stages > 1) {
+        first->once = first->last;
+        first->gives = first->gives > 0;
+        first->rounds = first->rounds > 0;
+    }
+    return f;
+}
+
+static uint64_t gives(const cco_stage *s, const cco_problem *q)
 {
     switch (q->coll) {
     case CCO_BCAST:
     case CCO_SCATTER:
-        return q->rank == q->root ? f->rounds : 0;
+        return q->rank == q->root ? s->rounds : 0;
     case CCO_GATHER:
     case CCO_REDUCE:
-        return q->rank != q->root ? f->rounds : 0;
+        return q->rank != q->root ? s->rounds : 0;
     case CCO_SCAN:
     case CCO_EXSCAN:
-        return q->rank < q->size - 1 ? f->rounds : 0;
+        return q->rank < q->size - 1 ? s->rounds : 0;
     case CCO_ALLGATHERV:
-        return pieces(f, q->in.each);
+        return pieces(s, q->in.each);
     default:
-        return f->rounds;
+        return s->rounds;
     }
 }
 
@@ -123,29 +152,33 @@ static bool shares(const cco_problem *q)
            q->bytes >= WORTH / (size_t)(q->size - 2);
 }
 
+static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t lanes, size_t most)
+{
+    cco_stage s = {.board = n - 1,
+                   .window = whole_lines(rooms[n - 1] / lanes, q->unit),
+                   .lanes = has_lanes(q->coll),
+                   .last = true};
+    for (int i = n - 1; i >= 0 && most <= rooms[i] / lanes; i--) {
+        s.board = i;
+        s.window = most > 0 ? most : 1;
+    }
+    if (s.board == n - 1)
+        s.window = one_way(q, most, s.window);
+    s.rounds = pieces(&s, most);
+    s.shares = shares(q);
+    s.gives = s.shares ? s.rounds : gives(&s, q);
+    s.once = s.rounds == 1 && !s.shares && s.board < n - 1;
+    s.count = q->out.each / q->unit;
+    return s;
+}
+
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
 {
-    const bool has = has_lanes(q->coll);
-    const size_t lanes = has && q->size > 1 ? (size_t)q->size - 1 : 1;
+    const size_t lanes = has_lanes(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
     const size_t most = common(q);
-    cco_flat f = {
-        .board = n - 1, .window = whole_lines(rooms[n - 1] / lanes, q->unit), .lanes = has};
     if (q->coll == CCO_BARRIER)
-        return (cco_flat){.window = 1, .gives = 1, .rounds = 1, .once = true};
-    for (int i = n - 1; i >= 0 && most <= rooms[i] / lanes; i--) {
-        f.board = i;
-        f.window = most > 0 ? most : 1;
-    }
-    if (most == SIZE_MAX) {
-        plan_uneven(&f, q);
-        return f;
-    }
-    if (f.board == n - 1)
-        f.window = one_way(q, most, f.window);
-    f.rounds = pieces(&f, most);
-    f.shares = shares(q);
-    f.gives = f.shares ? f.rounds : gives(&f, q);
-    f.once = f.rounds == 1 && !f.shares && f.board < n - 1;
-    f.count = q->out.each / q->unit;
-    return f;
+        return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .once = true, .last = true}}};
+    if (most == SIZE_MAX)
+        return uneven(q, rooms, n, lanes);
+    return (cco_flat){1, {even(q, rooms, n, lanes, most)}};
 }

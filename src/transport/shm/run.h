@@ -16,7 +16,7 @@ typedef struct cco_found {
 
 typedef struct cco_run {
     cco_board *board;
-    const cco_flat *plan;
+    const cco_stage *stage;
     const cco_problem *q;
     const cco_binding *binding;
     const cco_regions *regions; /* NULL: there are none */
@@ -41,10 +41,16 @@ static inline void cco_run_copy(char *to, const char *from, size_t n)
     memcpy(to, &word, sizeof word);
 }
 
+/* Where piece `k` begins in every block. */
+static inline size_t cco_run_start(const cco_run *r, uint64_t k)
+{
+    return r->stage->before + k * r->stage->window;
+}
+
 /* What goes of a block in piece `k`: nothing beyond its end. */
 static inline cco_span cco_run_part(const cco_run *r, cco_span block, uint64_t k)
 {
-    const size_t window = r->plan->window, at = k * window;
+    const size_t window = r->stage->window, at = cco_run_start(r, k);
     block.n = block.n > at ? block.n - at : 0;
     block.n = block.n < window ? block.n : window;
     block.at += (ptrdiff_t)at;
@@ -56,14 +62,14 @@ static inline int cco_run_reader(const cco_run *r)
 {
     const cco_coll coll = r->q->coll;
     const bool root_only = coll == CCO_GATHER || coll == CCO_GATHERV ||
-                           (coll == CCO_REDUCE && !r->plan->shares);
+                           (coll == CCO_REDUCE && !r->stage->shares);
     return root_only ? r->q->root : CCO_BOARD_ALL;
 }
 
 /* Pieces that this rank shows: the first says where all are, if they need no slot. */
 static inline uint64_t cco_run_gives(const cco_run *r)
 {
-    return r->region >= 0 ? 1 : r->plan->gives;
+    return r->region >= 0 ? 1 : r->stage->gives;
 }
 
 /* Writes the `k`th part of a block to its place in a slot, or where the block is. */

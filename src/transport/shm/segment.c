@@ -72,8 +72,18 @@ static int open_file(const address *theirs)
     return file;
 }
 
-/* Bytes of the shares of this process, of all segments that count. */
 static size_t in_use;
+
+size_t cco_segments_in_use(void)
+{
+    return __atomic_load_n(&in_use, __ATOMIC_RELAXED);
+}
+
+size_t cco_segment_pages(size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
 
 static void give_back(cco_segment *segment)
 {
@@ -121,8 +131,7 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
     address a = {.file = -1};
     MPI_Request request;
     int file = -1, rank;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    *segment = (cco_segment){.share = (share + page - 1) / page * page};
+    *segment = (cco_segment){.share = cco_segment_pages(share)};
     PMPI_Comm_size(comm, &segment->ranks);
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0) {
@@ -132,6 +141,7 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
     if (PMPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
         cco_wait(&request) != MPI_SUCCESS)
         a.file = -1;
+    segment->id = (cco_segment_id){(uint64_t)a.process, a.inode};
     if (rank != 0)
         file = open_file(&a);
     if (may_use(segment, most))

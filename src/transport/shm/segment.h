@@ -10,13 +10,26 @@
 #include "core/mpi_compat.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The same on all ranks that have mapped it, and no other that one of them has. */
+typedef struct cco_segment_id {
+    uint64_t process, inode; /* that made it, of its memory; 0 if there is none */
+} cco_segment_id;
 
 typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
-    size_t share; /* bytes of a rank */
+    size_t share; /* bytes of a rank, whole pages */
     int ranks;
     bool counted; /* its share is among what `most` bounds */
+    cco_segment_id id;
 } cco_segment;
+
+/* Bytes in whole pages. */
+size_t cco_segment_pages(size_t bytes);
+
+/* Bytes of the shares of this process, of all segments that count. */
+size_t cco_segments_in_use(void);
 
 /* Makes a segment with `share` bytes for each rank; collective over `comm`, on which errors are
  * returned.  True on all ranks, or false on all: ranks on other nodes, in other containers, no

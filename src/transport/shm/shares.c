@@ -55,7 +55,7 @@ static int fold_share(const cco_run *r, uint64_t k)
     for (int i = 0; i < q->size; i++)
         from[i] = i == q->rank
                       ? cco_run_place(r, mine)
-                      : cco_run_data(r, i, 2 * k, 0, k * r->plan->window) + (mine.at - whole.at);
+                      : cco_run_data(r, i, 2 * k, 0, cco_run_start(r, k)) + (mine.at - whole.at);
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_BOARD_ALL : q->root;
     char *slot = cco_board_mine(r->board, 2 * k + 1, reader);
     const int rc = cco_run_fold(r, from, 0, q->size - 1, slot, mine.n);
@@ -81,7 +81,7 @@ int cco_run_shares(const cco_run *r)
 {
     uint64_t shown = 0;
     int rc = MPI_SUCCESS;
-    for (uint64_t k = 0; k < r->plan->rounds; k++) {
+    for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         if (k > 0)
             collect(r, k - 1);
@@ -89,7 +89,7 @@ int cco_run_shares(const cco_run *r)
         rc = rc == MPI_SUCCESS ? one : rc;
         cco_board_leave(r->board, 2 * k);
     }
-    if (r->plan->rounds > 0)
-        collect(r, r->plan->rounds - 1);
+    if (r->stage->rounds > 0)
+        collect(r, r->stage->rounds - 1);
     return rc;
 }
