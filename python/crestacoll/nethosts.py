@@ -14,11 +14,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+from crestacoll import segments
 from crestacoll.ui import Problem
 
 NEEDED = ["ip", "tc", "unshare", "mount", "hostname", "taskset"]
 SUBNET = "10.213.77"  # of nobody else: it exists in the name spaces only
 DEVICE = "eth0"
+SEGMENT = 512 * 1024 - 8  # bytes, the most that veth takes
+BURST = "16kb"  # beyond the rate
 
 # What a launcher takes for a remote shell: options, host, command. The host is an address.
 AGENT = """#!/bin/sh
@@ -103,6 +106,7 @@ class Hosts:
         self._space(stack, self.switch)
         self._at(self.switch, "ip", "link", "add", "bridge", "type", "bridge")
         self._at(self.switch, "ip", "link", "set", "bridge", "up")
+        self._lengthen_segments(self.switch, "bridge")
         for i in range(count):
             self._host(stack, i)
 
@@ -137,9 +141,21 @@ class Hosts:
         mask = sum(1 << core for core in self.cores[i])
         receive = f"/sys/class/net/{DEVICE}/queues/rx-0/rps_cpus"
         self._at(name, "sh", "-c", f"echo {mask:x} >{receive}")
+        self._lengthen_segments(self.switch, port)
+        self._lengthen_segments(name, DEVICE)
         if self.rate:
-            limit = ("rate", self.rate, "burst", "128kb", "latency", "50ms")
-            self._at(name, "tc", "qdisc", "add", "dev", DEVICE, "root", "tbf", *limit)
+            self._limit(name)
+
+    def _lengthen_segments(self, space, device):
+        self._at(space, sys.executable, segments.__file__, str(SEGMENT), device)
+
+    def _limit(self, name):
+        """By htb: tbf would cut the segments to its burst, or let that much through at once."""
+        root = f"tc qdisc add dev {DEVICE} root handle 1: htb default 1"
+        rate = f"rate {self.rate} burst {BURST} cburst {BURST} quantum 60000"
+        self._at(name, *root.split())
+        limit = f"tc class add dev {DEVICE} parent 1: classid 1:1 htb {rate}"
+        self._at(name, *limit.split())
 
     def launch_words(self, build, ranks):
         """mpiexec with its options, started on the first host; ranks fill the hosts one by one."""

@@ -46,10 +46,10 @@ void cco_async_begin(void)
 
 static bool look(void)
 {
-    const bool calls_mpi = cco_async(), moved = cco_flights_move(calls_mpi);
+    const bool calls_mpi = cco_async();
     if (calls_mpi)
-        cco_move();
-    return moved;
+        cco_move_all();
+    return cco_flights_move(calls_mpi);
 }
 
 void cco_async_start(void)

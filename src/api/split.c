@@ -188,5 +188,5 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 int CRESTA_Progress(void)
 {
     cco_flights_move(true);
-    return cco_move();
+    return cco_move_all();
 }

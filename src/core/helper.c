@@ -12,10 +12,13 @@ enum {
     IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
                                   thread uses costs it some 4 us */
     LONGEST_NS = 1000 * 1000,
-    TIMES_A_LOOK = 16, /* but so many times as long as the look: looks take time from somebody */
-    GROWTH = 8,        /* a nap is an eighth longer than the one before, */
-    IDLE_GROWTH = 1,   /* or twice as long while nothing is under way */
+    TIMES_A_LOOK = 16,  /* but so many times as long as a look that finds little: it takes time from
+                           somebody, while one that copies much does what must be done */
+    MUCH_NS = 30 * 1000 /* of copying in one look: it came late */
 };
+
+/* What came of a look. */
+typedef enum found { NONE, LITTLE, MUCH, NEWS } found;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
@@ -71,16 +74,30 @@ static long shortest(void)
     return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
 }
 
-/* Looks, unless others do or there is nothing.  The nap that it takes at least afterwards; negative
- * if something moved or began. */
-static long look_once(cco_helper_look look)
+/* Looks, unless others do or there is nothing.  `*takes`: how long a look takes that finds little,
+ * ns: the shortest, or a little more with each that was longer. */
+static found look_once(cco_helper_look look, long *takes)
 {
-    if (is_idle() || __atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
-        return SHORTEST_NS;
+    if (is_idle())
+        return NONE;
+    if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
+        return LITTLE;
     const long start = now_ns();
     const bool moved = look(), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
-    const long least = at_most((now_ns() - start) * TIMES_A_LOOK, LONGEST_NS);
-    return moved || began ? -least : least;
+    const long took = now_ns() - start;
+    *takes = at_most(took, *takes + (took - *takes) / TIMES_A_LOOK);
+    if (moved || began)
+        return NEWS;
+    return took > *takes + MUCH_NS ? MUCH : LITTLE;
+}
+
+/* Naps grow with the time since something moved or began, but what flows on a fast network needs
+ * looks before it fills the buffers between. */
+static long next_nap(long nap, found found, long takes)
+{
+    static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
+    const long least = at_least(takes * TIMES_A_LOOK, shortest());
+    return at_most(at_least(nap / 8 * eighths[found], least), LONGEST_NS);
 }
 
 /* After the end of what was in memory it goes on for some naps: who begins again and again need not
@@ -89,19 +106,15 @@ static long look_once(cco_helper_look look)
 static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
-    long nap = 0;
+    long nap = 0, takes = LONGEST_NS;
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
         if (is_idle() && (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
             nap = 0;
         }
-        const long least = look_once(look);
-        if (least < 0)
-            nap = 0;
-        nap = at_most(at_least(nap, shortest()), LONGEST_NS);
-        nanosleep(&(struct timespec){.tv_nsec = at_least(nap, least < 0 ? -least : least)}, NULL);
-        nap += nap / (is_idle() ? IDLE_GROWTH : GROWTH);
+        nap = next_nap(nap, look_once(look, &takes), takes);
+        nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
     }
     return NULL;
 }

@@ -8,6 +8,10 @@
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 
+/* Calls after which everything has been moved: Open MPI looks at its sockets in every eighth only,
+ * in MPICH what arrived in one call is answered in another. */
+enum { MOVES = 8 };
+
 int cco_wait(MPI_Request *request)
 {
     for (int tries = 0;; cco_pause(&tries)) {
@@ -62,6 +66,14 @@ int cco_move(void)
     int done;
     return never != MPI_REQUEST_NULL ? PMPI_Request_get_status(never, &done, MPI_STATUS_IGNORE)
                                      : MPI_SUCCESS;
+}
+
+int cco_move_all(void)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < MOVES && rc == MPI_SUCCESS; i++)
+        rc = cco_move();
+    return rc;
 }
 
 bool cco_all(bool mine, MPI_Comm comm)

@@ -9,11 +9,12 @@
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
-/* Moves on what is under way in the MPI, and returns at once.  Works from cco_move_begin to
- * cco_move_end, which is before MPI_Finalize. */
+/* Moves on what is under way in the MPI, and returns at once: for those who come back soon, or once
+ * in a while.  Works from cco_move_begin to cco_move_end, which is before MPI_Finalize. */
 void cco_move_begin(void);
 void cco_move_end(void);
 int cco_move(void);
+int cco_move_all(void);
 
 /* True on all ranks if it is on each of them; collective.  False if the MPI fails. */
 bool cco_all(bool mine, MPI_Comm comm);
