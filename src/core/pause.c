@@ -11,7 +11,7 @@ enum {
     YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
                            collective on a node */
     NAP_NS = 20 * 1000,
-    LOOKS = 8,          /* from one nap to the next: Open MPI sees its sockets in one of so many */
+    LOOKS = 8,        /* from one nap to the next: Open MPI sees its sockets in one of so many */
     MOVE_SPINS = 256, /* spins, or */
     MOVE_YIELDS = 8,  /* yields from one move of the MPI to the next */
 };
