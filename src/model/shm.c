@@ -159,7 +159,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         return run_as_p2p(state, call);
     int rc = cco_frame_make(&frame, state, call, true, &o->shop);
     if (rc == MPI_SUCCESS) {
-        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS);
+        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS, cco_pause_crowds());
         if (!has_boards(o, state, &plan)) {
             cco_workshop_trim(&o->shop);
             return run_below(state, call);

@@ -58,8 +58,9 @@ static size_t whole_lines(size_t room, size_t unit)
     return room >= lines ? room / lines * lines : room / unit * unit;
 }
 
-/* In calls with one direction the reader works on a piece when the next is written: the first piece
- * is what it waits for.  Where all write and read at once, larger pieces are better. */
+/* In calls with one direction the reader works on a piece when the next is written, if it has a
+ * core of its own: the first piece is what it waits for.  Where all write and read at once, larger
+ * pieces are better. */
 static size_t one_way(const cco_problem *q, size_t most, size_t window)
 {
     enum { LEAST = 16 << 10, PARTS = 8 };
@@ -152,7 +153,8 @@ static bool shares(const cco_problem *q)
            q->bytes >= WORTH / (size_t)(q->size - 2);
 }
 
-static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t lanes, size_t most)
+static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t lanes, size_t most,
+                      bool crowded)
 {
     cco_stage s = {.board = n - 1,
                    .window = whole_lines(rooms[n - 1] / lanes, q->unit),
@@ -162,7 +164,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t l
         s.board = i;
         s.window = most > 0 ? most : 1;
     }
-    if (s.board == n - 1)
+    if (s.board == n - 1 && !crowded)
         s.window = one_way(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
@@ -172,7 +174,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t l
     return s;
 }
 
-cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
+cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded)
 {
     const size_t lanes = has_lanes(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
     const size_t most = common(q);
@@ -180,5 +182,5 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n)
         return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .once = true, .last = true}}};
     if (most == SIZE_MAX)
         return uneven(q, rooms, n, lanes);
-    return (cco_flat){1, {even(q, rooms, n, lanes, most)}};
+    return (cco_flat){1, {even(q, rooms, n, lanes, most, crowded)}};
 }
