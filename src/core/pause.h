@@ -8,7 +8,7 @@
 /* Where tries start for looks at memory, which take some nanoseconds. */
 enum { CCO_PAUSE_MEMORY = -20000 };
 
-/* After the `*tries`th look that found nothing: spins for some 100 us, then yields the core, then
+/* After the `*tries`th look that found nothing: spins for 50 to 100 us, then yields the core, then
  * sleeps for short times; yields at once where ranks outnumber cores.  Start with 0 for looks by
  * way of the MPI, with CCO_PAUSE_MEMORY for others. */
 void cco_pause(int *tries);
