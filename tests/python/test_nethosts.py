@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Hosts made of name spaces: their network."""
+
+import subprocess
+import sys
+
+import pytest
+
+from crestacoll import nethosts, segments, ui
+
+BYTES = 4 << 20
+TAKE = """
+import socket, time
+with socket.create_server(("", 9999)) as s:
+    print("here", flush=True)
+    c = s.accept()[0]
+    start, n = time.monotonic(), 0
+    while more := c.recv(1 << 20):
+        n += len(more)
+    print(n, time.monotonic() - start)
+"""
+GIVE = f"""
+import socket
+with socket.create_connection(("{nethosts.SUBNET}.2", 9999)) as s:
+    s.sendall(bytes({BYTES}))
+"""
+
+
+def start(hosts, number, program):
+    words = ["ip", "netns", "exec", f"{hosts.prefix}{number}", sys.executable, "-c", program]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def test_the_rate_holds_from_the_first_byte_on():
+    if nethosts.why_not():
+        pytest.skip(f"no hosts here: {nethosts.why_not()}")
+    try:
+        with nethosts.hosts(2, "100mbit") as hosts, start(hosts, 1, TAKE) as taker:
+            assert taker.stdout.readline() == "here\n"
+            with start(hosts, 0, GIVE) as giver:
+                count, seconds = taker.communicate(timeout=30)[0].split()
+            assert giver.returncode == 0
+    except ui.Problem as problem:
+        pytest.skip(str(problem))
+    assert int(count) == BYTES
+    # The first segments of a connection are small, the last may wait in a buffer of the receiver.
+    assert float(seconds) > 0.7 * BYTES * 8 / 100e6
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(OSError, match="no interface|No such device"):
+        segments.lengthen("crestacoll-none", 1 << 18)
