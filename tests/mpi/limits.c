@@ -239,8 +239,9 @@ static void fill_communicators(MPI_Comm *comms, int n, size_t most, size_t befor
         exercise(comms[i], SMALL);
     }
     size_t bytes = mapped(&segments);
-    CHECK(bytes <= (small + (most < MORE ? 0 : MORE)) * ranks && /* what waits in the pool */
-              (most < (size_t)n * SHARE || segments == n + 1),
+    const bool pooled = segments == n + 1; /* the first's second part, while there is room */
+    CHECK(bytes <= (small + (pooled ? MORE : 0)) * ranks && bytes <= most * ranks &&
+              (most < (size_t)n * SHARE || segments == n || pooled),
           "%zu bytes in %d segments after small calls", bytes, segments);
     CHECK(touched() <= before + small * ranks + OF_MPI, "%zu bytes, %zu before", touched(), before);
     for (int i = 0; i < n; i++) {
