@@ -3,9 +3,13 @@
 #include "core/helper.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
     SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
@@ -14,6 +18,7 @@ enum {
     LONGEST_NS = 1000 * 1000,
     TIMES_A_LOOK = 16,  /* but so many times as long as a look that finds little: it takes time from
                            somebody, while one that copies much does what must be done */
+    SLICE_NS = 200 * 1000, /* longer than a look; Linux has 700 us and more for everybody */
     MUCH_NS = 30 * 1000 /* of copying in one look: it came late */
 };
 
@@ -52,10 +57,10 @@ static void sleep_while_idle(void)
     pthread_mutex_unlock(&lock);
 }
 
-static long now_ns(void)
+static long now_ns(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return t.tv_sec * 1000000000L + t.tv_nsec;
 }
 
@@ -74,30 +79,64 @@ static long shortest(void)
     return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
 }
 
-/* Looks, unless others do or there is nothing.  `*takes`: how long a look takes that finds little,
- * ns: the shortest, or a little more with each that was longer. */
-static found look_once(cco_helper_look look, long *takes)
+/* Times, ns. */
+typedef struct pace {
+    long look; /* that finds little: the shortest, or a little more with each that was longer */
+    long ran;  /* of this thread on a core, to the last nap */
+} pace;
+
+/* Looks, unless others do or there is nothing. */
+static found look_once(cco_helper_look look, pace *p)
 {
     if (is_idle())
         return NONE;
     if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
         return LITTLE;
-    const long start = now_ns();
+    const long start = now_ns(CLOCK_MONOTONIC);
     const bool moved = look(), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
-    const long took = now_ns() - start;
-    *takes = at_most(took, *takes + (took - *takes) / TIMES_A_LOOK);
+    const long took = now_ns(CLOCK_MONOTONIC) - start;
+    p->look = at_most(took, p->look + (took - p->look) / TIMES_A_LOOK);
     if (moved || began)
         return NEWS;
-    return took > *takes + MUCH_NS ? MUCH : LITTLE;
+    return took > p->look + MUCH_NS ? MUCH : LITTLE;
 }
 
 /* Naps grow with the time since something moved or began, but what flows on a fast network needs
- * looks before it fills the buffers between. */
-static long next_nap(long nap, found found, long takes)
+ * looks before it fills the buffers between.  Who naps for less time than it ran (to fall asleep
+ * and to wake included) has had more than its share of a core that it is not alone on, and waits
+ * there for the next tick, up to 10 ms. */
+static long next_nap(long nap, found found, pace *p)
 {
     static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
-    const long least = at_least(takes * TIMES_A_LOOK, shortest());
-    return at_most(at_least(nap / 8 * eighths[found], least), LONGEST_NS);
+    const long least = at_least(p->look * TIMES_A_LOOK, shortest());
+    const long ran = now_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
+    p->ran = ran;
+    const long wanted = at_least(nap / 8 * eighths[found], least);
+    return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4), LONGEST_NS);
+}
+
+/* The first form of what sched_setattr(2) takes. */
+typedef struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period; /* ns */
+} attributes;
+
+/* Whoever computes on this core may do so to the end of a slice, milliseconds, before a thread that
+ * wakes gets it; but one whose slices are shorter gets it at once (Linux from 6.12 on; others do
+ * not look at it). */
+static void shorten_slices(void)
+{
+#ifdef SYS_sched_setattr
+    attributes now = {0};
+    if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER)
+        return;
+    now.size = sizeof now;
+    now.runtime = SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &now, 0);
+#endif
 }
 
 /* After the end of what was in memory it goes on for some naps: who begins again and again need not
@@ -106,14 +145,16 @@ static long next_nap(long nap, found found, long takes)
 static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
-    long nap = 0, takes = LONGEST_NS;
+    long nap = 0;
+    pace pace = {.look = LONGEST_NS};
+    shorten_slices();
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
         if (is_idle() && (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
             nap = 0;
         }
-        nap = next_nap(nap, look_once(look, &takes), takes);
+        nap = next_nap(nap, look_once(look, &pace), &pace);
         nanosleep(&(struct timespec){.tv_nsec = nap}, NULL);
     }
     return NULL;
@@ -144,12 +185,12 @@ bool cco_helper_start(cco_helper_look look)
     return there;
 }
 
-/* It sleeps, or is about to. */
+/* It sleeps, or is about to.  Not while the lock is held: it would wake, and sleep again. */
 static void wake_up(void)
 {
     pthread_mutex_lock(&lock);
-    pthread_cond_signal(&wake);
     pthread_mutex_unlock(&lock);
+    pthread_cond_signal(&wake);
 }
 
 void cco_helper_count(int change, cco_help kind)

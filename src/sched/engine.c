@@ -37,9 +37,12 @@ typedef struct round {
     int messages, locals, remotes;
 } round;
 
-/* Bytes up to which a message leaves before its round listens: no MPI waits for the receiver to
- * send so little, and it arrives sooner.  For more, a receive that waits saves a copy. */
-enum { SMALL = 512 };
+/* Bytes of messages that leave before their round listens.  Up to SMALL no MPI waits for the
+ * receiver, and they arrive sooner.  From LARGE on every MPI asks the receiver first: where the
+ * peer, which sends as much, has asked already, our question must go before our answer, since what
+ * the answer lets loose there is in the way of its answer to us, and one direction would follow
+ * the other.  In between, a receive that waits saves a copy. */
+enum { SMALL = 512, LARGE = 128 << 10 };
 
 struct cco_engine {
     const cco_transport *transport;
@@ -103,10 +106,10 @@ static void add_remotes(cco_engine *e, const cco_sched *s, int first, int last,
     }
 }
 
-static bool all_sends_small(const cco_sched *s, int first, int last)
+static bool sends_first(const cco_sched *s, int first, int last)
 {
     for (int i = first; i < last; i++)
-        if (s->steps[i].kind == CCO_STEP_SEND && s->steps[i].a.n > SMALL)
+        if (s->steps[i].kind == CCO_STEP_SEND && s->steps[i].a.n > SMALL && s->steps[i].a.n < LARGE)
             return false;
     return true;
 }
@@ -127,9 +130,9 @@ static int arrange(cco_engine *e, const cco_sched *s)
     for (int first = 0, last; first < s->count; first = last + 1) {
         const int before = end.messages + end.remotes;
         last = round_end(s, first);
-        const bool small = all_sends_small(s, first, last);
-        add_messages(e, s, first, last, small ? CCO_STEP_SEND : CCO_STEP_RECV, &end);
-        add_messages(e, s, first, last, small ? CCO_STEP_RECV : CCO_STEP_SEND, &end);
+        const bool sends = sends_first(s, first, last);
+        add_messages(e, s, first, last, sends ? CCO_STEP_SEND : CCO_STEP_RECV, &end);
+        add_messages(e, s, first, last, sends ? CCO_STEP_RECV : CCO_STEP_SEND, &end);
         add_locals(e, s, first, last, &end);
         add_remotes(e, s, first, last, is_early, &end);
         add_remotes(e, s, first, last, is_late, &end);
