@@ -44,12 +44,14 @@ void cco_async_begin(void)
                      __ATOMIC_RELEASE);
 }
 
-static bool look(void)
+static bool look(long *due)
 {
     const bool calls_mpi = cco_async();
     if (calls_mpi)
         cco_move_all();
-    return cco_flights_move(calls_mpi);
+    const bool moved = cco_flights_move(calls_mpi);
+    *due = cco_flights_due();
+    return moved;
 }
 
 void cco_async_start(void)

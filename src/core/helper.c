@@ -16,10 +16,11 @@ enum {
     IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
                                   thread uses costs it some 4 us */
     LONGEST_NS = 1000 * 1000,
-    TIMES_A_LOOK = 16,  /* but so many times as long as a look that finds little: it takes time from
-                           somebody, while one that copies much does what must be done */
+    STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
+    TIMES_A_LOOK = 16, /* but so many times as long as a look that finds little: it takes time from
+                          somebody, while one that copies much does what must be done */
     SLICE_NS = 200 * 1000, /* longer than a look; Linux has 700 us and more for everybody */
-    MUCH_NS = 30 * 1000 /* of copying in one look: it came late */
+    MUCH_NS = 30 * 1000    /* of copying in one look: it came late */
 };
 
 /* What came of a look. */
@@ -83,17 +84,19 @@ static long shortest(void)
 typedef struct pace {
     long look; /* that finds little: the shortest, or a little more with each that was longer */
     long ran;  /* of this thread on a core, to the last nap */
+    long due;  /* when something is expected; 0: nobody knows */
 } pace;
 
 /* Looks, unless others do or there is nothing. */
 static found look_once(cco_helper_look look, pace *p)
 {
+    p->due = 0;
     if (is_idle())
         return NONE;
     if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
         return LITTLE;
     const long start = now_ns(CLOCK_MONOTONIC);
-    const bool moved = look(), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
+    const bool moved = look(&p->due), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
     const long took = now_ns(CLOCK_MONOTONIC) - start;
     p->look = at_most(took, p->look + (took - p->look) / TIMES_A_LOOK);
     if (moved || began)
@@ -101,17 +104,32 @@ static found look_once(cco_helper_look look, pace *p)
     return took > p->look + MUCH_NS ? MUCH : LITTLE;
 }
 
-/* Naps grow with the time since something moved or began, but what flows on a fast network needs
- * looks before it fills the buffers between.  Who naps for less time than it ran (to fall asleep
- * and to wake included) has had more than its share of a core that it is not alone on, and waits
- * there for the next tick, up to 10 ms. */
-static long next_nap(long nap, found found, pace *p)
+/* With the time since something moved or began; but what flows on a fast network needs looks before
+ * it fills the buffers between. */
+static long grown(long nap, found found)
 {
     static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
+    return nap / 8 * eighths[found];
+}
+
+/* If something is due: before, as above, and faster when what starts a message must have passed,
+ * but not beyond the time when it is due; after, with the time since then. */
+static long wanted_nap(long nap, found found, long due)
+{
+    const long left = due > 0 ? due - now_ns(CLOCK_MONOTONIC) : 0;
+    if (left > 0)
+        return at_most(grown(nap, found == LITTLE && nap > STARTED_NS ? NONE : found), left);
+    return due > 0 && found != NEWS ? -left / 4 : grown(nap, found);
+}
+
+/* Who naps for less time than it ran (to fall asleep and to wake included) has had more than its
+ * share of a core that it is not alone on, and waits there for the next tick, up to 10 ms. */
+static long next_nap(long nap, found found, pace *p)
+{
     const long least = at_least(p->look * TIMES_A_LOOK, shortest());
     const long ran = now_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
     p->ran = ran;
-    const long wanted = at_least(nap / 8 * eighths[found], least);
+    const long wanted = at_least(wanted_nap(nap, found, p->due), least);
     return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4), LONGEST_NS);
 }
 

@@ -18,8 +18,9 @@ typedef enum cco_help {
     CCO_HELP_MPI     /* everything */
 } cco_help;
 
-/* What it does to look; true if something moved. */
-typedef bool (*cco_helper_look)(void);
+/* What it does to look; true if something moved.  `*due`: when the next is expected to move, ns of
+ * CLOCK_MONOTONIC; 0 if nobody knows. */
+typedef bool (*cco_helper_look)(long *due);
 
 /* Starts the thread, if it does not run yet; false if the system refuses. */
 bool cco_helper_start(cco_helper_look look);

@@ -161,6 +161,8 @@ static int make_own(cco_flight *f)
 static int start(cco_flight *f)
 {
     f->starts = false;
+    if (f->runway == NULL)
+        cco_rhythm_start(&f->rhythm, f->plan);
     return cco_engine_start(f->plan->engine, f->shares ? &f->sharing : &f->frame.binding);
 }
 
@@ -189,6 +191,8 @@ bool cco_flight_move(cco_flight *f, bool *moved)
     const int at = cco_engine_at(f->plan->engine);
     f->rc = cco_engine_test(f->plan->engine, &done);
     *moved = *moved || cco_engine_at(f->plan->engine) != at;
+    if (f->runway == NULL)
+        cco_rhythm_look(&f->rhythm, f->plan, at);
     if (f->rc == MPI_SUCCESS && done && f->shares) {
         f->rc = make_own(f);
         if (f->rc == MPI_SUCCESS)

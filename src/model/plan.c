@@ -57,6 +57,7 @@ static bool same(const cco_problem *a, const cco_problem *b)
 static void free_plan(cco_plan *plan)
 {
     cco_engine_free(plan->engine);
+    free(plan->takes);
     free(plan);
 }
 

@@ -14,6 +14,7 @@ typedef struct cco_plan {
     cco_layout layouts[CCO_BASES];
     const cco_algo *algo;
     cco_engine *engine; /* NULL: the algorithm cannot cut these elements */
+    long *takes;        /* ns, of each round (model/rhythm.h); NULL until somebody asks */
     size_t scratch;     /* bytes that it needs */
     size_t memory;      /* bytes that it takes */
     struct cco_plan *next;

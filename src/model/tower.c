@@ -13,6 +13,7 @@ static cco_flight *begun;   /* stack */
 static cco_flight *running; /* list; of whoever holds `looking` */
 static cco_flight *landed;  /* stack */
 static bool looking;
+static long due;
 
 static void push(cco_flight **stack, cco_flight *f)
 {
@@ -115,6 +116,20 @@ static bool end_landed(void)
     return any;
 }
 
+static long sooner(long a, long b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static long next_due(void)
+{
+    long first = 0;
+    for (const cco_flight *f = running; f != NULL; f = f->next)
+        if (f->runway == NULL)
+            first = sooner(first, cco_rhythm_due(&f->rhythm, f->plan));
+    return first;
+}
+
 /* Looks at each in turn; what a runway brings in comes at the end of the list. */
 static bool look(bool calls_mpi)
 {
@@ -147,6 +162,12 @@ bool cco_flights_move(bool calls_mpi)
         return moved;
     adopt();
     moved = look(calls_mpi) || moved;
+    __atomic_store_n(&due, next_due(), __ATOMIC_RELAXED);
     __atomic_store_n(&looking, false, __ATOMIC_RELEASE);
     return moved;
+}
+
+long cco_flights_due(void)
+{
+    return __atomic_load_n(&due, __ATOMIC_RELAXED);
 }

@@ -24,4 +24,8 @@ static inline bool cco_flights_any(void)
  */
 bool cco_flights_move(bool calls_mpi);
 
+/* When the next of those on messages is due, as of the last look: ns of CLOCK_MONOTONIC; 0 if
+ * nobody knows. */
+long cco_flights_due(void);
+
 #endif

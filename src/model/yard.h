@@ -7,6 +7,7 @@
 #ifndef CCO_YARD_H
 #define CCO_YARD_H
 
+#include "model/rhythm.h"
 #include "model/runway.h"
 #include "model/scheduled.h"
 #include "transport/p2p/p2p.h"
@@ -24,6 +25,7 @@ typedef struct cco_flight {
     cco_frame frame;
     const cco_algo *algo;
     cco_plan *plan;      /* that runs */
+    cco_rhythm rhythm;   /* of that, on messages */
     bool shares;         /* it is not the call's own, but brings counts that it needs */
     cco_binding sharing; /* of that */
     MPI_Datatype *types; /* duplicates that the end needs, */

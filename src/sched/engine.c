@@ -319,6 +319,11 @@ int cco_engine_at(const cco_engine *e)
     return e->at;
 }
 
+int cco_engine_rounds(const cco_engine *e)
+{
+    return e->rounds;
+}
+
 int cco_engine_run(cco_engine *e, const cco_binding *binding)
 {
     int rc = cco_engine_start(e, binding);

@@ -30,8 +30,9 @@ void cco_engine_free(cco_engine *e); /* while it runs: abandons its messages */
 int cco_engine_start(cco_engine *e, const cco_binding *binding);
 int cco_engine_test(cco_engine *e, bool *done);
 
-/* How far it is: grows whenever it moves. */
+/* How far it is: the round that is open, as many as there are at the end. */
 int cco_engine_at(const cco_engine *e);
+int cco_engine_rounds(const cco_engine *e);
 
 /* Starts and tests to the end, waiting politely (core/pause.h). */
 int cco_engine_run(cco_engine *e, const cco_binding *binding);
