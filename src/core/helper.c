@@ -17,6 +17,7 @@ enum {
                                   thread uses costs it some 4 us */
     LONGEST_NS = 1000 * 1000,
     STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
+    BRISK_NS = 500 * 1000,   /* where what begins ends before it is looked at, without help */
     TIMES_A_LOOK = 16, /* but so many times as long as a look that finds little: it takes time from
                           somebody, while one that copies much does what must be done */
     SLICE_NS = 200 * 1000, /* longer than a look; Linux has 700 us and more for everybody */
@@ -33,10 +34,10 @@ static bool runs;   /* the thread is there */
 static bool stops;  /* it shall end */
 static bool sleeps; /* or is about to */
 static int under_way;
-static int in_mpi;   /* of these, what is not in memory only */
-static int spared;   /* threads that look by themselves */
-static bool lingers; /* what began last is in memory, and may begin again before long */
-static bool news;    /* something began since the last look */
+static int in_mpi;     /* of these, what is not in memory only */
+static int spared;     /* threads that look by themselves */
+static bool lingers;   /* what began last is in memory, and may begin again before long */
+static unsigned begun; /* operations so far */
 
 static bool is_idle(void)
 {
@@ -85,20 +86,35 @@ typedef struct pace {
     long look; /* that finds little: the shortest, or a little more with each that was longer */
     long ran;  /* of this thread on a core, to the last nap */
     long due;  /* when something is expected; 0: nobody knows */
+    unsigned begun; /* operations, at the last look */
+    bool brisk;     /* they come and go between two looks */
 } pace;
+
+/* Did anything begin since the last look? */
+static bool count_begun(pace *p)
+{
+    const unsigned now = __atomic_load_n(&begun, __ATOMIC_RELAXED), last = p->begun;
+    const int ended = (int)(now - last) - __atomic_load_n(&under_way, __ATOMIC_RELAXED);
+    p->brisk = ended > 0;
+    p->begun = now;
+    return now != last;
+}
 
 /* Looks, unless others do or there is nothing. */
 static found look_once(cco_helper_look look, pace *p)
 {
+    const bool began = count_begun(p);
     p->due = 0;
     if (is_idle())
         return NONE;
     if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
         return LITTLE;
     const long start = now_ns(CLOCK_MONOTONIC);
-    const bool moved = look(&p->due), began = __atomic_exchange_n(&news, false, __ATOMIC_RELAXED);
+    const bool moved = look(&p->due);
     const long took = now_ns(CLOCK_MONOTONIC) - start;
     p->look = at_most(took, p->look + (took - p->look) / TIMES_A_LOOK);
+    if (p->brisk)
+        return NONE;
     if (moved || began)
         return NEWS;
     return took > p->look + MUCH_NS ? MUCH : LITTLE;
@@ -130,7 +146,8 @@ static long next_nap(long nap, found found, pace *p)
     const long ran = now_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
     p->ran = ran;
     const long wanted = at_least(wanted_nap(nap, found, p->due), least);
-    return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4), LONGEST_NS);
+    return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4),
+                   p->brisk ? BRISK_NS : LONGEST_NS);
 }
 
 /* The first form of what sched_setattr(2) takes. */
@@ -157,9 +174,9 @@ static void shorten_slices(void)
 #endif
 }
 
-/* After the end of what was in memory it goes on for some naps: who begins again and again need not
- * wake it each time, which takes longer than a small collective.  What is in the MPI shall not wait
- * for the end of such a nap. */
+/* After the end of what was in memory it goes on for some naps, and while operations come and go:
+ * who begins again and again need not wake it each time, which takes longer than a small
+ * collective.  Other operations in the MPI shall not wait for the end of such a nap. */
 static void *work(void *data)
 {
     cco_helper_look look = *(cco_helper_look *)data;
@@ -168,7 +185,8 @@ static void *work(void *data)
     shorten_slices();
     prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
     while (!shall_stop()) {
-        if (is_idle() && (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
+        if (is_idle() && !pace.brisk &&
+            (nap >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
             nap = 0;
         }
@@ -215,10 +233,11 @@ void cco_helper_count(int change, cco_help kind)
 {
     if (kind == CCO_HELP_MPI)
         __atomic_fetch_add(&in_mpi, change, __ATOMIC_RELAXED);
+    if (change > 0)
+        __atomic_fetch_add(&begun, (unsigned)change, __ATOMIC_RELAXED);
     const int before = __atomic_fetch_add(&under_way, change, __ATOMIC_SEQ_CST);
     if (change <= 0 || before + change <= 0) /* what begins may have ended already */
         return;
-    __atomic_store_n(&news, true, __ATOMIC_RELAXED);
     __atomic_store_n(&lingers, kind == CCO_HELP_MEMORY, __ATOMIC_RELAXED);
     if (__atomic_load_n(&sleeps, __ATOMIC_SEQ_CST) && __atomic_load_n(&runs, __ATOMIC_ACQUIRE))
         wake_up();
