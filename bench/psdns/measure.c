@@ -7,7 +7,7 @@
 
 #include "../work.h"
 
-enum { WARMUPS = 2, FEWEST = 3, MOST = 100 };
+enum { WARMUPS = 2, FEWEST = 9, MOST = 100 };
 
 /* Where ranks are more than the cores, each has only its share of them when all compute. */
 double psdns_rate(const struct psdns *h)
