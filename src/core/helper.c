@@ -15,13 +15,13 @@ enum {
     SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
     IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
                                   thread uses costs it some 4 us */
-    LONGEST_NS = 1000 * 1000,
-    STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
-    BRISK_NS = 500 * 1000,   /* where what begins ends before it is looked at, without help */
     TIMES_A_LOOK = 16, /* but so many times as long as a look that finds little: it takes time from
                           somebody, while one that copies much does what must be done */
-    SLICE_NS = 200 * 1000, /* longer than a look; Linux has 700 us and more for everybody */
-    MUCH_NS = 30 * 1000    /* of copying in one look: it came late */
+    LONGEST_NS = 1000 * 1000,
+    BRISK_NS = 500 * 1000,   /* where what begins ends before it is looked at, without help */
+    STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
+    MUCH_NS = 30 * 1000,     /* of copying in one look: it came late */
+    SLICE_NS = 200 * 1000    /* longer than a look; Linux has 700 us and more for everybody */
 };
 
 /* What came of a look. */
@@ -120,8 +120,8 @@ static found look_once(cco_helper_look look, pace *p)
     return took > p->look + MUCH_NS ? MUCH : LITTLE;
 }
 
-/* With the time since something moved or began; but what flows on a fast network needs looks before
- * it fills the buffers between. */
+/* Naps grow with the time since something moved or began, but what flows on a fast network needs
+ * looks before it fills the buffers between. */
 static long grown(long nap, found found)
 {
     static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
