@@ -148,8 +148,8 @@ class Study:
         return run_on(build, words, self.ranks, self.hosts, self.rate, on_progress)
 
 
-# Seconds for MPI_Finalize. MPICH 4.0 over TCP sometimes does not come back from it when there were
-# windows: some ranks are in its last barrier, one waits for an answer of theirs.
+# Seconds for MPI_Finalize. MPICH 4.0 over TCP sometimes does not come back from it: some ranks are
+# in its last barrier, one waits for an answer of theirs (docs/mpi-defects.md).
 FINALIZE = 10
 
 
