@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.h - a cheap tick counter for recording, and its length in seconds. */
+/* clock.h - a cheap tick counter for recording, and its length in seconds; nanoseconds. */
 #ifndef CCO_CLOCK_H
 #define CCO_CLOCK_H
 
@@ -35,6 +35,14 @@ static inline double cco_seconds(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* A clock of the system in nanoseconds. */
+static inline long cco_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
 /* Two readings of both clocks, far apart, tell how long a tick is. */

@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/clock.h"
+
 enum {
     SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
     IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
@@ -59,13 +61,6 @@ static void sleep_while_idle(void)
     pthread_mutex_unlock(&lock);
 }
 
-static long now_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
 static long at_most(long a, long b)
 {
     return a < b ? a : b;
@@ -109,9 +104,9 @@ static found look_once(cco_helper_look look, pace *p)
         return NONE;
     if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
         return LITTLE;
-    const long start = now_ns(CLOCK_MONOTONIC);
+    const long start = cco_ns(CLOCK_MONOTONIC);
     const bool moved = look(&p->due);
-    const long took = now_ns(CLOCK_MONOTONIC) - start;
+    const long took = cco_ns(CLOCK_MONOTONIC) - start;
     p->look = at_most(took, p->look + (took - p->look) / TIMES_A_LOOK);
     if (p->brisk)
         return NONE;
@@ -132,7 +127,7 @@ static long grown(long nap, found found)
  * but not beyond the time when it is due; after, with the time since then. */
 static long wanted_nap(long nap, found found, long due)
 {
-    const long left = due > 0 ? due - now_ns(CLOCK_MONOTONIC) : 0;
+    const long left = due > 0 ? due - cco_ns(CLOCK_MONOTONIC) : 0;
     if (left > 0)
         return at_most(grown(nap, found == LITTLE && nap > STARTED_NS ? NONE : found), left);
     return due > 0 && found != NEWS ? -left / 4 : grown(nap, found);
@@ -143,7 +138,7 @@ static long wanted_nap(long nap, found found, long due)
 static long next_nap(long nap, found found, pace *p)
 {
     const long least = at_least(p->look * TIMES_A_LOOK, shortest());
-    const long ran = now_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
+    const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
     p->ran = ran;
     const long wanted = at_least(wanted_nap(nap, found, p->due), least);
     return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4),

@@ -3,20 +3,14 @@
 #include "model/rhythm.h"
 
 #include <stdlib.h>
-#include <time.h>
+
+#include "core/clock.h"
 
 enum { LATER = 4, SOONER = 64 }; /* parts by which an expectation comes nearer to what is found */
 
-static long now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000L + t.tv_nsec;
-}
-
 void cco_rhythm_start(cco_rhythm *r, cco_plan *plan)
 {
-    r->opened = r->looked = now_ns();
+    r->opened = r->looked = cco_ns(CLOCK_MONOTONIC);
     if (plan->takes == NULL) /* without it nothing is known */
         plan->takes = calloc((size_t)cco_engine_rounds(plan->engine) + 1, sizeof *plan->takes);
 }
@@ -35,7 +29,7 @@ void cco_rhythm_learn(long *takes, long looked, long now)
 
 void cco_rhythm_look(cco_rhythm *r, cco_plan *plan, int before)
 {
-    const long now = now_ns();
+    const long now = cco_ns(CLOCK_MONOTONIC);
     if (cco_engine_at(plan->engine) != before) {
         if (plan->takes != NULL)
             cco_rhythm_learn(&plan->takes[before], r->looked - r->opened, now - r->opened);
