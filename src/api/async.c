@@ -4,6 +4,7 @@
 
 #include "api/process.h"
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/helper.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -40,8 +41,9 @@ void cco_async_begin(void)
                 "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
                 "MPI_THREAD_MULTIPLE here",
                 help == CCO_HELP_NONE ? "nothing" : "shared memory only");
-    __atomic_store_n(&cco_async_allowed, asked != CCO_HELPING_OFF ? help : CCO_HELP_NONE,
-                     __ATOMIC_RELEASE);
+    help = asked != CCO_HELPING_OFF ? help : CCO_HELP_NONE;
+    __atomic_store_n(&cco_async_allowed, help, __ATOMIC_RELEASE);
+    cco_fact_help(help);
 }
 
 static bool look(long *due)
@@ -59,9 +61,13 @@ void cco_async_start(void)
     static bool started;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || cco_async_help() == CCO_HELP_NONE)
         return;
-    if (!cco_helper_start(look))
-        cco_fatal("the system refuses a thread; run with CRESTA_ASYNC=off");
+    const bool there = cco_helper_start(look);
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
+    if (there)
+        return;
+    cco_fact_help(CCO_HELP_NONE);
+    cco_log(CCO_LOG_WARN, "the system refuses a thread: nothing of split-phase calls moves between"
+                          " calls of the MPI");
 }
 
 void cco_async_end(void)

@@ -32,7 +32,8 @@ int cco_async_level(int required);
 /* After MPI_Init: decides, and says so if what was asked for cannot be had. */
 void cco_async_begin(void);
 
-/* Something begins that the thread shall move: from now on it runs, if it is allowed to. */
+/* The thread runs from now on, if it is allowed to; if the system refuses, that is a fact of this
+ * rank (core/facts.h). */
 void cco_async_start(void);
 
 /* Before MPI_Finalize, or in it: no thread is left. */

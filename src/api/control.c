@@ -27,8 +27,12 @@ int CRESTA_Comm_prepare(MPI_Comm comm)
         cco_process_begin_late();
     if (comm == MPI_COMM_NULL)
         return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
-    if (intracommunicator(comm) && !cco_process_nothing_asked() && cco_prepare(comm) == NULL)
+    if (!intracommunicator(comm) || cco_process_nothing_asked())
+        return MPI_SUCCESS;
+    cco_comm *state = cco_prepare(comm);
+    if (state == NULL)
         return refuse(comm, MPI_ERR_INTERN);
+    cco_begins_prepare(state);
     return MPI_SUCCESS;
 }
 
@@ -36,16 +40,17 @@ int CRESTA_Comm_prepare(MPI_Comm comm)
 static int check_everywhere(const cco_comm *state, const char *spec, const char *error)
 {
     const uint64_t words[] = {cco_hash(0, spec), error[0] != '\0'};
-    bool equal[2];
-    if (cco_agree(state->comm, words, 2, equal) != MPI_SUCCESS)
+    uint64_t least[2], most[2];
+    if (cco_agree(state->comm, words, 2, least, most) != MPI_SUCCESS)
         return MPI_ERR_INTERN;
-    if (!equal[0] && state->rank == 0)
+    const bool equal = least[0] == most[0];
+    if (!equal && state->rank == 0)
         cco_say("CRESTA_Set_impl on communicator '%s': the ranks gave different rules; rank 0 gave "
                 "\"%s\"",
                 state->name, spec);
-    else if (equal[0] && error[0] && state->rank == 0)
+    else if (equal && error[0] && state->rank == 0)
         cco_say("%s", error);
-    return equal[0] && equal[1] && !error[0] ? MPI_SUCCESS : MPI_ERR_ARG;
+    return equal && !most[1] ? MPI_SUCCESS : MPI_ERR_ARG;
 }
 
 int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
@@ -65,8 +70,10 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     }
     free(state->program_rules);
     state->program_rules = rules;
+    state->begins_wanted = false;
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_begins_prepare(state); /* the program may have no other call of ours that could do it */
     cco_process_wake();
     return MPI_SUCCESS;
 }

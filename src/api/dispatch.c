@@ -10,9 +10,11 @@
 #include "api/tell.h"
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/wait.h"
+#include "model/flight.h"
 #include "native/calls.h"
 #include "transport/caf/caf.h"
 #include "tune/agree.h"
@@ -26,24 +28,62 @@ static _Thread_local int inside __attribute__((tls_model("initial-exec")));
  * together on it. */
 static void set_up(cco_comm *state)
 {
-    bool equal[4] = {true, true, true, true};
-    const cco_help help = cco_async_help();
+    enum { CONFIGURATION, NAME, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
+    uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
-    const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error),
-                              cco_hash(0, state->name), help >= CCO_HELP_MEMORY,
-                              help >= CCO_HELP_MPI};
-    if (state->size > 1 && cco_agree(state->comm, words, 4, equal) != MPI_SUCCESS)
+    words[CONFIGURATION] = cco_hash(cco_config_hash(), cco_configured.error);
+    words[NAME] = cco_hash(0, state->name);
+    cco_facts_mine(&words[FACTS]);
+    if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
-    if (!equal[0] || cco_configured.error[0])
+    if (least[CONFIGURATION] != most[CONFIGURATION] || cco_configured.error[0])
         cco_agree_explain(state->comm);
-    if (!equal[1])
+    if (least[NAME] != most[NAME])
         memset(state->name, 0, sizeof state->name);
-    state->help = !equal[2]   ? CCO_HELP_NONE
-                  : !equal[3] ? CCO_HELP_MEMORY
-                              : help; /* equal everywhere */
+    cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
+    if (state->facts.begins)
+        cco_begins_prepare(state);
+}
+
+/* The thread is started before its ranks agree on what it does: it may be refused on one of them.
+ */
+void cco_begins_prepare(cco_comm *state)
+{
+    uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
+    const bool first = !state->begins_ready;
+    if (!cco_flights_possible(state))
+        return;
+    inside++;
+    if (first) {
+        cco_async_start();
+        cco_facts_mine(words);
+        if (cco_agree(state->comm, words, CCO_FACT_WORDS, least, most) != MPI_SUCCESS)
+            cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+        cco_facts_agreed(&state->facts, least, most);
+        state->begins_ready = true;
+    }
+    cco_flights_prepare(state);
+    inside--;
+    if (state->begins_wanted) {
+        state->plain = state->plain_then;
+        state->untold = state->untold_then;
+    }
+    state->begins_wanted = false;
+}
+
+void cco_begins_want(cco_comm *state)
+{
+    cco_fact_begins();
+    if (state->begins_wanted || state->begins_ready || state->facts.help == CCO_HELP_NONE)
+        return;
+    state->plain_then = state->plain;
+    state->untold_then = state->untold;
+    state->plain = 0;
+    state->untold = (1u << CCO_COLLECTIVES) - 1;
+    state->begins_wanted = true;
 }
 
 void cco_begin_coarrays(void)
@@ -160,6 +200,16 @@ static int run_inter(cco_comm *state, const cco_call *call)
     return rc;
 }
 
+/* What comes before a call that is not like those before it.  False on all ranks if it must not
+ * run. */
+static bool say_first(cco_comm *state, const cco_choice *choice, const cco_call *call)
+{
+    if (state->begins_wanted)
+        cco_begins_prepare(state);
+    return !(state->untold >> call->coll & 1) ||
+           cco_tell(state, choice, call->coll, cco_bytes(call, state->rank, state->size));
+}
+
 /* With the implementation that the rules choose. */
 static int run_chosen(cco_comm *state, const cco_call *call)
 {
@@ -167,13 +217,12 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     const bool sized = state->sized >> coll & 1;
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
-    if (state->untold >> coll & 1 &&
-        !cco_tell(state, choice, coll, cco_bytes(call, state->rank, state->size))) {
+    if (state->untold >> coll & 1 && !say_first(state, choice, call)) {
         const int rc = cco_comm_unsupported(state);
         PMPI_Comm_call_errhandler(state->comm, rc);
         return rc;
     }
-    return cco_configured.profile == NULL ? choice->way.model->run(state, &choice->way, call)
+    return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
                                           : run_recorded(state, choice, call, bytes);
 }
 

@@ -35,6 +35,13 @@ uint64_t cco_start_clock(const cco_comm *state);
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
 
+/* Makes ready what begins run over on a communicator that is set up; collective. */
+void cco_begins_prepare(cco_comm *state);
+
+/* A call begins there, the same on all ranks: the next blocking call makes ready what begins run
+ * over.  A program without begins shall not pay for them. */
+void cco_begins_want(cco_comm *state);
+
 /* Starts coarrays in MPI_Init, if there can be any; collective over MPI_COMM_WORLD.  What
  * OpenCoarrays calls of the MPI passes us by.  A program with coarrays is starting them itself. */
 void cco_begin_coarrays(void);

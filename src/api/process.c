@@ -7,19 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "api/async.h"
 #include "api/dispatch.h"
 #include "api/kept.h"
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/data.h"
+#include "core/ending.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 #include "core/wait.h"
+#include "core/world.h"
 #include "tune/agree.h"
+#include "tune/presence.h"
 #include "model/registry.h"
 #include "transport/caf/caf.h"
+#include "transport/rma/window.h"
 #include "transport/shm/pool.h"
 #include "tune/choose.h"
 
@@ -31,8 +38,10 @@
 cco_phase cco_process_phase = CCO_UNREAD;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool asked;    /* the environment or the build asks for something */
-static bool recorded; /* there will be a profile */
+static bool wishes;   /* the environment or the build asks for something, on this rank; */
+static bool asked;    /* on any, once ranks have agreed on that, and until then */
+static bool awake;    /* the program has asked: CRESTA_Set_impl */
+static bool begun;    /* MPI_Init has been here */
 static bool coarrays; /* a rule names caf: they begin here, before any call on some ranks only */
 
 static void move(void)
@@ -65,12 +74,13 @@ int cco_process_nothing_asked(void)
 
 void cco_process_wake(void)
 {
+    __atomic_store_n(&awake, true, __ATOMIC_RELAXED);
     set_phase(CCO_ACTIVE);
 }
 
 void cco_process_control(int level)
 {
-    if (recorded)
+    if (cco_profiled)
         cco_recording = level != 0;
 }
 
@@ -92,7 +102,7 @@ static void read_environment(void)
                                   : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
-    asked = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
+    wishes = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
             !cco_rules_are_plain(builtin);
     coarrays = name_caf(user) || name_caf(builtin);
     cco_choose_from(user, builtin);
@@ -154,16 +164,28 @@ static void write_profile(void)
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
-    if (recorded)
+    if (cco_profiled)
         write_profile();
     set_phase(CCO_IDLE);
     cco_async_end();
     cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
+    cco_endings_collect();
     cco_comm_end();
+    cco_windows_free(true);
+    cco_endings_run();
     cco_pool_empty();
     cco_kept_end();
     stop_moving();
     return MPI_SUCCESS;
+}
+
+/* CRESTA_DEBUG=disagree: some ranks come late, or say more than others. */
+static void disagree(void)
+{
+    cco_config *c = &cco_configured;
+    nanosleep(&(struct timespec){.tv_nsec = (long)cco_disagreement(30) * 1000 * 1000}, NULL);
+    c->log = (cco_log_level)(((unsigned)c->log + cco_disagreement(3)) % 3);
+    wishes = wishes || c->log >= CCO_LOG_INFO;
 }
 
 static void hook_the_end(void)
@@ -175,29 +197,48 @@ static void hook_the_end(void)
     }
 }
 
+/* The environment is the same for sessions that were used before. */
+static void begin_here(void)
+{
+    if (cco_process_phase != CCO_UNREAD)
+        return;
+    read_environment();
+    start_moving();
+}
+
+/* All ranks together; whatever differs between them is told now. */
+static void begin_together(int rank)
+{
+    cco_facts_of(rank);
+    disagree();
+    if (rank == 0)
+        try_profile_file();
+    bool wanted[] = {wishes, !CCO_PRELOADED}; /* by any rank */
+    cco_presence_await(MPI_COMM_WORLD);
+    cco_agree_on_config(MPI_COMM_WORLD, wanted, 2);
+    asked = wanted[0];
+    if (rank == 0)
+        report_loaded();
+    if (asked || wanted[1])
+        cco_wait_look_around(MPI_COMM_WORLD);
+}
+
 void cco_process_begin(void)
 {
     int rank;
     bool first = false;
     pthread_mutex_lock(&lock);
-    if (cco_process_phase == CCO_UNREAD) {
-        read_environment();
+    if (!begun) {
+        begin_here();
+        cco_data_without_world(NULL);
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        if (rank == 0)
-            try_profile_file();
-        cco_agree_on_config(MPI_COMM_WORLD);
-        if (rank == 0)
-            report_loaded();
-        if (asked || !CCO_PRELOADED)
-            cco_wait_look_around(MPI_COMM_WORLD);
-        recorded = cco_configured.profile != NULL;
-        if (recorded)
+        begin_together(rank);
+        if (cco_configured.profile != NULL)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
-        start_moving();
         cco_async_begin();
-        set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
-        first = true;
+        set_phase(asked || awake ? CCO_ACTIVE : CCO_IDLE);
+        begun = first = true;
     }
     pthread_mutex_unlock(&lock);
     if (first && coarrays)
@@ -223,7 +264,7 @@ static void warn_no_profile(void)
     int rank = 0;
     if (!world_rank(&rank))
         cco_log(CCO_LOG_WARN,
-                "no profile: it is for programs that call MPI_Init, not for sessions");
+                "no profile of what comes before MPI_Init: it is not for sessions");
     else if (rank == 0)
         cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll: link"
                               " it before the MPI library (mpicc ... -lcrestacoll does)");
@@ -233,12 +274,14 @@ void cco_process_begin_late(void)
 {
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
-        read_environment();
+        begin_here();
+        if (cco_has_world())
+            hook_the_end();
+        else
+            cco_data_without_world(cco_comm_any);
         if (cco_configured.profile != NULL)
             warn_no_profile();
-        cco_configured.profile = NULL;
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
-        start_moving();
         set_phase(CCO_ACTIVE);
     }
     pthread_mutex_unlock(&lock);

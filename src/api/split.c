@@ -6,6 +6,7 @@
 
 #include "api/dispatch.h"
 #include "api/tell.h"
+#include "core/facts.h"
 #include "core/pause.h"
 #include "core/wait.h"
 #include "model/flight.h"
@@ -36,9 +37,13 @@ static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice *
     const char *why;
     *state = cco_comm_find(call->comm);
     *choice = NULL;
-    if (*state == NULL || !(*state)->ready || (*state)->inter)
+    if (*state == NULL || !(*state)->ready || (*state)->inter) {
+        cco_fact_begins();
         return CCO_COURSE_NONE;
+    }
     *choice = cco_split_choice(*state, call);
+    if (cco_flight_wants(*state, &(*choice)->way, call))
+        cco_begins_want(*state);
     return cco_flight_course(*state, &(*choice)->way, call, &why);
 }
 
@@ -84,9 +89,8 @@ bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc)
     cco_comm *ready;
     const cco_course course = course_of(call, &ready, &choice);
     tell(call);
-    if (course != CCO_COURSE_MESSAGES)
+    if (course != CCO_COURSE_MESSAGES || !ready->facts.preloaded)
         return false;
-    cco_async_start();
     *rc = start_flight(ready, &choice->way, call, course, request);
     return true;
 }
@@ -104,7 +108,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
             *request = MPI_REQUEST_NULL;
         return unsupported(ready, call);
     }
-    if (course != CCO_COURSE_NONE || cco_async())
+    if (cco_async())
         cco_async_start();
     cco_comm *state = cco_enter_start(call->comm);
     const uint64_t start = cco_start_clock(state);

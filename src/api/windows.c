@@ -3,8 +3,8 @@
 #include "api/dispatch.h"
 #include "core/ending.h"
 #include "core/mpi_compat.h"
-#include "model/flight.h"
 #include "model/registry.h"
+#include "transport/rma/window.h"
 
 static bool may_call(const cco_comm *state, const cco_model *model)
 {
@@ -34,8 +34,8 @@ int CRESTA_Win_init(MPI_Comm comm)
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->hold != NULL)
             cco_models[i]->hold(state, may_call(state, cco_models[i]));
-    if (state->help != CCO_HELP_NONE)
-        cco_flights_prepare(state);
+    if (state->begins_ready) /* the windows of begins may have been given back */
+        cco_begins_prepare(state);
     return MPI_SUCCESS;
 }
 
@@ -51,6 +51,7 @@ int CRESTA_Win_finalize(void)
 {
     cco_endings_collect();
     cco_comm_for_each(let_go);
+    cco_windows_free(false);
     cco_endings_run();
     return MPI_SUCCESS;
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ending.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/wait.h"
@@ -69,8 +68,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
         first->release(first->data);
         free(first);
     }
-    if (state->private_comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&state->private_comm);
+    cco_channel_close(&state->channel);
     free(state->program_rules);
     free(state);
     return MPI_SUCCESS;
@@ -90,7 +88,7 @@ static int make_key(void)
     return rc;
 }
 
-static MPI_Comm any_comm(void)
+static MPI_Comm first_comm(void)
 {
     pthread_mutex_lock(&lock);
     const MPI_Comm comm = states != NULL ? states->comm : MPI_COMM_NULL;
@@ -98,13 +96,18 @@ static MPI_Comm any_comm(void)
     return comm;
 }
 
+MPI_Comm cco_comm_any(void)
+{
+    const cco_comm_last *last = &cco_comm_looked_up;
+    const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED);
+    return last->state != NULL && last->ended == ended ? last->comm : first_comm();
+}
+
 void cco_comm_end(void)
 {
-    cco_endings_collect();
-    for (MPI_Comm comm = any_comm(); comm != MPI_COMM_NULL; comm = any_comm())
+    for (MPI_Comm comm = first_comm(); comm != MPI_COMM_NULL; comm = first_comm())
         if (PMPI_Comm_delete_attr(comm, keyval) != MPI_SUCCESS)
             break;
-    cco_endings_run();
     if (keyval != MPI_KEYVAL_INVALID)
         PMPI_Comm_free_keyval(&keyval);
 }
@@ -134,7 +137,7 @@ cco_comm *cco_comm_create(MPI_Comm comm)
         return NULL;
     state->comm = comm;
     state->inter = inter;
-    state->private_comm = MPI_COMM_NULL;
+    state->channel.comm = MPI_COMM_NULL;
     PMPI_Comm_rank(comm, &state->rank);
     PMPI_Comm_size(comm, &state->size);
     cco_comm_read_name(state);
@@ -146,22 +149,16 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     return state;
 }
 
-/* Not a duplicate: that would call the copy functions of the program's attributes. */
-MPI_Comm cco_comm_private(cco_comm *state)
+cco_channel *cco_comm_channel(cco_comm *state)
 {
-    MPI_Group group;
-    if (state->private_comm != MPI_COMM_NULL || PMPI_Comm_group(state->comm, &group) != MPI_SUCCESS)
-        return state->private_comm;
-    if (PMPI_Comm_create(state->comm, group, &state->private_comm) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(state->private_comm, MPI_ERRORS_RETURN);
-    PMPI_Group_free(&group);
-    return state->private_comm;
+    if (state->channel.comm == MPI_COMM_NULL && !cco_channel_open(&state->channel, state->comm))
+        return NULL;
+    return &state->channel;
 }
 
 int cco_comm_unsupported(cco_comm *state)
 {
-    if (cco_comm_private(state) != MPI_COMM_NULL)
-        cco_all(true, state->private_comm);
+    cco_all(true, state->comm);
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/helper.h"
+#include "core/channel.h"
+#include "core/facts.h"
 #include "core/model.h"
 #include "core/profile.h"
 
@@ -41,8 +42,12 @@ typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
     bool inter;      /* an intercommunicator: every call goes to the MPI */
-    cco_help help;   /* the least that helpers do on a rank: what begins may run (model/flight.h) */
+    cco_facts facts; /* what its ranks have agreed on, once they are ready */
     bool ready;      /* ranks have agreed, choices are made */
+    bool begins_ready;  /* so is what begins run over (model/flight.h) */
+    bool begins_wanted; /* the next blocking call makes it ready: `untold` has all bits until then,
+                           and `plain` none */
+    uint32_t plain_then, untold_then; /* what they will be */
     uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
     uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
     uint32_t untold; /* bit per collective: there is something to say first, or to stop for */
@@ -51,7 +56,7 @@ typedef struct cco_comm {
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
-    MPI_Comm private_comm; /* of the same ranks, for our messages; MPI_COMM_NULL until needed */
+    cco_channel channel;   /* for our messages; none until it is needed */
     void *program_rules;   /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
     struct cco_comm *previous, *next; /* all states, for the profile */
@@ -86,10 +91,9 @@ cco_comm *cco_comm_create(MPI_Comm comm);
 /* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
 void cco_comm_read_name(cco_comm *state);
 
-/* A communicator of the same ranks for what must not meet the program's messages, or must not keep
- * its communicator alive; errors on it are returned.  Collective when it is made, in the first
- * call. MPI_COMM_NULL if the MPI refuses. */
-MPI_Comm cco_comm_private(cco_comm *state);
+/* The channel for messages of ours, made in the first call, which is collective; NULL on all ranks
+ * if the MPI makes no communicator for it. */
+cco_channel *cco_comm_channel(cco_comm *state);
 
 /* What a call returns that all ranks refuse after rank 0 has said why: first waits for that, since
  * an error handler may end the job.  Collective; the caller calls the handler. */
@@ -124,6 +128,10 @@ void *cco_comm_attach(cco_comm *state, const void *key, size_t size, void (*rele
 
 /* Calls `visit` for every state there is. */
 void cco_comm_for_each(void (*visit)(cco_comm *state));
+
+/* A communicator that has a state: the one that this thread looked up last, if it is still there.
+ * MPI_COMM_NULL if none has. */
+MPI_Comm cco_comm_any(void);
 
 /* Ends all states, those of communicators that the program never freed too.  No state may be made
  * afterwards. */

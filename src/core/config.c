@@ -165,7 +165,9 @@ static bool read_debug_word(cco_debug *d, const char *word, size_t length)
         d->delay = strtoul(word + 6, &end, 10);
     else if (strncmp(word, "fail=", 5) == 0)
         d->fail = strtoul(word + 5, &end, 10);
-    return end == word + length && (d->delay > 0 || d->fail > 0);
+    else if (strncmp(word, "disagree=", 9) == 0)
+        d->disagree = strtoul(word + 9, &end, 10);
+    return end == word + length && (d->delay > 0 || d->fail > 0 || d->disagree > 0);
 }
 
 static void read_debug(cco_config *c)
@@ -175,7 +177,8 @@ static void read_debug(cco_config *c)
         const size_t length = strcspn(word, ",");
         if (!read_debug_word(&c->debug, word, length))
             snprintf(c->error, sizeof c->error,
-                     "CRESTA_DEBUG: no '%.*s'; possible: check, trace, delay=SEED, fail=K",
+                     "CRESTA_DEBUG: no '%.*s'; possible: check, trace, delay=SEED, fail=K,"
+                     " disagree=SEED",
                      (int)(length < 40 ? length : 40), word);
         word += length + (word[length] == ',');
     }
@@ -224,9 +227,10 @@ uint64_t cco_config_hash(void)
 {
     const cco_config *c = &cco_configured;
     char numbers[192];
-    snprintf(numbers, sizeof numbers, "%d %u %d %d %zu %d %zu %d %zu %d %d %d %lu %lu",
+    snprintf(numbers, sizeof numbers, "%d %u %d %d %zu %d %zu %d %zu %d %d %d %lu %lu %lu",
              c->profile != NULL, c->profile_wait, (int)c->fallback, (int)c->async, c->shm_memory,
              c->os_window.dynamic, c->os_window.bytes, c->caf_buffer.dynamic, c->caf_buffer.bytes,
-             c->protect, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
+             c->protect, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail,
+             c->debug.disagree);
     return cco_hash(cco_hash(0, c->impl), numbers);
 }

@@ -36,6 +36,7 @@ typedef struct cco_debug {
     bool check, trace;
     unsigned long delay; /* seed */
     unsigned long fail;  /* number of the operation */
+    unsigned long disagree; /* seed (core/facts.h) */
 } cco_debug;
 
 /* Memory for one-sided operations: CRESTA_OS_WINDOW, CRESTA_CAF_BUFFER. */

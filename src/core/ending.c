@@ -25,7 +25,7 @@ static _Thread_local struct {
 /* Unlike those of other processes: ranks may come from several worlds. */
 static uint64_t new_number(void)
 {
-    static uint32_t count;
+    static uint32_t count = 1; /* no number is 0 */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     const uint64_t here = (uint64_t)now.tv_nsec * 2654435761u ^ (uint64_t)getpid() * 40503u;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/facts.h"
 
 enum {
     SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
@@ -199,7 +200,7 @@ static bool create(cco_helper_look look)
     kept = look;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    const bool created = pthread_create(&thread, NULL, work, &kept) == 0;
+    const bool created = !cco_disagrees() && pthread_create(&thread, NULL, work, &kept) == 0;
     if (created)
         pthread_setname_np(thread, "crestacoll");
     pthread_sigmask(SIG_SETMASK, &before, NULL);

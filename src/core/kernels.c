@@ -5,6 +5,7 @@
 #include "core/kernels.h"
 
 #include "core/call.h"
+#include "core/facts.h"
 
 typedef enum family {
     SIGNED,
@@ -225,7 +226,7 @@ cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
 
 cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type)
 {
-    int best = CCO_ISAS - 1;
+    int best = CCO_ISAS - 1 - (int)cco_disagreement(CCO_ISAS);
     while (loops_of((cco_isa)best) == NULL)
         best--;
     return cco_kernel_in((cco_isa)best, op, type);

@@ -11,7 +11,7 @@
 #include "core/comm.h"
 #include "core/log.h"
 
-bool cco_recording;
+bool cco_profiled, cco_recording;
 
 static cco_clock_mark start;
 static uint32_t sample_below; /* of 2^32 */
@@ -22,7 +22,7 @@ void cco_profile_begin(unsigned rate)
 {
     start = cco_clock_now();
     sample_below = rate == 0 ? 0 : UINT32_MAX / rate;
-    cco_recording = true;
+    cco_profiled = cco_recording = true;
 }
 
 double cco_profile_wall(void)

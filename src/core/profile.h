@@ -47,6 +47,9 @@ typedef struct cco_rows {
 struct cco_choice;
 struct cco_comm;
 
+/* True once there will be a profile: all ranks have agreed on it. */
+extern bool cco_profiled;
+
 /* True while calls are to be recorded; MPI_Pcontrol switches it. */
 extern bool cco_recording;
 

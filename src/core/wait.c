@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <time.h>
 
+#include "core/facts.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 
@@ -19,6 +20,21 @@ int cco_wait(MPI_Request *request)
         const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || done)
             return rc;
+    }
+}
+
+int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what)
+{
+    const time_t start = time(NULL);
+    for (int tries = 0;; cco_pause(&tries)) {
+        int done = 0;
+        const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+        if (late != NULL && time(NULL) - start > seconds) {
+            late(what);
+            late = NULL;
+        }
     }
 }
 
@@ -106,7 +122,9 @@ void cco_wait_look_around(MPI_Comm world)
     int ranks = 1, cores = 1;
     if (PMPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS)
         return;
-    if (count_node(node, &ranks, &cores) == MPI_SUCCESS)
+    if (count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);
+        cco_fact_crowded(ranks > cores);
+    }
     PMPI_Comm_free(&node);
 }

@@ -9,6 +9,10 @@
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
+/* The same; calls `late(what)` once if it takes longer than some seconds. */
+enum { CCO_PATIENCE = 10 /* seconds */ };
+int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what);
+
 /* Moves on what is under way in the MPI, and returns at once: for those who come back soon, or once
  * in a while.  Works from cco_move_begin to cco_move_end, which is before MPI_Finalize. */
 void cco_move_begin(void);

@@ -41,13 +41,10 @@ static void release(void *data)
     free(o);
 }
 
-/* NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
-        o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    return o;
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
 }
 
 /* Coarrays begin where all ranks of the job are.  A rank alone needs none. */
@@ -55,7 +52,7 @@ static const char *begin(const cco_comm *state)
 {
     if (state->size == 1)
         return NULL;
-    return cco_caf_begin(state->comm == MPI_COMM_WORLD ? MPI_COMM_WORLD : state->private_comm);
+    return cco_caf_begin(state->comm);
 }
 
 /* An area that is kept.  A communicator that got none asks again in its 2nd, 4th, 8th... call:
@@ -73,7 +70,7 @@ static const char *keep(own *o, cco_comm *state, int via)
     const size_t least = cco_stream_share(p, cco_stream_ring(p, 0));
     if (why == NULL)
         why = cco_caf_keep(area, least, cco_configured.caf_buffer.bytes, cco_stream_share(p, 0),
-                           state->private_comm);
+                           state->comm);
     o->kept[via].there = why == NULL;
     o->kept[via].why = why;
     if (why == NULL)
@@ -102,7 +99,7 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const size_t ring = cco_lane_ring(state, call, cco_configured.caf_buffer.bytes);
     const size_t share = cco_stream_share(state->size, ring);
     if (why == NULL)
-        why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->private_comm);
+        why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->comm);
     if (why != NULL)
         return cco_run_below(&cco_model_caf, state, call, why);
     cco_lane_open(&o->made[via], &area.area, via == GET, state);
@@ -119,10 +116,6 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_arguments_fine(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
-    if (o == NULL) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
-        return MPI_ERR_COMM;
-    }
     const long buffer = way->options[BUFFER];
     const bool dynamic = buffer == DYNAMIC ||
                          (buffer == AS_CONFIGURED && cco_configured.caf_buffer.dynamic);
@@ -132,9 +125,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 /* CRESTA_Win_init: part of the coarray is taken now if a call may want it. */
 static void hold(cco_comm *state, bool wanted)
 {
-    own *o = wanted ? own_of(state) : NULL;
-    if (o != NULL)
-        keep(o, state, PUT);
+    if (wanted)
+        keep(own_of(state), state, PUT);
 }
 
 /* OpenCoarrays locks the window for each put, and two threads must not at once. */

@@ -14,20 +14,40 @@
 #include "model/tower.h"
 #include "model/yard.h"
 
-void cco_flights_prepare(cco_comm *state)
+/* The course of an implementation's begins that its ranks can have; if that is another's, why. */
+static cco_course course_for(const cco_comm *state, const cco_way *way)
 {
     const char *why;
+    const cco_course course = way->model->course != NULL ? way->model->course(state, way, &why)
+                                                         : CCO_COURSE_NONE;
+    if (course > CCO_COURSE_MESSAGES && state->facts.linked)
+        return course;
+    return course != CCO_COURSE_NONE && state->facts.help == CCO_HELP_MPI ? CCO_COURSE_MESSAGES
+                                                                          : CCO_COURSE_NONE;
+}
+
+static bool visit_courses(cco_comm *state, bool make)
+{
+    bool any = false;
     for (int coll = 0; coll < CCO_COLLECTIVES && state->size > 1; coll++)
         for (int i = 0; i < state->choices[coll].count; i++) {
-            const cco_way *way = &state->choices[coll].list[i].way;
-            const cco_course course = way->model->course != NULL
-                                          ? way->model->course(state, way, &why)
-                                          : CCO_COURSE_NONE;
-            if (course > CCO_COURSE_MESSAGES && !CCO_PRELOADED)
+            const cco_course course = course_for(state, &state->choices[coll].list[i].way);
+            any = any || course != CCO_COURSE_NONE;
+            if (make && course != CCO_COURSE_NONE)
                 cco_yard_make(state, course);
-            else if (course != CCO_COURSE_NONE && state->help == CCO_HELP_MPI)
-                cco_yard_make(state, CCO_COURSE_MESSAGES);
         }
+    return any;
+}
+
+bool cco_flights_possible(cco_comm *state)
+{
+    return state->facts.help != CCO_HELP_NONE && visit_courses(state, false);
+}
+
+void cco_flights_prepare(cco_comm *state)
+{
+    if (state->facts.help != CCO_HELP_NONE)
+        visit_courses(state, true);
 }
 
 /* Why no begin of such a call goes over a course, wherever it is; NULL if it can.  The operation of
@@ -49,12 +69,16 @@ static const char *unfit(const cco_call *call, cco_course course)
 static const char *missing(const cco_comm *state, cco_course course)
 {
     if (course > CCO_COURSE_MESSAGES) {
-        if (state->help < CCO_HELP_MEMORY)
+        if (state->facts.help < CCO_HELP_MEMORY)
             return "there is no helper thread (CRESTA_ASYNC)";
+        if (!state->begins_ready)
+            return "the next blocking call on this communicator makes it ready";
         return cco_yard_has(state, course) ? NULL : "its ranks share no memory for begins";
     }
-    if (state->help < CCO_HELP_MPI)
+    if (state->facts.help < CCO_HELP_MPI)
         return "there is no helper thread that may call the MPI (CRESTA_ASYNC=thread)";
+    if (!state->begins_ready)
+        return "the next blocking call on this communicator makes it ready";
     return cco_yard_has(state, CCO_COURSE_MESSAGES) ? NULL : "the MPI has too few tags";
 }
 
@@ -87,13 +111,30 @@ cco_course cco_flight_course(const cco_comm *state, const cco_way *way, const cc
     return stays == NULL ? CCO_COURSE_MESSAGES : CCO_COURSE_NONE;
 }
 
+static bool could(const cco_comm *state, cco_course course)
+{
+    const cco_help needed = course > CCO_COURSE_MESSAGES ? CCO_HELP_MEMORY : CCO_HELP_MPI;
+    return course != CCO_COURSE_NONE && state->facts.help >= needed;
+}
+
+bool cco_flight_wants(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const char *why;
+    if (state->begins_ready || !has_course(state, way, call))
+        return false;
+    return could(state, way->model->course(state, way, &why)) ||
+           could(state, CCO_COURSE_MESSAGES);
+}
+
 const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cco_call *call)
 {
     const char *never;
     if (!has_course(state, way, call))
         return NULL;
     const cco_course course = way->model->course(state, way, &never);
-    return never == NULL && unfit(call, course) == NULL ? missing(state, course) : NULL;
+    if (never != NULL || unfit(call, course) != NULL)
+        return NULL;
+    return state->begins_ready || !could(state, course) ? missing(state, course) : NULL;
 }
 
 /* Types may be freed before the end: of those that are still needed then, a duplicate. */

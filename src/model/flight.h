@@ -10,13 +10,20 @@
 
 #include "core/comm.h"
 
-/* Makes what the flights of a communicator need, in a collective call; nothing if it is there. */
+/* True if a rule of a communicator lets begins run as flights, the same on all ranks. */
+bool cco_flights_possible(cco_comm *state);
+
+/* Makes what they need, in a collective call; nothing if it is there. */
 void cco_flights_prepare(cco_comm *state);
 
 /* What a call on a communicator that is set up begins over, the same on all ranks.  `*why` says why
  * that is not what its rule asks for; NULL if it is. */
 cco_course cco_flight_course(const cco_comm *state, const cco_way *way, const cco_call *call,
                              const char **why);
+
+/* True if a begin of such a call could go over a course if that were made ready, which it is not
+ * yet; the same on all ranks. */
+bool cco_flight_wants(const cco_comm *state, const cco_way *way, const cco_call *call);
 
 /* What its rule asks for and cannot be had here, for CRESTA_FALLBACK=error; NULL if it can, or if
  * no begin ever has it: a model that leaves its begins to another, the program's operations. */

@@ -52,6 +52,9 @@ int cco_frame_drain(const cco_frame *f);
 /* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
 char *cco_workshop_room(cco_workshop *shop, cco_base base, size_t n);
 
+/* What of that it has, bytes. */
+size_t cco_workshop_bytes(const cco_workshop *shop);
+
 /* Gives large memories back, or all. */
 void cco_workshop_trim(cco_workshop *shop);
 void cco_workshop_empty(cco_workshop *shop);

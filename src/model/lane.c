@@ -8,7 +8,7 @@
 size_t cco_lane_ring(const cco_comm *state, const cco_call *call, size_t most)
 {
     const size_t ring = cco_stream_ring(state->size, most);
-    const MPI_Comm comm = state->private_comm;
+    const MPI_Comm comm = state->comm;
     uint64_t wish = (uint64_t)cco_bytes(call, state->rank, state->size), all = wish;
     MPI_Request request;
     if (PMPI_Iallreduce(&wish, &all, 1, MPI_UINT64_T, MPI_MAX, comm, &request) == MPI_SUCCESS)

@@ -41,32 +41,34 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-static void close_line(line *l)
+/* Streams that were given up leave a window in which nobody knows what is where. */
+static void close_line(line *l, bool retire)
 {
+    l->window.broken = l->lane.stream.broken;
     cco_lane_close(&l->lane);
-    cco_window_free(&l->window);
-    cco_epochs_close(&l->epochs);
-    cco_fences_close(&l->fences);
+    (retire ? cco_window_retire : cco_window_free)(&l->window);
+    cco_epochs_close(&l->epochs, retire);
+    cco_fences_close(&l->fences, retire);
 }
 
 static void release(void *data)
 {
     own *o = data;
     for (int i = 0; i < LINES; i++) {
-        close_line(&o->kept[i].line);
-        cco_lane_empty(&o->kept[i].line.lane);
+        line *l = &o->kept[i].line;
+        l->window.held = l->epochs.words.held = l->epochs.data.held = l->fences.window.held =
+            o->held;
+        close_line(l, true);
+        cco_lane_empty(&l->lane);
         cco_lane_empty(&o->made[i].lane);
     }
     free(o);
 }
 
-/* NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
-        o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    return o;
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
 }
 
 /* Collective, the first time. */
@@ -78,31 +80,34 @@ static bool can_share(own *o, MPI_Comm comm)
     return o->share;
 }
 
-static const char *open_streams(line *l, int kind, cco_comm *state, size_t ring, bool share)
+static const char *open_streams(line *l, int kind, cco_comm *state, size_t ring, bool share,
+                                cco_window_life life)
 {
     const size_t zero = cco_stream_share(state->size, 0);
     const char *why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero,
-                                      state->private_comm, share);
+                                      state->comm, share, life);
     if (why == NULL)
         cco_lane_open(&l->lane, &l->window.area, kind == GETS || kind == GETS_BY_CALLS, state);
     return why;
 }
 
 /* NULL on all ranks, or on all why there is none. */
-static const char *open_line(own *o, line *l, int kind, cco_comm *state, size_t ring)
+static const char *open_line(own *o, line *l, int kind, cco_comm *state, size_t ring,
+                             cco_window_life life)
 {
-    const MPI_Comm comm = state->private_comm;
+    const MPI_Comm comm = state->comm;
     const char *why;
     if (kind == FENCES) {
-        why = cco_fences_open(&l->fences, ring, comm);
+        why = cco_fences_open(&l->fences, ring, comm, life);
         if (why == NULL)
             cco_scheduled_over(&l->lane.scheduled, &cco_transport_fences, &l->fences, state);
     } else if (kind == EPOCHS) {
-        why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm));
+        why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm), life);
         if (why == NULL)
             cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
     } else {
-        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm));
+        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm),
+                           life);
     }
     return why;
 }
@@ -114,7 +119,7 @@ static const char *keep(own *o, int kind, cco_comm *state)
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
         o->kept[kind].why = open_line(o, &o->kept[kind].line, kind, state,
-                                      cco_stream_ring(state->size, bytes));
+                                      cco_stream_ring(state->size, bytes), CCO_WINDOW_KEPT);
     }
     return o->kept[kind].why;
 }
@@ -136,11 +141,11 @@ static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const
 {
     const size_t ring = cco_lane_ring(state, call, cco_configured.os_window.bytes);
     line *l = &o->made[kind];
-    const char *why = open_line(o, l, kind, state, ring);
+    const char *why = open_line(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
     if (why != NULL)
         return cco_run_below(&cco_model_os, state, call, why);
     const int rc = run_line(l, state, way, call);
-    close_line(l);
+    close_line(l, false);
     return rc;
 }
 
@@ -169,10 +174,6 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_arguments_fine(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
-    if (o == NULL) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
-        return MPI_ERR_COMM;
-    }
     const int kind = kind_of(way);
     if (is_dynamic(o, way))
         return run_made(o, kind, state, way, call);
@@ -209,8 +210,6 @@ static cco_course course(const cco_comm *state, const cco_way *way, const char *
 static void hold(cco_comm *state, bool wanted)
 {
     own *o = own_of(state);
-    if (o == NULL)
-        return;
     o->held = true;
     if (wanted)
         keep(o, PUTS, state);
@@ -224,7 +223,7 @@ static void let_go(cco_comm *state)
         return;
     o->held = false;
     for (int i = 0; i < LINES; i++) {
-        close_line(&o->kept[i].line);
+        close_line(&o->kept[i].line, false);
         o->kept[i].asked = false;
     }
 }

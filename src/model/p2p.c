@@ -28,11 +28,14 @@ static own *own_of(cco_comm *state)
     own *o = cco_comm_attached(state, &own_key);
     if (o != NULL)
         return o;
-    const MPI_Comm comm = cco_comm_private(state);
-    if (comm == MPI_COMM_NULL)
+    cco_channel *channel = cco_comm_channel(state);
+    if (channel == NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    o->p2p = (cco_p2p){.comm = comm, .last = CCO_P2P_LAST};
+    o->p2p = (cco_p2p){.comm = channel->comm,
+                       .first = channel->tags,
+                       .last = CCO_CHANNEL_TAGS - 1,
+                       .broken = &channel->broken};
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;
 }

@@ -9,6 +9,8 @@
 #include "core/log.h"
 #include "transport/rma/shared.h"
 
+enum { PART = 4 };
+
 /* Bytes of a rank's part of a runway, whole pages. */
 static size_t part_of(const cco_comm *state, size_t most)
 {
@@ -20,7 +22,8 @@ static size_t part_of(const cco_comm *state, size_t most)
 static bool make_segment(cco_runways *r, cco_comm *state, size_t bytes)
 {
     cco_segment *segment = &r->segment;
-    if (!cco_segment_make(segment, bytes, cco_configured.shm_memory, state->private_comm))
+    const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
+    if (!cco_segment_make(segment, bytes, most, state->comm))
         return false;
     for (int i = 0; i < state->size; i++)
         r->shares[i] = segment->memory + (size_t)i * segment->share;
@@ -29,9 +32,9 @@ static bool make_segment(cco_runways *r, cco_comm *state, size_t bytes)
 
 static bool make_window(cco_runways *r, cco_comm *state, size_t bytes)
 {
-    const MPI_Comm comm = state->private_comm;
+    const MPI_Comm comm = state->comm;
     if (!cco_window_can_share(comm) ||
-        cco_window_make(&r->window, bytes, bytes, comm, true) != NULL)
+        cco_window_make(&r->window, bytes, bytes, comm, true, CCO_WINDOW_KEPT) != NULL)
         return false;
     for (int i = 0; i < state->size; i++)
         r->shares[i] = r->window.area.shares[i];
@@ -80,12 +83,6 @@ cco_runways *cco_runways_make(cco_comm *state, cco_course course)
     return NULL;
 }
 
-void cco_runways_close(cco_runways *r)
-{
-    if (r != NULL)
-        cco_window_free(&r->window);
-}
-
 void cco_runways_free(cco_runways *r)
 {
     if (r == NULL)
@@ -95,6 +92,7 @@ void cco_runways_free(cco_runways *r)
         free(r->list[i].area.shares);
     }
     cco_segment_free(&r->segment);
+    cco_window_retire(&r->window);
     free(r->shares);
     free(r);
 }

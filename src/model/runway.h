@@ -38,9 +38,8 @@ typedef struct cco_runways {
  * is none. */
 cco_runways *cco_runways_make(cco_comm *state, cco_course course);
 
-/* Afterwards no flight may have one.  The first part is collective where there is a window. */
-void cco_runways_close(cco_runways *runways);
-void cco_runways_free(cco_runways *runways); /* NULL: nothing */
+/* Afterwards no flight may have one.  Local; NULL: nothing. */
+void cco_runways_free(cco_runways *runways);
 
 /* The runway of the next begin. */
 static inline cco_runway *cco_runway_next(cco_runways *runways)

@@ -80,7 +80,7 @@ static void make_boards(own *o, cco_comm *state, part part)
     for (int i = first_board[part]; i < first_board[part + 1]; i++)
         share += cco_board_share(slots[i], rings[i]);
     uint64_t mark = 0;
-    if (!cco_pool_take(segment, share, cco_configured.shm_memory, cco_comm_private(state), &mark))
+    if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
         return;
     size_t before = 0;
     for (int i = first_board[part]; i < first_board[part + 1]; i++) {
@@ -108,13 +108,10 @@ static bool has_boards(own *o, cco_comm *state, const cco_flat *plan)
     return o->segments[part].memory != NULL;
 }
 
-/* NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    if (o == NULL && cco_comm_private(state) != MPI_COMM_NULL)
-        o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    return o;
+    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
 }
 
 static int run_as_p2p(cco_comm *state, const cco_call *call)
@@ -159,7 +156,8 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         return run_as_p2p(state, call);
     int rc = cco_frame_make(&frame, state, call, true, &o->shop);
     if (rc == MPI_SUCCESS) {
-        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS, cco_pause_crowds());
+        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS,
+                                            state->facts.crowded);
         if (!has_boards(o, state, &plan)) {
             cco_workshop_trim(&o->shop);
             return run_below(state, call);
@@ -189,10 +187,6 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
-    if (o == NULL) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_COMM);
-        return MPI_ERR_COMM;
-    }
     kept *k = &o->kept[cco_memo_place(call)];
     if (cco_memo_holds(&k->memo, 0, way, call))
         return run_again(state, o, k, call);

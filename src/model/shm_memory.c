@@ -60,10 +60,8 @@ static int free_number(const cco_regions *regions)
 /* Gives a block memory that all ranks map, and a number; false on all ranks if there is none. */
 static bool share(block *b, cco_comm *state, size_t bytes)
 {
-    const MPI_Comm comm = cco_comm_private(state);
+    const MPI_Comm comm = state->comm;
     cco_regions *regions = cco_comm_attached(state, &regions_key);
-    if (comm == MPI_COMM_NULL)
-        return false;
     if (regions == NULL)
         regions = cco_comm_attach(state, &regions_key, sizeof *regions, release);
     const size_t most = most_of_all(bytes, comm);

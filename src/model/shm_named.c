@@ -19,7 +19,7 @@ static bool open_area(cco_shm_named *named, cco_comm *state)
                        .rank = state->rank,
                        .size = n,
                        .shares = malloc((size_t)n * sizeof *area->shares),
-                       .comm = state->private_comm};
+                       .comm = state->comm};
     for (int i = 0; i < n && area->shares != NULL; i++)
         area->shares[i] = named->segment.memory + (size_t)i * named->segment.share;
     return area->shares != NULL;
@@ -32,9 +32,9 @@ bool cco_shm_named_there(cco_shm_named *named, cco_comm *state)
         return named->segment.memory != NULL;
     named->asked = true;
     if (!cco_segment_make(&named->segment, share, cco_configured.shm_memory,
-                          cco_comm_private(state)))
+                          state->comm))
         return false;
-    if (!cco_all(open_area(named, state), state->private_comm)) {
+    if (!cco_all(open_area(named, state), state->comm)) {
         cco_shm_named_free(named);
         return false;
     }

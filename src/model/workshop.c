@@ -21,6 +21,14 @@ char *cco_workshop_room(cco_workshop *shop, cco_base base, size_t n)
     return shop->memory[base];
 }
 
+size_t cco_workshop_bytes(const cco_workshop *shop)
+{
+    size_t bytes = 0;
+    for (int base = 0; base < CCO_BASES; base++)
+        bytes += shop->room[base];
+    return bytes;
+}
+
 static void drop(cco_workshop *shop, size_t beyond)
 {
     for (int base = 0; base < CCO_BASES; base++)

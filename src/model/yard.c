@@ -2,7 +2,6 @@
 /* yard.c - see yard.h.  Begins come from one thread at a time, flights come back from any. */
 #include "model/yard.h"
 
-#include <limits.h>
 #include <stdlib.h>
 
 #include "core/log.h"
@@ -10,9 +9,8 @@
 #include "model/tower.h"
 
 struct cco_yard {
-    MPI_Comm comm;   /* all messages of flights pass here */
-    cco_comm *state; /* NULL when the program has freed its communicator */
-    int pairs;       /* of tags that flights may have */
+    cco_channel channel; /* for messages: that of the communicator, which the yard has from now on
+                            if the program frees the communicator first */
     unsigned number; /* of begins on messages, equal on all ranks */
     cco_runways *runways[CCO_COURSES];
     bool asked[CCO_COURSES]; /* for runways: they are there, or never will be */
@@ -24,16 +22,20 @@ struct cco_yard {
 };
 
 enum {
-    LEAST = 16384, /* pairs of tags, for as many begins at once; every MPI that we know has more */
-    KEPT = 32,     /* flights for the next begins: 10 KiB each, and their plans */
+    KEPT = 32,         /* flights for the next begins: 10 KiB each, and their plans; */
+    MEMORY = 4 << 20,  /* bytes of scratch and packed data that all of a process keep, */
+    OF_ONE = 64 << 10, /* and what each may have in any case */
 };
 
 static const char yard_key; /* its address is the key */
+
+static size_t kept_memory; /* scratch and packed data of the idle flights of this process */
 
 static void free_list(cco_flight *f)
 {
     while (f != NULL) {
         cco_flight *next = f->next;
+        __atomic_sub_fetch(&kept_memory, f->kept, __ATOMIC_RELAXED);
         cco_scheduled_empty(&f->own);
         free(f);
         f = next;
@@ -54,63 +56,27 @@ static void one_user_less(cco_yard *yard)
 static void one_less_in_the_air(cco_yard *yard)
 {
     if (__atomic_sub_fetch(&yard->airborne, 1, __ATOMIC_ACQ_REL) == 0)
-        PMPI_Comm_free(&yard->comm);
+        cco_channel_close(&yard->channel);
 }
 
-static bool has_window(const cco_yard *yard)
-{
-    return yard->runways[CCO_COURSE_PUTS] != NULL || yard->runways[CCO_COURSE_GETS] != NULL;
-}
-
-/* Windows end with the communicator, since that is collective: after the last flight.  All ranks
- * have begun it, and nothing that the program does can hold it up. */
-static void close_windows(cco_yard *yard)
-{
-    int tries = 0;
-    while (has_window(yard) && __atomic_load_n(&yard->airborne, __ATOMIC_ACQUIRE) > 1) {
-        cco_flights_move(true);
-        cco_pause(&tries);
-    }
-    for (int i = 0; i < CCO_COURSES; i++)
-        cco_runways_close(yard->runways[i]);
-}
-
-/* The program frees its communicator: ours is the yard's from now on. */
+/* The program frees its communicator: flights may still be under way. */
 static void release(void *data)
 {
     cco_yard **kept = data, *yard = *kept;
     free(kept);
     if (yard == NULL)
         return;
-    close_windows(yard);
-    yard->state->private_comm = MPI_COMM_NULL;
     one_less_in_the_air(yard);
     one_user_less(yard);
 }
 
-/* Tags beyond those of blocking calls: each flight has two. */
-static int tag_pairs(void)
-{
-    void *value = NULL;
-    int found = 0;
-    if (PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &value, &found) != MPI_SUCCESS || !found)
-        return 0;
-    const int most = *(int *)value;
-    return most > CCO_P2P_LAST ? (most - CCO_P2P_LAST) / 2 : 0;
-}
-
-/* NULL if there can be none. */
+/* The channel is the yard's to close, when the last flight on messages has landed. */
 static cco_yard *make(cco_comm *state)
 {
-    const MPI_Comm comm = tag_pairs() < LEAST ? MPI_COMM_NULL : cco_comm_private(state);
-    if (comm == MPI_COMM_NULL)
-        return NULL;
     cco_yard *yard = calloc(1, sizeof *yard);
     if (yard == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
-    yard->comm = comm;
-    yard->state = state;
-    yard->pairs = tag_pairs();
+    yard->channel.comm = MPI_COMM_NULL;
     yard->airborne = yard->users = 1;
     cco_yard **kept = cco_comm_attach(state, &yard_key, sizeof(yard), release);
     *kept = yard;
@@ -128,16 +94,23 @@ void cco_yard_make(cco_comm *state, cco_course course)
     cco_yard *yard = yard_of(state);
     if (yard == NULL)
         yard = make(state);
-    if (yard == NULL || course <= CCO_COURSE_MESSAGES || yard->asked[course])
+    if (yard->asked[course])
         return;
     yard->asked[course] = true;
-    yard->runways[course] = cco_runways_make(state, course);
+    if (course > CCO_COURSE_MESSAGES)
+        yard->runways[course] = cco_runways_make(state, course);
+    else if (!cco_channel_open(&yard->channel, state->comm))
+        yard->channel.comm = MPI_COMM_NULL;
 }
 
 bool cco_yard_has(const cco_comm *state, cco_course course)
 {
     const cco_yard *yard = yard_of(state);
-    return yard != NULL && (course == CCO_COURSE_MESSAGES || yard->runways[course] != NULL);
+    if (yard == NULL)
+        return false;
+    if (course > CCO_COURSE_MESSAGES)
+        return yard->runways[course] != NULL;
+    return yard->channel.comm != MPI_COMM_NULL && yard->channel.pairs != 0;
 }
 
 static cco_flight *new_flight(cco_yard *yard, cco_comm *state, cco_runway *runway)
@@ -147,7 +120,7 @@ static cco_flight *new_flight(cco_yard *yard, cco_comm *state, cco_runway *runwa
         return NULL;
     f->yard = yard;
     f->runway = runway;
-    f->p2p = (cco_p2p){.comm = yard->comm, .last = INT_MAX};
+    f->p2p = (cco_p2p){.comm = yard->channel.comm, .last = 1, .broken = &yard->channel.broken};
     if (runway != NULL)
         cco_scheduled_over(&f->own, &cco_transport_stream, &runway->stream, state);
     else
@@ -177,6 +150,8 @@ static cco_flight *take_idle(cco_yard *yard, const cco_runway *runway)
         return NULL;
     *link = f->next;
     __atomic_fetch_sub(&yard->kept, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&kept_memory, f->kept, __ATOMIC_RELAXED);
+    f->kept = 0;
     return f;
 }
 
@@ -190,8 +165,10 @@ cco_flight *cco_yard_leave(cco_comm *state, cco_course course)
         f = new_flight(yard, state, runway);
     if (f == NULL)
         return NULL;
-    if (runway == NULL)
-        f->p2p.tag = CCO_P2P_LAST + 2 * (int)(yard->number++ % (unsigned)yard->pairs);
+    if (runway == NULL) {
+        f->p2p.first = yard->channel.pairs + 2 * (int)(yard->number++ % CCO_CHANNEL_PAIRS);
+        f->p2p.tag = 0; /* as on the other ranks, where it may be another flight */
+    }
     __atomic_fetch_add(&yard->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&yard->airborne, 1, __ATOMIC_ACQ_REL);
     return f;
@@ -210,10 +187,23 @@ static void push(cco_yard *yard, cco_flight *f)
         ;
 }
 
+/* A few large calls under way at once, and then no more, must not keep their memory for ever. */
+static void keep_memory(cco_flight *f)
+{
+    const size_t n = cco_workshop_bytes(&f->own.shop);
+    f->kept = n > OF_ONE ? n : 0;
+    if (f->kept == 0 || __atomic_add_fetch(&kept_memory, n, __ATOMIC_RELAXED) <= MEMORY)
+        return;
+    cco_workshop_empty(&f->own.shop);
+    __atomic_sub_fetch(&kept_memory, f->kept, __ATOMIC_RELAXED);
+    f->kept = 0;
+}
+
 void cco_yard_take_back(cco_flight *f)
 {
     cco_yard *yard = f->yard;
     f->next = NULL;
+    keep_memory(f);
     if (__atomic_fetch_add(&yard->kept, 1, __ATOMIC_RELAXED) < KEPT) {
         push(yard, f);
     } else {

@@ -31,6 +31,7 @@ typedef struct cco_flight {
     MPI_Datatype *types; /* duplicates that the end needs, */
     int held;            /* so many */
     int rc;              /* what its request tells */
+    size_t kept;         /* bytes, while it is idle */
     MPI_Request request;
     struct cco_flight *next, *behind; /* of a list; of those who wait for a runway */
 } cco_flight;

@@ -50,6 +50,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_once(call);
     cco_staged *kept = NULL;
     int rc = cco_staged_find(state, &key, &kept);
+    if (rc == MPI_SUCCESS && kept == NULL)
+        return run_once(call);
     if (rc == MPI_SUCCESS)
         rc = run_kept(kept, call, state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */

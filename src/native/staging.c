@@ -6,20 +6,28 @@
 #include <string.h>
 
 #include "core/data.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/wait.h"
 #include "native/calls.h"
 
 enum {
     KEPT = 8,            /* per communicator; with both buffers they take at most 256 KiB of it */
+    COMMS = 64,          /* communicators on which requests are kept, of a process */
     LARGEST = 16 * 1024, /* bytes of a buffer; beyond, copying costs more than making it anew */
 };
 
 typedef struct shelf {
+    MPI_Comm comm; /* of the same ranks: requests keep a communicator alive, and are made in the
+                      same order on all ranks; MPI_COMM_NULL: there is none to be had */
     cco_staged kept[KEPT];
     int count;
     uint64_t now;
 } shelf;
+
+/* Communicators of this process for that.  MPIs have room for few. */
+static int comms;
 
 static const char shelf_key; /* its address is the key */
 
@@ -67,13 +75,26 @@ static void release_shelf(void *data)
     shelf *s = data;
     for (int i = 0; i < s->count; i++)
         let_go(&s->kept[i]);
+    if (s->comm != MPI_COMM_NULL) {
+        PMPI_Comm_free(&s->comm);
+        __atomic_fetch_sub(&comms, 1, __ATOMIC_RELAXED);
+    }
     free(s);
 }
 
 static shelf *shelf_of(cco_comm *state)
 {
     shelf *s = cco_comm_attached(state, &shelf_key);
-    return s != NULL ? s : cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
+    if (s != NULL)
+        return s;
+    s = cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
+    s->comm = MPI_COMM_NULL;
+    if (cco_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_disagrees(),
+                state->comm))
+        s->comm = cco_comm_copy(state->comm);
+    if (s->comm != MPI_COMM_NULL)
+        __atomic_fetch_add(&comms, 1, __ATOMIC_RELAXED);
+    return s;
 }
 
 /* How many blocks of key.bytes the staging buffers hold. */
@@ -86,7 +107,7 @@ static int blocks(cco_coll coll, int size, bool sending)
     return coll == CCO_GATHER || coll == CCO_ALLGATHER ? size : 1;
 }
 
-static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *kept)
+static int make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key, cco_staged *kept)
 {
     const size_t block = (size_t)key->bytes;
     const MPI_Count count = key->bytes / cco_type_size(key->type);
@@ -100,7 +121,7 @@ static int make(const cco_comm *state, const cco_staged_key *key, cco_staged *ke
         .coll = key->coll,
         .root = key->root,
         .op = key->op,
-        .comm = state->private_comm,
+        .comm = comm,
         .sendbuf = kept->send,
         .recvbuf = kept->recv,
         .sendcount = count,
@@ -127,8 +148,9 @@ static cco_staged *place(shelf *s)
 int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept)
 {
     shelf *s = shelf_of(state);
-    if (cco_comm_private(state) == MPI_COMM_NULL)
-        return MPI_ERR_COMM;
+    *kept = NULL;
+    if (s->comm == MPI_COMM_NULL)
+        return MPI_SUCCESS;
     s->now++;
     for (int i = 0; i < s->count; i++)
         if (same(&s->kept[i].key, key)) {
@@ -137,7 +159,7 @@ int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kep
             return MPI_SUCCESS;
         }
     cco_staged fresh = {.used = s->now};
-    const int rc = make(state, key, &fresh);
+    const int rc = make(state, s->comm, key, &fresh);
     if (rc != MPI_SUCCESS) {
         free(fresh.send);
         free(fresh.recv);

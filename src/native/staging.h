@@ -27,7 +27,8 @@ typedef struct cco_staged {
 /* The key of a call; false if it has none.  The same answer on all ranks. */
 bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_key *key);
 
-/* Finds the kept collective for `key`, or makes it (the same on all ranks).  Returns MPI_SUCCESS or
+/* Finds the kept collective for `key`, or makes it (the same on all ranks); NULL on all ranks if
+ * the communicator keeps none, because too many others do.  Returns MPI_SUCCESS or
  * what the MPI said.  Stops the job when memory runs out: to go on without it on one rank only
  * would hang the others. */
 int cco_staged_find(cco_comm *state, const cco_staged_key *key, cco_staged **kept);

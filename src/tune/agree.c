@@ -13,20 +13,27 @@
 
 enum { SHOWN = 400 }; /* characters of a rank's settings in a message */
 
-int cco_agree(MPI_Comm comm, const uint64_t *words, int count, bool *equal)
+int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most)
 {
-    uint64_t mine[8] = {0}, least[8] = {0};
+    uint64_t mine[2 * CCO_AGREED] = {0}, all[2 * CCO_AGREED] = {0};
     MPI_Request request;
-    for (int i = 0; i < count;
-         i++) { /* the minimum of the complement is the complement of the maximum */
+    int size = 1;
+    PMPI_Comm_size(comm, &size);
+    memcpy(least, words, (size_t)count * sizeof *words);
+    memcpy(most, words, (size_t)count * sizeof *words);
+    if (size == 1) /* MPICH 4.0 must not be waited in before MPI_Init, with a session of one rank */
+        return MPI_SUCCESS;
+    for (int i = 0; i < count; i++) { /* the least complement is the complement of the most */
         mine[2 * i] = words[i];
         mine[2 * i + 1] = ~words[i];
     }
-    int rc = PMPI_Iallreduce(mine, least, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
+    int rc = PMPI_Iallreduce(mine, all, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
     if (rc == MPI_SUCCESS)
         rc = cco_wait(&request);
-    for (int i = 0; i < count; i++)
-        equal[i] = rc == MPI_SUCCESS && least[2 * i] == ~least[2 * i + 1];
+    for (int i = 0; i < count; i++) {
+        least[i] = all[2 * i];
+        most[i] = ~all[2 * i + 1];
+    }
     return rc;
 }
 
@@ -95,12 +102,17 @@ void cco_agree_explain(MPI_Comm comm)
     wait_for_the_end(comm);
 }
 
-void cco_agree_on_config(MPI_Comm comm)
+void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count)
 {
-    const uint64_t words[] = {cco_config_hash(), cco_configured.error[0] != '\0'};
-    bool equal[2];
-    if (cco_agree(comm, words, 2, equal) != MPI_SUCCESS)
+    enum { CONFIGURATION, ERROR, WANTED };
+    uint64_t words[CCO_AGREED] = {cco_config_hash(), cco_configured.error[0] != '\0'};
+    uint64_t least[CCO_AGREED], most[CCO_AGREED];
+    for (int i = 0; i < count; i++)
+        words[WANTED + i] = wanted[i];
+    if (cco_agree(comm, words, WANTED + count, least, most) != MPI_SUCCESS)
         cco_fatal("cannot compare the environment of the ranks: the MPI's allreduce failed");
-    if (!equal[0] || !equal[1] || words[1])
+    if (least[CONFIGURATION] != most[CONFIGURATION] || most[ERROR])
         cco_agree_explain(comm);
+    for (int i = 0; i < count; i++)
+        wanted[i] = most[WANTED + i];
 }

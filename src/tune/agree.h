@@ -7,14 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Compares `count` (at most 4) words over the ranks of an intracommunicator; equal[i] says whether
- * words[i] is the same everywhere. Collective, one allreduce.  Returns MPI_SUCCESS or an MPI error
- * class. */
-int cco_agree(MPI_Comm comm, const uint64_t *words, int count, bool *equal);
+enum { CCO_AGREED = 8 /* words at most */ };
+
+/* The least and the most of each of `count` words over the ranks of an intracommunicator: if they
+ * are the same, so is the word everywhere.  Collective, one allreduce.  Returns MPI_SUCCESS or an
+ * MPI error class. */
+int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most);
 
 /* Collective: if a rank of `comm` has an error in its environment, or one that differs, one rank
- * says so and the job ends. */
-void cco_agree_on_config(MPI_Comm comm);
+ * says so and the job ends.  Each of `count` things wanted becomes true if any rank wants it. */
+void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count);
 
 /* The end of cco_agree_on_config, for a caller that found by itself that there is something to say.
  */

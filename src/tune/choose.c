@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "model/flight.h"
+#include "core/world.h"
 #include "model/registry.h"
 
 static cco_rules *user_rules, *builtin_rules;
@@ -83,7 +83,8 @@ static bool choose(cco_comm *state, cco_coll coll)
     choices->list = calloc(most, sizeof *choices->list);
     if (choices->list == NULL)
         return false;
-    for (int i = 0; i < 3; i++)
+    const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
+    for (int i = 0; i < 3 && !alone; i++)
         if (add_rules(choices, sources[i], coll, state))
             return shrink(choices);
     choices->list[choices->count++] = (cco_choice){
@@ -93,7 +94,7 @@ static bool choose(cco_comm *state, cco_coll coll)
 
 bool cco_choose_for(cco_comm *state)
 {
-    const bool recorded = cco_configured.profile != NULL, told = cco_configured.log >= CCO_LOG_INFO;
+    const bool recorded = cco_profiled, told = cco_configured.log >= CCO_LOG_INFO;
     cco_comm_drop_choices(state);
     state->plain = state->sized = 0;
     state->untold = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
@@ -109,7 +110,5 @@ bool cco_choose_for(cco_comm *state)
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
             state->untold |= 1u << coll;
     }
-    if (state->help != CCO_HELP_NONE)
-        cco_flights_prepare(state);
     return true;
 }

@@ -163,8 +163,8 @@ static bool may_begin(MPI_Comm comm)
     if (comm == MPI_COMM_WORLD)
         return true;
     PMPI_Query_thread(&level);
-    return level < MPI_THREAD_MULTIPLE &&
-           PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same) == MPI_SUCCESS && same != MPI_UNEQUAL;
+    return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same) == MPI_SUCCESS && same != MPI_UNEQUAL &&
+           cco_all(level < MPI_THREAD_MULTIPLE, comm);
 }
 
 const char *cco_runtime_begin(MPI_Comm comm)

@@ -26,8 +26,10 @@ static void *open_flight(void *shared, int messages)
 static void begin(void *data)
 {
     flight *f = data;
+    cco_p2p *shared = f->shared;
+    shared->tag = (shared->tag + 1) & shared->last;
+    f->tag = shared->first + shared->tag;
     f->count = 0;
-    f->tag = f->shared->tag = (f->shared->tag + 1) & f->shared->last;
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */
@@ -87,6 +89,8 @@ static int test(void *data, bool *done)
 static void abandon(void *data)
 {
     flight *f = data;
+    if (f->shared->broken != NULL)
+        __atomic_store_n(f->shared->broken, true, __ATOMIC_RELAXED);
     for (int i = 0; i < f->count; i++)
         if (f->requests[i] != MPI_REQUEST_NULL) {
             PMPI_Cancel(&f->requests[i]);

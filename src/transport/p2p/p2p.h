@@ -5,13 +5,13 @@
 
 #include "sched/transport.h"
 
-enum { CCO_P2P_LAST = 32767 }; /* tag that every MPI has */
-
 /* What the flights of a communicator share. */
 typedef struct cco_p2p {
     MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
-    int tag;       /* of the schedule that started last: the same on all ranks */
-    int last;      /* tag before it begins again with 0: a power of two less 1 */
+    int first;     /* tag; */
+    int last;      /* so many more, a power of two less 1: schedules take them in turn */
+    int tag;       /* of the schedule that started last, after the first: the same on all ranks */
+    bool *broken;  /* set where a message may be on its way that nobody takes */
 } cco_p2p;
 
 extern const cco_transport cco_transport_p2p;

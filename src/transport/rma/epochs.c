@@ -23,28 +23,30 @@ static bool make_room(cco_epochs *e, size_t n)
     return cco_turns_make(&e->turns, (int)n) && e->pairs != NULL && e->list != NULL;
 }
 
-const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool share)
+const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool share,
+                            cco_window_life life)
 {
     int size;
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
-    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, share);
+    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, share, life);
     if (why == NULL)
-        why = cco_window_make_bare(&e->data, n * piece, comm);
+        why = cco_window_make_bare(&e->data, n * piece, comm, CCO_WINDOW_POSTED, life);
     if (why == NULL && !cco_all(make_room(e, n), comm))
         why = "no memory";
     if (why == NULL)
         PMPI_Comm_group(comm, &e->everybody);
     else
-        cco_epochs_close(e);
+        cco_epochs_close(e, false);
     return why;
 }
 
-void cco_epochs_close(cco_epochs *e)
+void cco_epochs_close(cco_epochs *e, bool retire)
 {
-    cco_window_free(&e->words);
-    cco_window_free(&e->data);
+    void (*const end)(cco_window *) = retire ? cco_window_retire : cco_window_free;
+    end(&e->words);
+    end(&e->data);
     if (e->pairs != NULL && e->everybody != MPI_GROUP_NULL)
         PMPI_Group_free(&e->everybody);
     free(e->pairs);

@@ -37,8 +37,12 @@ typedef struct cco_epochs {
 /* Makes both windows, with pieces of `piece` bytes, at most INT_MAX; that of the words in memory
  * that ranks share, if they are to `share` and can.  Collective.  NULL on all ranks, or on all why
  * there can be none. */
-const char *cco_epochs_open(cco_epochs *epochs, size_t piece, MPI_Comm comm, bool share);
-void cco_epochs_close(cco_epochs *epochs); /* collective; nothing if there is nothing */
+const char *cco_epochs_open(cco_epochs *epochs, size_t piece, MPI_Comm comm, bool share,
+                            cco_window_life life);
+
+/* Frees the windows, collective, or retires them with their communicator; nothing if there is
+ * nothing. */
+void cco_epochs_close(cco_epochs *epochs, bool retire);
 
 extern const cco_transport cco_transport_epochs;
 

@@ -22,13 +22,14 @@ static bool make_room(cco_fences *e, int n)
     return cco_turns_make(&e->turns, n) && e->pairs != NULL;
 }
 
-const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm)
+const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_window_life life)
 {
     int size;
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_fences){.piece = piece};
-    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm);
+    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm,
+                                           CCO_WINDOW_FENCED, life);
     if (why != NULL)
         return why;
     memset(e->window.area.share, 0, n * LINE);
@@ -37,13 +38,13 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm)
     else if (!cco_all(PMPI_Win_fence(0, e->window.win) == MPI_SUCCESS, comm))
         why = "the MPI makes no fences";
     if (why != NULL)
-        cco_fences_close(e);
+        cco_fences_close(e, false);
     return why;
 }
 
-void cco_fences_close(cco_fences *e)
+void cco_fences_close(cco_fences *e, bool retire)
 {
-    cco_window_free(&e->window);
+    (retire ? cco_window_retire : cco_window_free)(&e->window);
     free(e->pairs);
     cco_turns_free(&e->turns);
     *e = (cco_fences){0};

@@ -33,8 +33,12 @@ typedef struct cco_fences {
 
 /* Makes the window, with pieces of `piece` bytes, at most INT_MAX; collective.  NULL on all ranks,
  * or on all why there can be none. */
-const char *cco_fences_open(cco_fences *fences, size_t piece, MPI_Comm comm);
-void cco_fences_close(cco_fences *fences); /* collective; nothing if there is nothing */
+const char *cco_fences_open(cco_fences *fences, size_t piece, MPI_Comm comm,
+                            cco_window_life life);
+
+/* Frees the window, collective, or retires it with its communicator; nothing if there is nothing.
+ */
+void cco_fences_close(cco_fences *fences, bool retire);
 
 /* The schedule of a call has ended here, with or without success: returns when all have.
  * Collective. Returns MPI_SUCCESS or an MPI error class. */

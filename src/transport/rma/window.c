@@ -10,11 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/channel.h"
 #include "core/config.h"
 #include "core/ending.h"
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/wait.h"
+#include "core/world.h"
 #include "transport/rma/shared.h"
+#include "transport/rma/window_pool.h"
 
 enum {
     LOOKS = 16, /* one of so many lets the MPI get on */
@@ -146,39 +150,93 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
     return MPI_SUCCESS;
 }
 
-static const char *make_bare(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
+/* Windows of this process that are kept.  Each takes a communicator inside of the MPI. */
+enum { MOST = 64 };
+static int kept;
+
+/* Ranks of another world end at another time, and a session has no end that we know of: nobody
+ * would free the window. */
+static const char *may_keep(MPI_Comm comm)
 {
-    const char *why = shared ? NULL : cco_window_refused(comm);
-    *w = (cco_window){.win = MPI_WIN_NULL, .area.comm = comm};
-    if (why != NULL)
-        return why;
-    if (!cco_all(make(w, bytes, comm, shared) == MPI_SUCCESS, comm))
+    if (!cco_all(cco_in_world(comm), comm))
+        return "its ranks are of several worlds, or of a session: windows would outlive them";
+    if (!cco_all(__atomic_load_n(&kept, __ATOMIC_RELAXED) < MOST, comm))
+        return "its ranks keep as many windows as they may";
+    return NULL;
+}
+
+static void count(const cco_window *w, int change)
+{
+    if (w->life == CCO_WINDOW_KEPT)
+        __atomic_fetch_add(&kept, change, __ATOMIC_RELAXED);
+}
+
+/* Makes a new one on a communicator of ours: errors on the program's are the program's. */
+static const char *make_on_copy(cco_window *w, size_t bytes, MPI_Comm comm)
+{
+    const char *why = NULL;
+    MPI_Comm copy = cco_comm_copy(comm);
+    if (copy == MPI_COMM_NULL)
+        return "the MPI makes no communicator";
+    const bool made = make(w, bytes, copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
+    if (!cco_all(made && !cco_disagrees(), comm))
         why = "the MPI makes no window";
     else if (!cco_all(is_unified(w->win), comm))
         why = "windows of this MPI have separate memories";
+    if (why != NULL && cco_all(w->win != MPI_WIN_NULL, comm))
+        PMPI_Win_free(&w->win);
+    PMPI_Comm_free(&copy);
+    return why;
+}
+
+static const char *make_new(cco_window *w, size_t bytes, MPI_Comm comm)
+{
+    const char *why = w->life == CCO_WINDOW_KEPT ? may_keep(comm) : NULL;
+    if (why == NULL && w->use != CCO_WINDOW_SHARED)
+        why = cco_window_refused(comm);
+    if (why == NULL)
+        why = make_on_copy(w, bytes, comm);
     if (why != NULL) {
-        if (cco_all(w->win != MPI_WIN_NULL, comm))
-            PMPI_Win_free(&w->win);
         free(w->area.shares);
         *w = (cco_window){.win = MPI_WIN_NULL};
         return why;
     }
+    count(w, 1);
     w->number = cco_ending_number(comm);
     return NULL;
 }
 
-const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm)
+/* A retired one, or a new one. */
+static const char *get_window(cco_window *w, size_t bytes, MPI_Comm comm, cco_window_use use,
+                              cco_window_life life)
 {
-    return make_bare(w, bytes, comm, false);
+    *w = (cco_window){.win = MPI_WIN_NULL, .use = use, .life = life};
+    if (life != CCO_WINDOW_KEPT || !cco_window_pool_take(w, bytes, comm)) {
+        const char *why = make_new(w, bytes, comm);
+        if (why != NULL)
+            return why;
+    }
+    w->area.comm = comm;
+    w->held = false;
+    return NULL;
 }
 
-const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share)
+const char *cco_window_make_bare(cco_window *w, size_t bytes, MPI_Comm comm, cco_window_use use,
+                                 cco_window_life life)
 {
-    const char *why = make_bare(w, bytes, comm, share);
+    return get_window(w, bytes, comm, use, life);
+}
+
+const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm comm, bool share,
+                            cco_window_life life)
+{
+    const char *why = get_window(w, bytes, comm, share ? CCO_WINDOW_SHARED : CCO_WINDOW_LOCKED,
+                                 life);
     if (why != NULL)
         return why;
     memset(w->area.share, 0, zero);
-    w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
+    if (!w->locked)
+        w->locked = PMPI_Win_lock_all(MPI_MODE_NOCHECK, w->win) == MPI_SUCCESS;
     PMPI_Win_sync(w->win);
     cco_all(true, comm); /* nobody writes before all have come here */
     return NULL;
@@ -191,6 +249,7 @@ static void end(void *what)
         PMPI_Win_unlock_all(w->win);
     PMPI_Win_free(&w->win);
     free(w->area.shares);
+    count(w, -1);
     free(w);
 }
 
@@ -204,4 +263,19 @@ void cco_window_free(cco_window *w)
     *last = *w;
     *w = (cco_window){0};
     cco_ending(last->number, end, last);
+}
+
+void cco_window_retire(cco_window *w)
+{
+    if (w->win == MPI_WIN_NULL || w->area.kind == NULL)
+        return;
+    cco_window_pool_keep(w);
+    *w = (cco_window){0};
+}
+
+void cco_windows_free(bool all)
+{
+    cco_window w;
+    while (cco_window_pool_any(&w, all))
+        cco_window_free(&w);
 }

@@ -9,10 +9,26 @@
 
 #include "transport/stream/area.h"
 
+/* How a window is used: one epoch of passive target for all its life, or epochs of its owner. */
+typedef enum cco_window_use {
+    CCO_WINDOW_SHARED, /* the first, in memory that ranks read and write themselves */
+    CCO_WINDOW_LOCKED, /* the first, by calls */
+    CCO_WINDOW_FENCED,
+    CCO_WINDOW_POSTED
+} cco_window_use;
+
+/* How long it lives: MPI_Win_free waits for the other ranks, which MPI_Comm_free must not; so what
+ * a communicator keeps is retired with it, for another of its ranks (window_pool.h). */
+typedef enum cco_window_life { CCO_WINDOW_KEPT, CCO_WINDOW_FOR_A_CALL } cco_window_life;
+
 typedef struct cco_window {
     cco_area area;
     MPI_Win win;     /* MPI_WIN_NULL: there is none */
+    cco_window_use use;
+    cco_window_life life;
     bool locked;     /* the epoch is open */
+    bool held;       /* CRESTA_Win_finalize frees it */
+    bool broken;     /* what it holds is unknown: nobody else gets it */
     uint64_t number; /* core/ending.h */
 } cco_window;
 
@@ -24,13 +40,22 @@ const char *cco_window_refused(MPI_Comm comm);
  * Collective over `comm`, on which errors are returned.  NULL on all ranks, or on all why there can
  * be none. */
 const char *cco_window_make(cco_window *window, size_t bytes, size_t zero, MPI_Comm comm,
-                            bool share);
+                            bool share, cco_window_life life);
 
 /* The same without an epoch, nothing of it zero: memory for an owner who opens epochs himself. */
-const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm);
+const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm,
+                                 cco_window_use use, cco_window_life life);
 
 /* Ends the epoch and frees the window, if there is one; collective.  A struct of zero bytes has
  * none. */
 void cco_window_free(cco_window *window);
+
+/* The same for a window that is kept, when its communicator ends: local.  It is freed in
+ * MPI_Finalize, if nobody takes it. */
+void cco_window_retire(cco_window *window);
+
+/* CRESTA_Win_finalize and the end of the process: frees retired windows, those that are held or
+ * all; collective, in the order of their numbers (core/ending.h). */
+void cco_windows_free(bool all);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "core/facts.h"
 #include "core/wait.h"
 
 enum { ROOM = 8 };
@@ -106,7 +107,7 @@ static entry agree(size_t share, MPI_Comm comm)
     if (rank != 0)
         mine = find(&o, share, rank, ranks);
     const bool has = mine.segment.memory != NULL;
-    if (cco_all(has, comm))
+    if (cco_all(has && !cco_disagrees(), comm))
         return mine;
     if (has)
         cco_pool_keep(&mine.segment, mine.mark, mine.rank);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/facts.h"
 #include "core/wait.h"
 
 /* Where rank 0 has the memory.  Process numbers mean the same to those who run under the same boot
@@ -120,7 +121,8 @@ static bool take_pages(int file, size_t from, size_t size)
 static char *map(int file, const cco_segment *segment, int rank)
 {
     const size_t size = segment->share * (size_t)segment->ranks;
-    if (file < 0 || !take_pages(file, segment->share * (size_t)rank, segment->share))
+    if (file < 0 || cco_disagrees() ||
+        !take_pages(file, segment->share * (size_t)rank, segment->share))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory != MAP_FAILED ? memory : NULL;

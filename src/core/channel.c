@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* channel.c - see channel.h. */
+#include "core/channel.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/ending.h"
+#include "core/log.h"
+#include "core/wait.h"
+
+enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
+
+typedef struct cco_carrier {
+    MPI_Comm comm;
+    uint64_t number;      /* the same on all of its ranks, and no other has it */
+    uint64_t free[WORDS]; /* bit per channel */
+    int used;             /* channels */
+    int rank, size;
+    bool taken; /* a thread agrees on a channel of it */
+    struct cco_carrier *next;
+} carrier;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static carrier *carriers;
+
+/* Not a duplicate: that would call the copy functions of the program's attributes. */
+static MPI_Comm create(MPI_Comm comm)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Errhandler theirs;
+    MPI_Group group;
+    if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
+        return MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
+        if (PMPI_Comm_create(comm, group, &made) != MPI_SUCCESS)
+            made = MPI_COMM_NULL;
+        PMPI_Group_free(&group);
+    }
+    PMPI_Comm_set_errhandler(comm, theirs);
+    PMPI_Errhandler_free(&theirs);
+    return made;
+}
+
+MPI_Comm cco_comm_copy(MPI_Comm comm)
+{
+    MPI_Comm made = create(comm);
+    const bool there = made != MPI_COMM_NULL;
+    if (there)
+        PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+    if (!cco_all(there, comm) && there)
+        PMPI_Comm_free(&made);
+    return made;
+}
+
+/* Tags that this MPI has, where the standard promises to say so: MPI_COMM_WORLD, and communicators
+ * of sessions. */
+static int tags_of(MPI_Comm comm)
+{
+    int *value = NULL, found = 0, world = 0;
+    PMPI_Initialized(&world);
+    if (PMPI_Comm_get_attr(world ? MPI_COMM_WORLD : comm, MPI_TAG_UB, &value, &found) !=
+            MPI_SUCCESS ||
+        !found)
+        return CHANNELS * CCO_CHANNEL_TAGS - 1; /* every MPI has so many */
+    return *value;
+}
+
+static void place(cco_channel *channel, carrier *c, int number)
+{
+    const int span = 2 * CCO_CHANNEL_PAIRS, first = CHANNELS * CCO_CHANNEL_TAGS;
+    const bool room = (tags_of(c->comm) - first) / span > number;
+    *channel = (cco_channel){.comm = c->comm,
+                             .tags = number * CCO_CHANNEL_TAGS,
+                             .pairs = room ? first + number * span : 0,
+                             .carrier = c,
+                             .number = number};
+}
+
+/* With the lock. */
+static void unlink_carrier(carrier *c)
+{
+    carrier **link = &carriers;
+    while (*link != c)
+        link = &(*link)->next;
+    *link = c->next;
+}
+
+/* Nobody needs it any more: frees it.  Without the lock: MPI_Comm_free may do anything. */
+static void drop(carrier *c)
+{
+    PMPI_Comm_free(&c->comm);
+    free(c);
+}
+
+static bool has_free(const carrier *c)
+{
+    for (int i = 0; i < WORDS; i++)
+        if (c->free[i] != 0)
+            return true;
+    return false;
+}
+
+/* The oldest one for a communicator, which is this thread's until `settle`: two threads that agreed
+ * on channels of one carrier at once could get the same. */
+static carrier *reserve(MPI_Comm comm)
+{
+    carrier *found = NULL;
+    int rank, size, same;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    pthread_mutex_lock(&lock);
+    for (carrier *c = carriers; c != NULL; c = c->next)
+        if (!c->taken && c->rank == rank && c->size == size && has_free(c) &&
+            PMPI_Comm_compare(comm, c->comm, &same) == MPI_SUCCESS && same == MPI_CONGRUENT)
+            found = c;
+    if (found != NULL)
+        found->taken = true;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* The carrier gives a channel, or none if `number` is negative. */
+static void settle(carrier *c, int number)
+{
+    if (c == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    c->taken = false;
+    if (number >= 0) {
+        c->free[number / 64] &= ~((uint64_t)1 << number % 64);
+        c->used++;
+    }
+    const bool last = c->used == 0;
+    if (last)
+        unlink_carrier(c);
+    pthread_mutex_unlock(&lock);
+    if (last)
+        drop(c);
+}
+
+/* The first channel that is free on all ranks, if all have reserved the same carrier; else -1. */
+static int agree(const carrier *mine, MPI_Comm comm)
+{
+    uint64_t words[WORDS + 2] = {0}, all[WORDS + 2] = {0};
+    MPI_Request request;
+    if (mine != NULL) {
+        words[0] = mine->number;
+        pthread_mutex_lock(&lock);
+        memcpy(&words[2], mine->free, sizeof mine->free);
+        pthread_mutex_unlock(&lock);
+    }
+    words[1] = ~words[0];
+    if (PMPI_Iallreduce(words, all, WORDS + 2, MPI_UINT64_T, MPI_BAND, comm, &request) !=
+            MPI_SUCCESS ||
+        cco_wait(&request) != MPI_SUCCESS || all[0] != ~all[1] || all[0] == 0)
+        return -1;
+    for (int i = 0; i < CHANNELS; i++)
+        if (all[2 + i / 64] >> i % 64 & 1)
+            return i;
+    return -1;
+}
+
+/* With its first channel taken; NULL on all ranks if the MPI refuses. */
+static carrier *make(MPI_Comm comm)
+{
+    const MPI_Comm copy = cco_comm_copy(comm);
+    if (copy == MPI_COMM_NULL)
+        return NULL;
+    carrier *c = calloc(1, sizeof *c);
+    if (c == NULL) /* to go on without it on one rank only would hang the others */
+        cco_fatal("no memory for a communicator");
+    *c = (carrier){.comm = copy, .number = cco_ending_number(comm), .used = 1};
+    for (int i = 0; i < WORDS; i++)
+        c->free[i] = UINT64_MAX;
+    c->free[0] &= ~(uint64_t)1;
+    PMPI_Comm_rank(copy, &c->rank);
+    PMPI_Comm_size(copy, &c->size);
+    pthread_mutex_lock(&lock);
+    c->next = carriers;
+    carriers = c;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
+{
+    carrier *c = reserve(comm);
+    int number = agree(c, comm);
+    settle(c, number);
+    if (number < 0) {
+        c = make(comm);
+        number = 0;
+    }
+    if (c != NULL)
+        place(channel, c, number);
+    return c != NULL;
+}
+
+void cco_channel_close(cco_channel *channel)
+{
+    carrier *c = channel->carrier;
+    if (channel->comm == MPI_COMM_NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    if (!channel->broken)
+        c->free[channel->number / 64] |= (uint64_t)1 << channel->number % 64;
+    c->used--;
+    const bool last = c->used == 0 && !c->taken;
+    if (last)
+        unlink_carrier(c);
+    pthread_mutex_unlock(&lock);
+    *channel = (cco_channel){.comm = MPI_COMM_NULL};
+    if (last)
+        drop(c);
+}

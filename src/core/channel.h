@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* channel.h - where messages of ours pass: tags of our own on a communicator of our own, of the
+ * same ranks in the same order as the program's.
+ *
+ * MPIs have room for few communicators (MPICH: 2048), and programs use them up.  So communicators
+ * of one ordered group share one of ours, and each has a range of tags there.  Only messages with
+ * tags pass, never collectives: threads may use two communicators of a group at once, in another
+ * order on other ranks. */
+#ifndef CCO_CHANNEL_H
+#define CCO_CHANNEL_H
+
+#include <stdbool.h>
+
+#include "core/mpi_compat.h"
+
+enum {
+    CCO_CHANNEL_TAGS = 256,    /* of blocking calls: a power of two */
+    CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
+};
+
+struct cco_carrier; /* a communicator of ours */
+
+typedef struct cco_channel {
+    MPI_Comm comm; /* errors on it are returned; MPI_COMM_NULL: there is no channel */
+    int tags;      /* the first of CCO_CHANNEL_TAGS */
+    int pairs;     /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
+    bool broken;   /* a message may be on its way that nobody takes: nobody else gets the tags */
+    struct cco_carrier *carrier;
+    int number; /* there */
+} cco_channel;
+
+/* Gives a communicator a channel; collective over it.  True on all ranks, or false on all: the MPI
+ * refuses to make a communicator. */
+bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
+
+/* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
+void cco_channel_close(cco_channel *channel);
+
+/* A communicator of the same ranks, without their attributes, on which errors are returned;
+ * collective.  MPI_COMM_NULL on all ranks if the MPI refuses, of which the program's error handler
+ * is not told. */
+MPI_Comm cco_comm_copy(MPI_Comm comm);
+
+#endif

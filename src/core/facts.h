@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* facts.h - what a rank knows of itself, and what the ranks of a communicator agree on of that.
+ *
+ * Whatever ranks must decide alike may depend only on the arguments that the standard makes equal,
+ * on the configuration, and on agreed facts.  What a rank sees alone (its world, its cores, its
+ * thread level, a tool before it, memory that it does not get) becomes a fact here, or is agreed on
+ * by cco_all (core/wait.h) where it comes up.  tools/check_facts.py knows the functions that tell
+ * such things, and where they may be called. */
+#ifndef CCO_FACTS_H
+#define CCO_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/helper.h"
+
+typedef struct cco_facts {
+    cco_help help; /* what progress threads do: on the rank where they do least */
+    bool crowded;  /* ranks outnumber the cores that they may use, on some node */
+    bool linked, preloaded; /* the library is so on all ranks: one may begin calls in two phases, in
+                               the other non-blocking calls may be ours */
+    bool begins;   /* some program has begun such a call: make ready what they run over */
+} cco_facts;
+
+/* The facts as words, to be compared by cco_agree, and back: `least` and `most` of each word. */
+enum { CCO_FACT_WORDS = 4 };
+void cco_facts_mine(uint64_t words[CCO_FACT_WORDS]);
+void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most);
+
+/* What this rank says of itself: called by those who find it out. */
+void cco_fact_help(cco_help help);
+void cco_fact_crowded(bool crowded);
+void cco_fact_begins(void);
+
+/* The rank in MPI_COMM_WORLD, by which ranks disagree. */
+void cco_facts_of(int rank);
+
+/* CRESTA_DEBUG=disagree=SEED: true now and then, at other places on other ranks: then the caller
+ * acts as if the system had refused what it is about to ask for. */
+bool cco_disagrees(void);
+
+/* The same as a number below `n`; 0 without CRESTA_DEBUG=disagree. */
+unsigned cco_disagreement(unsigned n);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world.h - how a communicator lies to the MPI_COMM_WORLD of this process. */
+#ifndef CCO_WORLD_H
+#define CCO_WORLD_H
+
+#include <stdbool.h>
+
+#include "core/mpi_compat.h"
+
+/* True while MPI_COMM_WORLD can be used: not in a program of sessions only. */
+bool cco_has_world(void);
+
+/* True if all ranks of a communicator are ranks of MPI_COMM_WORLD: none was spawned later, or
+ * connected to.  Local, and of this rank: others may see another world. */
+bool cco_in_world(MPI_Comm comm);
+
+#endif
