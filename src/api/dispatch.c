@@ -12,6 +12,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/settings.h"
 #include "core/wait.h"
 #include "native/calls.h"
 #include "transport/caf/caf.h"
@@ -29,7 +30,7 @@ static void set_up(cco_comm *state)
     bool equal[4] = {true, true, true, true};
     const cco_help help = cco_async_help();
     cco_comm_read_name(state);
-    const uint64_t words[] = {cco_hash(cco_config_hash(), cco_configured.error),
+    const uint64_t words[] = {cco_hash(cco_settings_hash(), cco_configured.error),
                               cco_hash(0, state->name), help >= CCO_HELP_MEMORY,
                               help >= CCO_HELP_MPI};
     if (state->size > 1 && cco_agree(state->comm, words, 4, equal) != MPI_SUCCESS)

@@ -23,11 +23,6 @@
 #include "transport/shm/pool.h"
 #include "tune/choose.h"
 
-/* What `make DFLAGS_LIB=...` chose. */
-#if !defined(CCO_DEFAULT_IMPL)
-#define CCO_DEFAULT_IMPL ""
-#endif
-
 cco_phase cco_process_phase = CCO_UNREAD;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -236,6 +231,7 @@ void cco_process_begin_late(void)
         read_environment();
         if (cco_configured.profile != NULL)
             warn_no_profile();
+        free(cco_configured.profile);
         cco_configured.profile = NULL;
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
         start_moving();
