@@ -28,6 +28,7 @@ cco_phase cco_process_phase = CCO_UNREAD;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool asked;    /* the environment or the build asks for something */
 static bool recorded; /* there will be a profile */
+static bool spawned;  /* asked before the program disconnects from its parents */
 static bool coarrays; /* a rule names caf: they begin here, before any call on some ranks only */
 
 static void move(void)
@@ -115,17 +116,6 @@ static void report_loaded(void)
     fclose(file);
 }
 
-/* A spawned world must not overwrite the profile of its parents. */
-static void profile_name(char *path, size_t room)
-{
-    MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL)
-        snprintf(path, room, "%s", cco_configured.profile);
-    else
-        snprintf(path, room, "%s.spawned-%.0f", cco_configured.profile, 1e6 * PMPI_Wtime());
-}
-
 static void write_profile(void)
 {
     char path[4096];
@@ -136,8 +126,7 @@ static void write_profile(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        profile_name(path, sizeof path);
-        const int error = cco_profile_write(path, &rows, size, wall);
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, size, wall);
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }
@@ -159,6 +148,12 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_kept_end();
     stop_moving();
     return MPI_SUCCESS;
+}
+
+static bool is_spawned(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
 static void hook_the_end(void)
@@ -186,6 +181,7 @@ void cco_process_begin(void)
         if (asked || !CCO_PRELOADED)
             cco_wait_look_around(MPI_COMM_WORLD);
         recorded = cco_configured.profile != NULL;
+        spawned = is_spawned();
         if (recorded)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
