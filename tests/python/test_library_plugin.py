@@ -2,17 +2,27 @@
 """Where the plug-in of model caf is looked for: nowhere that depends on the current folder."""
 
 import os
+import re
 import shutil
 import subprocess
 
 import pytest
-from library_runs import AS_ROOT, TIMEOUT, cached, each_build
+from library_runs import AS_ROOT, TIMEOUT, cached, each_build, family_of
 
 pytestmark = each_build
 PLUGIN = "libcrestacoll-caf.so"
 PLANTED = """#include <stdio.h>
 __attribute__((constructor)) static void loaded(void) { fprintf(stderr, "planted\\n"); }
 """
+
+
+def test_no_library_is_looked_for_in_the_current_folder(build):
+    """An empty element of a path means that."""
+    files = [*(build / "lib").glob("libcrestacoll*.so"), *(build / "bin").iterdir()]
+    for file in files:
+        shown = subprocess.run(["readelf", "-d", file], capture_output=True, text=True, check=True)
+        for path in re.findall(r"\(R(?:UN)?PATH\).*\[(.*)\]", shown.stdout):
+            assert all(re.match(r"/|\$ORIGIN", part) for part in path.split(":")), (file, path)
 
 
 @pytest.fixture
@@ -24,13 +34,14 @@ def program(build, tmp_path):
     return shutil.copy(build / "tests" / "bin" / "caf_area", tmp_path / "bin" / "caf_area")
 
 
-def run(word, program, folder):
-    """Runs it as a shell does that has found it by PATH, or by a relative name."""
+def run(build, word, program, folder):
+    """Runs two ranks as a shell does that has found the program by PATH, or by a relative name."""
+    oversubscribe = ["--oversubscribe"] if family_of(build) == "openmpi" else []
+    start = ["bash", "-c", 'exec -a "$0" "$1"', word, str(program)]
     return subprocess.run(
-        [word],
-        executable=program,
+        [cached(build, "MPIEXEC_EXECUTABLE"), *oversubscribe, "-n", "2", *start],
         cwd=folder,
-        env={**os.environ, **AS_ROOT, "LD_LIBRARY_PATH": ""},
+        env={**{k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}, **AS_ROOT},
         capture_output=True,
         text=True,
         timeout=TIMEOUT,
@@ -46,14 +57,15 @@ def test_nothing_is_loaded_from_the_current_folder(build, program, tmp_path, wor
         target = tmp_path / "evil" / folder / PLUGIN
         command = [cached(build, "MPI_C_COMPILER"), "-shared", "-fPIC", tmp_path / "planted.c"]
         subprocess.run([*command, "-o", target], check=True)
-    done = run(word, program, tmp_path / "evil" / "here")
+    done = run(build, word, program, tmp_path / "evil" / "here")
     assert "planted" not in done.stderr
+    assert PLUGIN in done.stderr, "none is found, and it is said"
 
 
 @pytest.mark.parametrize("word", ["caf_area", "bin/caf_area"])
 def test_an_installation_is_found(build, program, tmp_path, word):
     (tmp_path / "lib").mkdir()
     shutil.copy(build / "lib" / PLUGIN, tmp_path / "lib")
-    done = run(word, program, "/")
+    done = run(build, word, program, "/")
     assert done.returncode == 0, done.stderr
     assert "checks passed" in done.stdout
