@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* -D_STATIC_OS_WIN and the like of the original library, as a value of CRESTA_OS_WINDOW. */
 #if !defined(CCO_DEFAULT_OS_WINDOW)
@@ -208,6 +210,25 @@ static void read_name(cco_config *c, char **kept, const char *text)
         snprintf(c->error, sizeof c->error, "no memory for the environment");
 }
 
+/* Nobody else can open it, and hold a lock on it. */
+static bool is_private(const char *directory)
+{
+    struct stat s;
+    return stat(directory, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+           (s.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+static const char *find_private_directory(void)
+{
+    static const char *const names[] = {"PMIX_SERVER_TMPDIR", "XDG_RUNTIME_DIR", "TMPDIR", "HOME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *directory = getenv(names[i]);
+        if (directory != NULL && *directory == '/' && is_private(directory))
+            return directory;
+    }
+    return NULL;
+}
+
 void cco_config_read(void)
 {
     cco_config *c = &cco_configured;
@@ -225,12 +246,7 @@ void cco_config_read(void)
     read_debug(c);
     read_name(c, &c->profile, value("CRESTA_PROFILE"));
     read_name(c, &c->loaded, value("CRESTA_LOADED"));
-    read_name(c, &c->job_directory, getenv("PMIX_SERVER_TMPDIR"));
-}
-
-const char *cco_config_job_directory(void)
-{
-    return cco_configured.job_directory;
+    read_name(c, &c->private_directory, find_private_directory());
 }
 
 bool cco_config_wants_thread(void)

@@ -56,7 +56,9 @@ typedef struct cco_config {
                               "CRESTA_IMPL=@file" */
     char *profile;         /* file name, NULL = no recording */
     char *loaded;          /* file name or NULL */
-    char *job_directory;   /* see cco_config_job_directory */
+    /* One that no other user can open, the same for the ranks of the job on this node; that of Open
+     * MPI's daemon, which it removes with the job, if there is one.  NULL if none is known. */
+    char *private_directory;
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
@@ -88,10 +90,6 @@ void cco_config_read(void);
 
 /* True for CRESTA_ASYNC=thread; may be asked before. */
 bool cco_config_wants_thread(void);
-
-/* The directory that Open MPI's daemon keeps for this job on this node, and removes with it; NULL
- * if there is none. */
-const char *cco_config_job_directory(void);
 
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
 uint64_t cco_hash(uint64_t hash, const char *text);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_settings.c - reading the environment, and what of it ranks compare. Needs no running MPI. */
 #include "core/settings.h"
+
+#include <sys/stat.h>
+
 #include "core/config.h"
 #include "testing/testing.h"
 
@@ -94,20 +97,42 @@ static void rules_that_cannot_be_read(void)
 /* A program may write over its environment. */
 static void the_environment_changes(void)
 {
-    static char given[3][64] = {"CRESTA_PROFILE=p.json", "CRESTA_LOADED=version",
-                                "PMIX_SERVER_TMPDIR=/job"};
-    for (int i = 0; i < 3; i++)
+    static char given[2][64] = {"CRESTA_PROFILE=p.json", "CRESTA_LOADED=version"};
+    for (int i = 0; i < 2; i++)
         putenv(given[i]);
     cco_config_read();
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         memset(strchr(given[i], '=') + 1, 'x', 4);
     CHECK(strcmp(cco_configured.profile, "p.json") == 0, "%s", cco_configured.profile);
     CHECK(strcmp(cco_configured.loaded, "version") == 0, "%s", cco_configured.loaded);
-    CHECK(strcmp(cco_config_job_directory(), "/job") == 0, "%s", cco_config_job_directory());
     clearenv();
     cco_config_read();
     CHECK(cco_configured.profile == NULL && cco_configured.loaded == NULL, "unset");
-    CHECK(cco_config_job_directory() == NULL, "unset");
+}
+
+/* The first of some directories that no other user can open. */
+static void a_private_directory(void)
+{
+    char ours[] = "/tmp/test_settings.XXXXXX", open[64];
+    CHECK(mkdtemp(ours) != NULL, "a directory");
+    snprintf(open, sizeof open, "%s/open", ours);
+    CHECK(mkdir(open, 0755) == 0 && chmod(open, 0755) == 0, "a directory in it");
+    clearenv();
+    cco_config_read();
+    CHECK(cco_configured.private_directory == NULL, "none is named");
+    setenv("PMIX_SERVER_TMPDIR", open, 1);
+    setenv("XDG_RUNTIME_DIR", "/does/not/exist", 1);
+    setenv("HOME", "/dev/shm", 1);
+    cco_config_read();
+    CHECK(cco_configured.private_directory == NULL, "%s", cco_configured.private_directory);
+    setenv("TMPDIR", ours, 1);
+    cco_config_read();
+    setenv("TMPDIR", "/", 1);
+    CHECK(cco_configured.private_directory != NULL &&
+              strcmp(cco_configured.private_directory, ours) == 0,
+          "%s", ours);
+    rmdir(open);
+    rmdir(ours);
 }
 
 int main(void)
@@ -119,5 +144,6 @@ int main(void)
     words_of_debug();
     rules_that_cannot_be_read();
     the_environment_changes();
+    a_private_directory();
     return testing_end("test_settings");
 }
