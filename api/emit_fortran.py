@@ -53,10 +53,15 @@ def _address_entry(coll: Collective, form: Form) -> str:
     stem = stem_of(coll, form)
     call = [_converted(a) for a in coll.args]
     before = after = ""
-    for arg in (a for a in coll.args if a.kind == "dts"):
+    arrays = [a for a in coll.args if a.kind == "dts"]
+    for arg in arrays:
         given = f"{arg.name}, PMPI_Comm_f2c(*comm), sendbuf, {int(arg.side == 'send')}"
         before += f"    MPI_Datatype *c_{arg.name} = cco_f_types({given});\n"
-        after += f"    cco_f_free_types(c_{arg.name}, {arg.name});\n"
+    if arrays and form.mode in ("nonblocking", "persistent"):  # begins copy them
+        given = ", ".join(f"c_{a.name}, {a.name}" for a in arrays)
+        after += f"    cco_f_keep_types({given}, c_request);\n"
+    else:
+        after += "".join(f"    cco_f_free_types(c_{a.name}, {a.name});\n" for a in arrays)
     for kind, name in form.extra:
         if name == "request":
             before += "    MPI_Request c_request = MPI_REQUEST_NULL;\n"

@@ -11,10 +11,6 @@
 
 #include "json.h"
 
-#if !defined(CCO_DEFAULT_IMPL)
-#define CCO_DEFAULT_IMPL ""
-#endif
-
 #if defined(I_MPI_VERSION)
 #define FAMILY "intelmpi"
 #elif defined(OPEN_MPI)

@@ -113,3 +113,12 @@ function(cresta_mpi_test)
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} PROCESSORS ${cores}
     ENVIRONMENT "${CRESTA_TEST_ENV};${T_ENV}" LABELS "mpi;${T_LABELS}")
 endfunction()
+
+# What is built knows where its MPI is, if the loader does not.
+foreach(library IN LISTS MPI_C_LIBRARIES MPI_Fortran_LIBRARIES)
+  get_filename_component(folder "${library}" DIRECTORY)
+  if(IS_ABSOLUTE "${folder}" AND NOT folder IN_LIST CMAKE_C_IMPLICIT_LINK_DIRECTORIES)
+    list(APPEND CMAKE_INSTALL_RPATH "${folder}")
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)

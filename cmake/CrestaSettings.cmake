@@ -20,6 +20,12 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CRESTA_MODULE_DIR "${PROJECT_BINARY_DIR}/mod")
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+# What is installed has it in the build folder too, where bin and lib lie beside each other as well.
+# A path of its own there, which cmake edits at the installation, would end with colons: each of
+# them means the current folder, where anybody may have put a library.
+set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+list(APPEND CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+list(REMOVE_DUPLICATES CMAKE_INSTALL_RPATH)
 
 if(CRESTA_SANITIZE)
   add_compile_options(-fsanitize=${CRESTA_SANITIZE} -fno-omit-frame-pointer)

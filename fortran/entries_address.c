@@ -317,8 +317,7 @@ void cresta_address_ialltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sd
     int rc = CRESTA_Ialltoallw(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
             cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
             &c_request);
-    cco_f_free_types(c_sendtypes, sendtypes);
-    cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
@@ -517,8 +516,7 @@ void cresta_address_alltoallw_init(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint
     int rc = CRESTA_Alltoallw_init(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
             cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
             PMPI_Info_f2c(*info), &c_request);
-    cco_f_free_types(c_sendtypes, sendtypes);
-    cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
@@ -850,8 +848,7 @@ void cresta_address_ialltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint 
     int rc = CRESTA_Ialltoallw_c(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
             cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
             &c_request);
-    cco_f_free_types(c_sendtypes, sendtypes);
-    cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
@@ -1042,8 +1039,7 @@ void cresta_address_alltoallw_init_c(void *sendbuf, MPI_Count *sendcounts, MPI_A
     int rc = CRESTA_Alltoallw_init_c(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
             cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
             PMPI_Info_f2c(*info), &c_request);
-    cco_f_free_types(c_sendtypes, sendtypes);
-    cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }

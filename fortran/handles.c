@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "api/kept.h"
 #include "core/log.h"
 
 #if defined(OPEN_MPI)
@@ -85,4 +86,18 @@ void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types)
 {
     if ((void *)c_types != (void *)types)
         free(c_types);
+}
+
+/* Without the memory to remember them they stay. */
+void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Datatype *c_recvtypes,
+                      MPI_Fint *recvtypes, MPI_Request request)
+{
+    void *const send = (void *)c_sendtypes == (void *)sendtypes ? NULL : c_sendtypes;
+    void *const recv = (void *)c_recvtypes == (void *)recvtypes ? NULL : c_recvtypes;
+    cco_kept *kept = send != NULL || recv != NULL ? calloc(1, sizeof *kept) : NULL;
+    if (kept == NULL)
+        return;
+    kept->types[0] = send;
+    kept->types[1] = recv;
+    cco_kept_add(kept, CCO_KEPT_ARRAYS, request);
 }

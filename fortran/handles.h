@@ -21,6 +21,11 @@ void *cco_f_address(void *address);
 MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending);
 void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types);
 
+/* Frees both arrays when their request has ended: the MPI may read them until then (Open MPI 4.1
+ * does when it lets go of the types). */
+void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Datatype *c_recvtypes,
+                      MPI_Fint *recvtypes, MPI_Request request);
+
 /* Sets an optional ierror. */
 static inline void cco_f_return(MPI_Fint *ierror, int rc)
 {

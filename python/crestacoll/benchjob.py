@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 
 @dataclass
@@ -162,7 +162,7 @@ def run_command(build, command, on_progress=lambda: None, limit=None):
                 command,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
+                **TEXT,
                 env=clean_environment(),
             ) as job,
             contextlib.ExitStack() as stack,

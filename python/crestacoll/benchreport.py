@@ -18,7 +18,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 def save(results, path):
     """A plot in the format of its name: an HTML page, or one of matplotlib's (svg, png, pdf)."""
     if Path(path).suffix.lower() == ".html":
-        Path(path).write_text(render(results), encoding="utf-8")
+        Path(path).write_text(render(results), encoding="utf-8", errors="backslashreplace")
     else:
         plots.save_bench([r for result in results for r in result.records], path)
 

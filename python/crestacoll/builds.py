@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import family
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,7 +39,7 @@ class Build:
     def cache(self):
         """The variables of CMake that name compilers and launcher."""
         try:
-            text = (self.folder / "CMakeCache.txt").read_text()
+            text = (self.folder / "CMakeCache.txt").read_text(encoding="utf-8", errors="replace")
         except OSError:
             return {}
         return dict(re.findall(r"^(\w+):\w+=(.*)$", text, re.MULTILINE))
@@ -58,7 +58,7 @@ class Build:
         program = self.program("crestacoll-describe")
         try:
             done = subprocess.run(
-                [program], capture_output=True, text=True, timeout=60, env=clean_environment()
+                [program], capture_output=True, **TEXT, timeout=60, env=clean_environment()
             )
             return json.loads(done.stdout)
         except (OSError, ValueError, subprocess.TimeoutExpired) as e:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 
 from crestacoll.benchjob import launch_words
 from crestacoll.builds import clean_environment
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 PROGRAMS = {"C": "crestacoll-check", "Fortran": "crestacoll-check-fortran"}
 FINE, NOT_HERE, WRONG = "fine", "not here", "wrong"
@@ -82,7 +82,7 @@ def list_cells(build, collectives, implementations, everything):
     words += ["--impl", ",".join(implementations)] if implementations else []
     words += ["--all"] if everything else []
     done = subprocess.run(
-        words, capture_output=True, text=True, check=False, env=clean_environment()
+        words, capture_output=True, **TEXT, check=False, env=clean_environment()
     )
     if done.returncode:
         raise Problem(done.stderr.strip().removeprefix("crestacoll-check: "), exit_code=2)
@@ -124,7 +124,7 @@ def launch(job, cells, listener):
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
-            text=True,
+            **TEXT,
             errors="replace",
             env=env,
         ) as process:

@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 
+from crestacoll.ui import TEXT
+
 OPENMPI, MPICH, INTEL = "openmpi", "mpich", "intelmpi"
 
 # Sonames: Open MPI; MPICH as Debian names it; the ABI that MPICH, Intel MPI, MVAPICH and Cray MPICH
@@ -31,7 +33,7 @@ def needed_libraries(program):
     """{soname: path} of all shared libraries that the program loads at start, or None if it is
     not dynamic.
     """
-    done = subprocess.run(["ldd", program], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run(["ldd", program], capture_output=True, **TEXT, timeout=30, check=False)
     if (
         "not a dynamic executable" in done.stdout + done.stderr
         or "statically linked" in done.stdout
@@ -96,7 +98,7 @@ def family_of_launcher(launcher):
     path = shutil.which(launcher) or launcher
     try:
         done = subprocess.run(
-            [path, "--version"], capture_output=True, text=True, timeout=20, check=False
+            [path, "--version"], capture_output=True, **TEXT, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

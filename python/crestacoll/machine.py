@@ -10,7 +10,9 @@ from pathlib import Path
 def cpu_model():
     try:
         found = re.search(
-            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+            r"^model name\s*:\s*(.+)$",
+            Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace"),
+            re.MULTILINE,
         )
     except OSError:
         found = None

@@ -38,14 +38,14 @@ def heading(data, made):
 def show_all(found):
     for build, data in found:
         made = verdicts.table_of(data, build)
-        out.print(heading(data, made), style="bold", soft_wrap=True, markup=False)
+        out.print(heading(data, made), style="bold", soft_wrap=True)
         names = [f"{model}\n{language}" for language, model in made["columns"]]
         drawn = table("", *names)
         for collective, cells in made["rows"]:
             drawn.add_row(collective, *(cell_text(*cell) for cell in cells))
         show(drawn)
         for i, note in enumerate(made["notes"], 1):
-            out.print(f"{str(i).translate(SUPERSCRIPTS)} {note}", soft_wrap=True, markup=False)
+            out.print(f"{str(i).translate(SUPERSCRIPTS)} {note}", soft_wrap=True)
         out.print()
     out.print(
         "Y: right in every call that was tried; N: not here, or wrong. `crestacoll check` runs it"
@@ -80,7 +80,7 @@ def write_markdown(found, path):
         version=found[0][1]["crestacoll"],
     )
     try:
-        Path(path).write_text(text)
+        Path(path).write_text(text, encoding="utf-8")
     except OSError as e:
         raise Problem(f"cannot write {path}: {e.strerror}") from e
 

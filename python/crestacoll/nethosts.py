@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from crestacoll import segments
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 NEEDED = ["ip", "tc", "unshare", "mount", "hostname", "taskset"]
 SUBNET = "10.213.77"  # of nobody else: it exists in the name spaces only
@@ -57,7 +57,7 @@ def words_of(cores):
 
 
 def command(*words):
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, **TEXT, check=False)
     if done.returncode:
         raise Problem(f"no hosts here: {' '.join(words)}: {done.stderr.strip()}")
 
@@ -100,7 +100,8 @@ class Hosts:
         self.agent = folder / "agent"
         self.cores = share_cores(count)
         cases = "\n".join(f"{i}) cores={words_of(c)};;" for i, c in enumerate(self.cores))
-        self.agent.write_text(AGENT.format(prefix=self.prefix, enter=ENTER, cores=cases))
+        text = AGENT.format(prefix=self.prefix, enter=ENTER, cores=cases)
+        self.agent.write_text(text, encoding="utf-8")
         self.agent.chmod(0o755)
         self.switch = self.prefix + "switch"
         self._space(stack, self.switch)
@@ -119,7 +120,7 @@ class Hosts:
     def _end_space(name):
         """Whatever still runs there ends: launchers that were killed leave daemons behind."""
         found = subprocess.run(
-            ["ip", "netns", "pids", name], capture_output=True, text=True, check=False
+            ["ip", "netns", "pids", name], capture_output=True, **TEXT, check=False
         )
         for pid in found.stdout.split():
             with contextlib.suppress(ProcessLookupError):

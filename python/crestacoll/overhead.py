@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from crestacoll.builds import clean_environment
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 # name, what it is, environment, target in ns (single, multiple)
 SCENARIOS = [
@@ -56,7 +56,7 @@ def measure(build, variables, thread, batches=301):
             command,
             env=environment(build, variables, folder),
             capture_output=True,
-            text=True,
+            **TEXT,
             timeout=120,
             check=False,
         )
@@ -93,7 +93,7 @@ def instructions(build, variables, thread, calls=1000):
                 command,
                 env=environment(build, variables, folder),
                 capture_output=True,
-                text=True,
+                **TEXT,
                 timeout=300,
                 check=False,
             )

@@ -9,6 +9,7 @@ import re
 import matplotlib
 
 matplotlib.use("Agg")
+matplotlib.rcParams["text.parse_math"] = False  # a $ in a name is one
 
 from matplotlib import pyplot as plt  # noqa: E402
 

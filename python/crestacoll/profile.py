@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crestacoll import schemas
 from crestacoll.sizes import format_class
-from crestacoll.ui import Problem, show as show_table, out, table
+from crestacoll.ui import Problem, show as show_table, out, table, word
 
 SCHEMA = "crestacoll-profile-1"
 
@@ -14,7 +14,7 @@ SCHEMA = "crestacoll-profile-1"
 def load(path):
     """The profile, checked against its schema."""
     try:
-        data = json.loads(Path(path).read_text())
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as e:
         raise Problem(f"cannot read {path}: {e.strerror}") from e
     except ValueError as e:
@@ -36,7 +36,7 @@ def label(record):
 
 
 def communicator(record):
-    return f"{record['communicator'] or '-'} ({record['processes']})"
+    return f"{word(record['communicator']) or '-'} ({record['processes']})"
 
 
 def sums(data, keys=("collective", "communicator")):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crestacoll import benchjob, launcher, profile
 from crestacoll.builds import clean_environment
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 PLAIN = "plain MPI"
 PROGRAM, LINKED = "turbulence", "turbulence_cresta"
@@ -89,7 +89,7 @@ def output_of(words, variant):
     start = time.monotonic()
     try:
         done = subprocess.run(
-            words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False
+            words, env=clean_environment(), capture_output=True, **TEXT, timeout=300, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Problem(f"{variant.build.name}, {variant.name}: {e}") from e

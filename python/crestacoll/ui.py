@@ -2,12 +2,14 @@
 """What all sub-commands share: exit codes, the two consoles, --json."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 WRONG = 1  # a result was wrong, a check failed
 USAGE = 2  # click's own
@@ -15,8 +17,44 @@ NOT_LOADED = 124  # run: the program ended well, but nothing was measured or cho
 CANNOT = 125  # crestacoll itself could not do its part
 NOT_FOUND = 127  # the command does not exist
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# How to read what a program writes: nothing that it may write stops crestacoll.
+TEXT = {"text": True, "encoding": "utf-8", "errors": "backslashreplace"}
+
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def visible(text):
+    """Names come from programs, files and users: no control character in them reaches the
+    terminal. Lines and tabs stay.
+    """
+    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def word(text):
+    """A name in a table: in one line."""
+    return visible(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+class PlainConsole(Console):
+    """Prints text as it is: brackets and colons in a name are no markup."""
+
+    def __init__(self, **options):
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def render_str(self, text, **options):
+        """All text comes by here, cells of tables too."""
+        return super().render_str(visible(text), **options)
+
+
+def reconfigure():
+    """File names that are no text come out as they are, and what the terminal lacks as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        unicode = (stream.encoding or "").lower().replace("-", "") == "utf8"
+        stream.reconfigure(errors="surrogateescape" if unicode else "backslashreplace")
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 
 
 class Problem(click.ClickException):
@@ -27,7 +65,7 @@ class Problem(click.ClickException):
         self.exit_code = exit_code
 
     def show(self, file=None):
-        print(f"crestacoll: {self.message}", file=file or sys.stderr)
+        print(f"crestacoll: {visible(self.message)}", file=file or sys.stderr)
 
 
 def json_option(command):
@@ -53,7 +91,7 @@ def write_json(data, to):
         sys.stdout.write(text)
         return
     try:
-        Path(to).write_text(text)
+        Path(to).write_text(text, encoding="utf-8")
     except OSError as e:
         raise Problem(f"cannot write {to}: {e.strerror}") from e
 
@@ -71,9 +109,14 @@ def table(*columns, title=None, **options):
     return made
 
 
+def status_line(text):
+    """What a spinner or a bar says, which would be markup else."""
+    return Text(visible(text))
+
+
 def show(renderable):
     """Prints; never folds lines when the output is not a terminal."""
     if out.is_terminal:
         out.print(renderable)
     else:
-        Console(highlight=False, width=200).print(renderable)
+        PlainConsole(width=200).print(renderable)

@@ -46,7 +46,7 @@ def keep(build, outcome):
     """Writes the results of a whole check into the build folder, if it lets us."""
     data = record(build, outcome)
     try:
-        kept_in(build).write_text(json.dumps(data, indent=1) + "\n")
+        kept_in(build).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError:
         pass  # an installed tree of somebody else: the next table is made anew
     return data
@@ -55,7 +55,7 @@ def keep(build, outcome):
 def kept(build):
     """What was kept, if it is of this very build; else None."""
     try:
-        data = json.loads(kept_in(build).read_text())
+        data = json.loads(kept_in(build).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     same = data.get("schema") == SCHEMA and data.get("identity") == identity(build)

@@ -13,6 +13,7 @@
 #include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/settings.h"
 #include "core/wait.h"
 #include "model/flight.h"
 #include "native/calls.h"
@@ -31,7 +32,7 @@ static void set_up(cco_comm *state)
     enum { CONFIGURATION, NAME, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
-    words[CONFIGURATION] = cco_hash(cco_config_hash(), cco_configured.error);
+    words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);
     words[NAME] = cco_hash(0, state->name);
     cco_facts_mine(&words[FACTS]);
     if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)

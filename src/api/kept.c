@@ -68,6 +68,8 @@ void cco_kept_free(cco_kept *kept)
     if (kept->counted)
         cco_helper_count(-1, CCO_HELP_MPI);
     free(kept->send);
+    free(kept->types[0]);
+    free(kept->types[1]);
     free(kept);
 }
 

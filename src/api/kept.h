@@ -12,12 +12,13 @@
 
 #include "core/call.h"
 
-/* In one piece of memory, but for the copy of a send buffer. */
+/* In one piece of memory, but for the copy of a send buffer and what a Fortran call made. */
 typedef struct cco_kept {
     MPI_Request request;
     int place;             /* in an array of requests, while it is taken out */
     struct cco_kept *next; /* of its bucket, or taken out with it */
     char *send;            /* protected buffer, NULL if none */
+    void *types[2];        /* arrays that were made for the call, NULL if none */
     bool counted;          /* the helper looks as long as it is under way */
     _Alignas(max_align_t) char arrays[];
 } cco_kept;
@@ -40,8 +41,9 @@ struct cco_given; /* api/given.h */
 int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
 
 /* A request begins, with what is kept for it (or NULL).  It has a place here in any case if the
- * helper shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move it. */
-typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS } cco_kept_kind;
+ * helper shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move it; of a
+ * call that was no begin only arrays are kept. */
+typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS, CCO_KEPT_ARRAYS } cco_kept_kind;
 void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request);
 
 /* Before `count` requests may end: takes what is kept for them out of the table, so that nobody

@@ -30,11 +30,6 @@
 #include "transport/shm/pool.h"
 #include "tune/choose.h"
 
-/* What `make DFLAGS_LIB=...` chose. */
-#if !defined(CCO_DEFAULT_IMPL)
-#define CCO_DEFAULT_IMPL ""
-#endif
-
 cco_phase cco_process_phase = CCO_UNREAD;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,6 +37,7 @@ static bool wishes;   /* the environment or the build asks for something, on thi
 static bool asked;    /* on any, once ranks have agreed on that, and until then */
 static bool awake;    /* the program has asked: CRESTA_Set_impl */
 static bool begun;    /* MPI_Init has been here */
+static bool spawned;  /* asked before the program disconnects from its parents */
 static bool coarrays; /* a rule names caf: they begin here, before any call on some ranks only */
 
 static void move(void)
@@ -130,17 +126,6 @@ static void report_loaded(void)
     fclose(file);
 }
 
-/* A spawned world must not overwrite the profile of its parents. */
-static void profile_name(char *path, size_t room)
-{
-    MPI_Comm parent = MPI_COMM_NULL;
-    PMPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL)
-        snprintf(path, room, "%s", cco_configured.profile);
-    else
-        snprintf(path, room, "%s.spawned-%.0f", cco_configured.profile, 1e6 * PMPI_Wtime());
-}
-
 static void write_profile(void)
 {
     char path[4096];
@@ -151,8 +136,7 @@ static void write_profile(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        profile_name(path, sizeof path);
-        const int error = cco_profile_write(path, &rows, size, wall);
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, size, wall);
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }
@@ -186,6 +170,12 @@ static void disagree(void)
     nanosleep(&(struct timespec){.tv_nsec = (long)cco_disagreement(30) * 1000 * 1000}, NULL);
     c->log = (cco_log_level)(((unsigned)c->log + cco_disagreement(3)) % 3);
     wishes = wishes || c->log >= CCO_LOG_INFO;
+}
+
+static bool is_spawned(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
 }
 
 static void hook_the_end(void)
@@ -233,6 +223,7 @@ void cco_process_begin(void)
         cco_data_without_world(NULL);
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
+        spawned = is_spawned();
         if (cco_configured.profile != NULL)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* -D_STATIC_OS_WIN and the like of the original library, as a value of CRESTA_OS_WINDOW. */
 #if !defined(CCO_DEFAULT_OS_WINDOW)
@@ -46,11 +48,9 @@ static const char *value(const char *name)
     return text != NULL && *text != '\0' ? text : preset_of(name);
 }
 
-static char *read_file(const char *path)
+/* All that is left of a file; NULL and errno if it cannot be read, as a folder, which opens. */
+static char *read_all(FILE *file)
 {
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return NULL;
     size_t used = 0, room = 4096;
     char *text = malloc(room);
     while (text != NULL) {
@@ -65,9 +65,25 @@ static char *read_file(const char *path)
             text = larger;
         }
     }
-    if (text != NULL)
-        text[used] = '\0';
+    const int error = ferror(file) ? errno : 0;
+    if (text == NULL || error) {
+        free(text);
+        errno = error ? error : ENOMEM;
+        return NULL;
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return NULL;
+    char *text = read_all(file);
+    const int error = errno;
     fclose(file);
+    errno = error;
     return text;
 }
 
@@ -84,6 +100,10 @@ static void read_impl(cco_config *c)
              strerror(errno));
     c->impl = calloc(1, 1);
 }
+
+const char *const cco_log_names[3] = {"off", "warn", "info"};
+const char *const cco_fallback_names[3] = {"error", "warn", "silent"};
+const char *const cco_helping_names[3] = {"auto", "thread", "off"};
 
 /* The place of a variable's value in a list of three; `otherwise` and an error if it is none of
  * them. */
@@ -174,14 +194,42 @@ static void read_debug(cco_config *c)
 {
     c->debug = (cco_debug){0};
     for (const char *word = value("CRESTA_DEBUG"); *word != '\0';) {
-        const size_t length = strcspn(word, ",");
+        const size_t length = strcspn(word, ",+");
         if (!read_debug_word(&c->debug, word, length))
             snprintf(c->error, sizeof c->error,
                      "CRESTA_DEBUG: no '%.*s'; possible: check, trace, delay=SEED, fail=K,"
                      " disagree=SEED",
                      (int)(length < 40 ? length : 40), word);
-        word += length + (word[length] == ',');
+        word += length + (word[length] != '\0');
     }
+}
+
+/* A copy, since the program may change its environment at any time; NULL if empty. */
+static void read_name(cco_config *c, char **kept, const char *text)
+{
+    free(*kept);
+    *kept = text != NULL && *text != '\0' ? strdup(text) : NULL;
+    if (*kept == NULL && text != NULL && *text != '\0')
+        snprintf(c->error, sizeof c->error, "no memory for the environment");
+}
+
+/* Nobody else can open it, and hold a lock on it. */
+static bool is_private(const char *directory)
+{
+    struct stat s;
+    return stat(directory, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() &&
+           (s.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+static const char *find_private_directory(void)
+{
+    static const char *const names[] = {"PMIX_SERVER_TMPDIR", "XDG_RUNTIME_DIR", "TMPDIR", "HOME"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *directory = getenv(names[i]);
+        if (directory != NULL && *directory == '/' && is_private(directory))
+            return directory;
+    }
+    return NULL;
 }
 
 void cco_config_read(void)
@@ -189,25 +237,19 @@ void cco_config_read(void)
     cco_config *c = &cco_configured;
     c->error[0] = '\0';
     read_impl(c);
-    c->log = (cco_log_level)one_of(c, "CRESTA_LOG", (const char *const[]){"off", "warn", "info"},
-                                   CCO_LOG_WARN);
-    c->fallback = (cco_fallback)one_of(
-        c, "CRESTA_FALLBACK", (const char *const[]){"error", "warn", "silent"}, CCO_FALLBACK_WARN);
-    c->async = (cco_helping)one_of(c, "CRESTA_ASYNC",
-                                   (const char *const[]){"auto", "thread", "off"}, CCO_HELPING_OFF);
+    c->log = (cco_log_level)one_of(c, "CRESTA_LOG", cco_log_names, CCO_LOG_WARN);
+    c->fallback =
+        (cco_fallback)one_of(c, "CRESTA_FALLBACK", cco_fallback_names, CCO_FALLBACK_WARN);
+    c->async = (cco_helping)one_of(c, "CRESTA_ASYNC", cco_helping_names, CCO_HELPING_OFF);
     read_wait(c);
     read_memory(c);
     read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);
     read_store(c, "CRESTA_CAF_BUFFER", CCO_DEFAULT_CAF_BUFFER, &c->caf_buffer);
     read_protect(c);
     read_debug(c);
-    c->profile = *value("CRESTA_PROFILE") ? value("CRESTA_PROFILE") : NULL;
-    c->loaded = *value("CRESTA_LOADED") ? value("CRESTA_LOADED") : NULL;
-}
-
-const char *cco_config_job_directory(void)
-{
-    return getenv("PMIX_SERVER_TMPDIR");
+    read_name(c, &c->profile, value("CRESTA_PROFILE"));
+    read_name(c, &c->loaded, value("CRESTA_LOADED"));
+    read_name(c, &c->private_directory, find_private_directory());
 }
 
 bool cco_config_wants_thread(void)
@@ -221,16 +263,4 @@ uint64_t cco_hash(uint64_t hash, const char *text)
     for (; *text; text++)
         hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     return hash;
-}
-
-uint64_t cco_config_hash(void)
-{
-    const cco_config *c = &cco_configured;
-    char numbers[192];
-    snprintf(numbers, sizeof numbers, "%d %u %d %d %zu %d %zu %d %zu %d %d %d %lu %lu %lu",
-             c->profile != NULL, c->profile_wait, (int)c->fallback, (int)c->async, c->shm_memory,
-             c->os_window.dynamic, c->os_window.bytes, c->caf_buffer.dynamic, c->caf_buffer.bytes,
-             c->protect, c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail,
-             c->debug.disagree);
-    return cco_hash(cco_hash(0, c->impl), numbers);
 }

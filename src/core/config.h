@@ -17,6 +17,11 @@ enum { CCO_PRELOADED = 1 };
 enum { CCO_PRELOADED = 0 };
 #endif
 
+/* The rules that the build chose (`make DFLAGS_LIB=...`). */
+#if !defined(CCO_DEFAULT_IMPL)
+#define CCO_DEFAULT_IMPL ""
+#endif
+
 /* What happens when an implementation that was asked for cannot do a collective here. */
 typedef enum cco_fallback {
     CCO_FALLBACK_ERROR,
@@ -50,8 +55,11 @@ typedef struct cco_config {
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
                               "CRESTA_IMPL=@file" */
-    const char *profile;   /* file name, NULL = no recording */
-    const char *loaded;    /* file name or NULL */
+    char *profile;         /* file name, NULL = no recording */
+    char *loaded;          /* file name or NULL */
+    /* One that no other user can open, the same for the ranks of the job on this node; that of Open
+     * MPI's daemon, which it removes with the job, if there is one.  NULL if none is known. */
+    char *private_directory;
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
@@ -64,6 +72,11 @@ typedef struct cco_config {
 } cco_config;
 
 extern cco_config cco_configured;
+
+/* The values of CRESTA_LOG, CRESTA_FALLBACK and CRESTA_ASYNC, in the order of their enumerations.
+ */
+extern const char *const cco_log_names[3], *const cco_fallback_names[3],
+    *const cco_helping_names[3];
 
 /* One row of env.def, for listings. */
 typedef struct cco_env_row {
@@ -79,14 +92,7 @@ void cco_config_read(void);
 /* True for CRESTA_ASYNC=thread; may be asked before. */
 bool cco_config_wants_thread(void);
 
-/* The directory that Open MPI's daemon keeps for this job on this node, and removes with it; NULL
- * if there is none. */
-const char *cco_config_job_directory(void);
-
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
 uint64_t cco_hash(uint64_t hash, const char *text);
-
-/* Everything that must be equal on all ranks, as one number. */
-uint64_t cco_config_hash(void);
 
 #endif

@@ -122,7 +122,7 @@ void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
             row.mode = mode;
             row.size_class = k;
             row.processes = state->size;
-            snprintf(row.communicator, sizeof row.communicator, "%.63s", state->name);
+            snprintf(row.communicator, sizeof row.communicator, "%s", state->name);
             snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
             keep_row(&row);
         }

@@ -28,7 +28,7 @@ typedef struct cco_record {
 
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
 typedef struct cco_row {
-    char communicator[64], impl[64];
+    char communicator[MPI_MAX_OBJECT_NAME], impl[64];
     int32_t coll, mode, size_class, processes;
     int64_t ranks;                 /* that made such calls */
     uint64_t calls_max;            /* of one rank */
@@ -77,8 +77,10 @@ cco_rows cco_profile_take(void);
 /* Collective over `world`, once: every rank's rows become one set on rank 0 (others get none). */
 cco_rows cco_profile_merge(MPI_Comm world);
 
-/* Writes the JSON file; returns 0, or an errno value. */
-int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double wall_s);
+/* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
+ * beside it.  `path` gets its name; returns 0, or an errno value. */
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
+                      double wall_s);
 
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);

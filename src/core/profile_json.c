@@ -9,17 +9,54 @@
 #include "core/mpi_compat.h"
 #include "core/profile.h"
 
-/* A JSON string: names of communicators may hold anything. */
+/* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
+static int decode(const unsigned char *c, unsigned *code)
+{
+    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const int bytes = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc2 ? 2 : 0;
+    if (bytes == 0 || *c > 0xf4)
+        return 0;
+    *code = *c & (0xffu >> (bytes + 1));
+    for (int i = 1; i < bytes; i++) {
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (c[i] & 0x3f);
+    }
+    const bool surrogate = *code >= 0xd800 && *code < 0xe000;
+    return *code < least[bytes] || *code > 0x10ffff || surrogate ? 0 : bytes;
+}
+
+/* A character beyond ASCII, and how many bytes it has.  A byte that is none becomes what Python
+ * makes of it (surrogateescape), so that it comes out again as it was. */
+static int put_wide(FILE *file, const unsigned char *c)
+{
+    unsigned code;
+    const int bytes = decode(c, &code);
+    if (bytes == 0)
+        fprintf(file, "\\udc%02x", *c);
+    else if (code < 0x10000)
+        fprintf(file, "\\u%04x", code);
+    else
+        fprintf(file, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+    return bytes > 0 ? bytes : 1;
+}
+
+/* A JSON string in ASCII: names of communicators may hold anything. */
 static void put_string(FILE *file, const char *text)
 {
     fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    for (const unsigned char *c = (const unsigned char *)text; *c;) {
+        if (*c >= 0x80) {
+            c += put_wide(file, c);
+            continue;
+        }
         if (*c == '"' || *c == '\\')
             fprintf(file, "\\%c", *c);
-        else if (*c < 0x20 || *c >= 0x7f)
+        else if (*c < 0x20 || *c == 0x7f)
             fprintf(file, "\\u%04x", *c);
         else
             fputc(*c, file);
+        c++;
     }
     fputc('"', file);
 }
@@ -84,9 +121,27 @@ static void put_row(FILE *file, const cco_row *row)
     fprintf(file, "}");
 }
 
-int cco_profile_write(const char *path, const cco_rows *rows, int ranks, double wall_s)
+/* A spawned world must not overwrite the profile of its parents, nor that of another one which
+ * ends in the same microsecond. */
+static FILE *open_file(char *path, size_t room, bool spawned)
 {
-    FILE *file = fopen(path, "w");
+    FILE *file = NULL;
+    snprintf(path, room, "%s", cco_configured.profile);
+    if (!spawned)
+        return fopen(path, "w");
+    for (double now = 1e6 * PMPI_Wtime(); file == NULL; now += 1) {
+        snprintf(path, room, "%s.spawned-%.0f", cco_configured.profile, now);
+        file = fopen(path, "wx"); /* a new file, whoever else tries */
+        if (file == NULL && errno != EEXIST)
+            break;
+    }
+    return file;
+}
+
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
+                      double wall_s)
+{
+    FILE *file = open_file(path, room, spawned);
     if (file == NULL)
         return errno;
     fprintf(file, "{\"schema\": \"crestacoll-profile-1\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",

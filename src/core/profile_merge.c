@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/comm.h"
+#include "core/fresh.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/profile.h"
@@ -92,18 +93,36 @@ static cco_rows receive_rows(MPI_Comm comm, int peer)
     return rows;
 }
 
+/* If there are no communicators left, the program's error handler is not to hear of it. */
+static MPI_Comm make_comm(MPI_Comm world)
+{
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Errhandler theirs;
+    if (PMPI_Comm_get_errhandler(world, &theirs) != MPI_SUCCESS)
+        return comm;
+    PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
+    if (cco_fresh_comm(world, &comm) != MPI_SUCCESS)
+        comm = MPI_COMM_NULL;
+    PMPI_Comm_set_errhandler(world, theirs);
+    PMPI_Errhandler_free(&theirs);
+    return comm;
+}
+
 cco_rows cco_profile_merge(MPI_Comm world)
 {
-    MPI_Comm comm;
     int rank, size;
     cco_comm_for_each(cco_comm_drop_choices);
     cco_rows rows = cco_profile_take();
     if (rows.count > 1)
         qsort(rows.list, (size_t)rows.count, sizeof(cco_row), compare);
-    if (PMPI_Comm_dup(world, &comm) != MPI_SUCCESS)
+    MPI_Comm comm = make_comm(world);
+    PMPI_Comm_rank(world, &rank);
+    PMPI_Comm_size(world, &size);
+    if (comm == MPI_COMM_NULL) {
+        if (rank == 0)
+            cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI makes no communicator");
         return rows;
-    PMPI_Comm_rank(comm, &rank);
-    PMPI_Comm_size(comm, &size);
+    }
     for (int bit = 1; bit < size; bit <<= 1) {
         if (rank & bit) {
             send_rows(comm, rank - bit, &rows);

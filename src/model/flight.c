@@ -7,6 +7,7 @@
 
 #include "core/config.h"
 #include "core/data.h"
+#include "core/fresh.h"
 #include "core/helper.h"
 #include "core/log.h"
 #include "model/registry.h"
@@ -137,10 +138,10 @@ const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cc
     return state->begins_ready || !could(state, course) ? missing(state, course) : NULL;
 }
 
-/* Types may be freed before the end: of those that are still needed then, a duplicate. */
+/* Types may be freed before the end: of those that are still needed then, another. */
 static int hold(MPI_Datatype *type)
 {
-    return cco_type_predefined(*type) ? MPI_SUCCESS : PMPI_Type_dup(*type, type);
+    return cco_type_predefined(*type) ? MPI_SUCCESS : cco_fresh_type(*type, type);
 }
 
 static void drop(MPI_Datatype *type)

@@ -9,9 +9,8 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/settings.h"
 #include "core/wait.h"
-
-enum { SHOWN = 400 }; /* characters of a rank's settings in a message */
 
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most)
 {
@@ -59,31 +58,39 @@ static void wait_for_the_end(MPI_Comm comm)
         cco_wait(&request);
 }
 
-static void settings(char *text)
+/* The lines of `text` that `other` lacks, on one. */
+static void only_in(const char *text, const char *other, char *lines, size_t room)
 {
-    const cco_config *c = &cco_configured;
-    snprintf(text, SHOWN,
-             "CRESTA_IMPL='%.230s', CRESTA_PROFILE %s, CRESTA_PROFILE_WAIT=%u, CRESTA_FALLBACK=%s, "
-             "CRESTA_PROTECTED_BUFFER=%d, CRESTA_DEBUG check %d trace %d delay %lu fail %lu",
-             c->impl, c->profile != NULL ? "set" : "unset", c->profile_wait,
-             (const char *const[]){"error", "warn", "silent"}[c->fallback], c->protect,
-             c->debug.check, c->debug.trace, c->debug.delay, c->debug.fail);
+    size_t used = 0;
+    lines[0] = '\0';
+    for (const char *line = text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        const size_t length = (size_t)(end + 1 - line);
+        const char *same = other;
+        while (same != NULL && strncmp(same, line, length) != 0)
+            same = (same = strchr(same, '\n')) != NULL ? same + 1 : NULL;
+        if (same == NULL && used < room)
+            used += (size_t)snprintf(lines + used, room - used, "%s%.*s", used ? ", " : "",
+                                     (int)length - 1, line);
+    }
 }
 
 static void explain_difference(MPI_Comm comm, int rank, int size)
 {
-    char mine[SHOWN] = "", root[SHOWN];
+    char mine[CCO_SETTINGS_ROOM] = "", root[CCO_SETTINGS_ROOM] = "";
+    char here[CCO_SETTINGS_ROOM / 3], there[CCO_SETTINGS_ROOM / 3];
     int first, count;
     MPI_Request request;
-    settings(mine);
+    cco_settings_tell(mine);
     memcpy(root, mine, sizeof root);
-    if (PMPI_Ibcast(root, SHOWN, MPI_CHAR, 0, comm, &request) == MPI_SUCCESS)
+    if (PMPI_Ibcast(root, sizeof root, MPI_CHAR, 0, comm, &request) == MPI_SUCCESS)
         cco_wait(&request);
     first_of(comm, strcmp(mine, root) != 0, rank, &first, &count);
+    only_in(mine, root, here, sizeof here);
+    only_in(root, mine, there, sizeof there);
     if (first == INT_MAX ? rank == 0 : rank == first)
         cco_fatal("the environment must be the same on all ranks, but %d of %d differ from rank 0\n"
                   "    rank %d: %s\n    rank 0: %s",
-                  count, size, rank, mine, root);
+                  count, size, rank, here, there);
 }
 
 void cco_agree_explain(MPI_Comm comm)
@@ -105,7 +112,7 @@ void cco_agree_explain(MPI_Comm comm)
 void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count)
 {
     enum { CONFIGURATION, ERROR, WANTED };
-    uint64_t words[CCO_AGREED] = {cco_config_hash(), cco_configured.error[0] != '\0'};
+    uint64_t words[CCO_AGREED] = {cco_settings_hash(), cco_configured.error[0] != '\0'};
     uint64_t least[CCO_AGREED], most[CCO_AGREED];
     for (int i = 0; i < count; i++)
         words[WANTED + i] = wanted[i];

@@ -40,6 +40,8 @@ def crestacoll(tmp_path):
             timeout=timeout,
             capture_output=True,
             text=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             stdin=subprocess.DEVNULL,
             check=False,
         )

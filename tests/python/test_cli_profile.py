@@ -59,6 +59,67 @@ def test_the_report_shows_what_matters(profile_data, tmp_path, crestacoll):
     assert [s["communicator"] for s in summed["sums"]] == ["row", ""]
 
 
+NAMES = [
+    "grid[/x]",
+    "row[red]:cat:",
+    "[bold]",
+    "a\\[b]",
+    "$x$ <b>&amp; {0}",
+    "Zeile äöü 𝄞",
+    "\udcff\udc80 no text",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_shown_as_they_are(profile_data, tmp_path, crestacoll, name):
+    profile_data["records"][0]["communicator"] = name
+    profile_data["records"][0]["implementation"] = name
+    file = tmp_path / "p[red].json"
+    file.write_text(json.dumps(profile_data))
+    for words in ((), ("--by", "communicator"), ("--by", "implementation")):
+        shown = crestacoll("report", file, *words, COLUMNS="200")
+        assert shown.returncode == 0, shown.stderr
+        assert name in shown.stdout
+    summed = json.loads(crestacoll("report", file, "--json").stdout)
+    assert summed["sums"][0]["communicator"] == name
+
+
+def test_no_name_moves_the_cursor(profile_data, tmp_path, crestacoll):
+    profile_data["records"][0]["communicator"] = "a\x1b[31mb\rc\nd\x9b2Je"
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(profile_data))
+    shown = crestacoll("report", file, COLUMNS="200")
+    assert "a\\x1b[31mb\\x0dc\\nd\\x9b2Je (2)" in shown.stdout, shown.stdout
+
+
+def test_a_name_that_the_locale_lacks(profile_data, tmp_path, crestacoll):
+    profile_data["records"][0]["communicator"] = "Zeile ä 𝄞"
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(profile_data, ensure_ascii=False), encoding="utf-8")
+    shown = crestacoll("report", file, COLUMNS="200", PYTHONIOENCODING="ascii")
+    assert shown.returncode == 0, shown.stderr
+    assert "Zeile \\xe4 \\U0001d11e" in shown.stdout
+
+
+def test_errors_name_files_as_they_are(tmp_path, crestacoll):
+    for name in ("p[red]:cat:.json", "p[bold]$x$.json"):
+        (tmp_path / name).write_text("{")
+        shown = crestacoll("report", name)
+        assert shown.returncode == 125 and name in shown.stderr
+        assert "Traceback" not in shown.stderr
+
+
+def test_plots_take_names_as_they_are(tmp_path):
+    """A $ is no formula, which may be one that cannot be read, and < no element."""
+    from crestacoll import plots
+
+    record = {"mpi": "a$b", "collective": "bcast", "ranks": 2, "bytes": 8}
+    record |= {"median_us": 1.0, "p10_us": 0.5, "p90_us": 2.0, "implementation": "$\\frac{$<b>"}
+    plots.save_bench([record], tmp_path / "plot.svg")
+    plots.save_bench([record], tmp_path / "plot.png")
+    assert "$\\frac{$&lt;b&gt;" in plots.bench_svg([record])
+
+
 @pytest.mark.parametrize(
     "text", ["{", "[]", '{"schema": "x"}', '{"schema": "crestacoll-profile-1"}']
 )

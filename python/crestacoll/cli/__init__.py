@@ -50,3 +50,6 @@ def main():
     crestacoll explain alltoall --bytes 4K -n 7
     crestacoll info
     """
+    from crestacoll.ui import reconfigure
+
+    reconfigure()

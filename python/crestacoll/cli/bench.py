@@ -230,11 +230,11 @@ def print_result(result):
             " samples interleaved; ratio = median / median of mpi"
         ]
     for line in lines:
-        out.print(line, style="dim", soft_wrap=True, markup=False)
+        out.print(line, style="dim", soft_wrap=True)
     for collective in dict.fromkeys(r["collective"] for r in result.records):
         print_collective([r for r in result.records if r["collective"] == collective])
     for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
-        out.print(note, style="yellow", soft_wrap=True, markup=False)
+        out.print(note, style="yellow", soft_wrap=True)
 
 
 def skew_of(record):
@@ -302,7 +302,6 @@ def say_wrong(results):
             f" bytes, {r['ranks']} ranks, {r['mpi']}: not what the MPI's own call gives",
             style="red",
             soft_wrap=True,
-            markup=False,
         )
     if wrong:
         sys.exit(WRONG)

@@ -9,7 +9,17 @@ from crestacoll import checkjob, choices, verdicts
 from crestacoll.builds import choose_builds
 from crestacoll.checkjob import FINE, NOT_HERE
 from crestacoll.cli.bench import names
-from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
+from crestacoll.ui import (
+    WRONG,
+    Problem,
+    err,
+    json_option,
+    out,
+    show,
+    table,
+    visible,
+    write_json,
+)
 
 EPILOG = """\b
 Exit codes: 0 what runs here is right; 1 something is wrong; 2 wrong usage; 125 it could not run.
@@ -135,9 +145,10 @@ def progress_bar(name, total):
     if not err.is_terminal:
         yield lambda: None
         return
-    columns = [TextColumn(f"checking {name}"), BarColumn(), MofNCompleteColumn()]
-    with Progress(*columns, TimeElapsedColumn(), console=err, transient=True) as bar:
-        task = bar.add_task("check", total=total)
+    name_column = TextColumn("checking {task.description}", markup=False)
+    columns = [name_column, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(visible(name), total=total)
         yield lambda: bar.advance(task)
 
 
@@ -147,16 +158,16 @@ def print_build(build, data):
     library = " ".join(data["mpi"]["library"].split(",")[0].split())
     ranks = " and ".join(str(n) for n in dict.fromkeys(v["ranks"] for v in found))
     spoken = " and ".join(dict.fromkeys(v["language"] for v in found))
-    out.print(f"{build.name}: {library}, {ranks} ranks, {spoken}", style="bold", markup=False)
+    out.print(f"{build.name}: {library}, {ranks} ranks, {spoken}", style="bold")
     made = table("implementation", "result", ">collectives", ">calls", "not here")
     for name in dict.fromkeys(v["implementation"] for v in found):
         mine = [v for v in found if v["implementation"] == name]
         made.add_row(*row_of(name, mine), style=style_of(mine))
     show(made)
     for line in dict.fromkeys(e for v in found for e in v["errors"]):
-        out.print(line, style="bold red", soft_wrap=True, markup=False)
+        out.print(line, style="bold red", soft_wrap=True)
     for line in notes_of(data):
-        out.print(line, style="dim", soft_wrap=True, markup=False)
+        out.print(line, style="dim", soft_wrap=True)
     out.print()
 
 

@@ -9,7 +9,17 @@ import click
 from crestacoll import demo, turbulence
 from crestacoll.builds import FAMILY_NAMES, ROOT, choose_builds
 from crestacoll.profile import seconds as readable
-from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
+from crestacoll.ui import (
+    WRONG,
+    Problem,
+    err,
+    json_option,
+    out,
+    show,
+    status_line,
+    table,
+    write_json,
+)
 
 
 @click.command("demo")
@@ -91,7 +101,7 @@ def status():
         yield lambda text: None
         return
     with err.status("starting") as line:
-        yield lambda text: line.update(f"running: {text}")
+        yield lambda text: line.update(status_line(f"running: {text}"))
 
 
 def print_mpi(m):
@@ -122,9 +132,9 @@ def print_mpi(m):
         )
     show(made)
     for line in [*best_lines(m), *map(demo.overlap_line, m["overlap"])]:
-        out.print(line, soft_wrap=True, markup=False)
+        out.print(line, soft_wrap=True)
     for s in m["skipped"]:
-        out.print(f"not run: {s['name']}: {s['why']}", style="yellow", soft_wrap=True, markup=False)
+        out.print(f"not run: {s['name']}: {s['why']}", style="yellow", soft_wrap=True)
 
 
 def best_lines(m):
@@ -148,20 +158,18 @@ def write_report(data, report_to, json_to):
     path = Path(report_to)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(htmlreport.render(data))
+        path.write_text(htmlreport.render(data), encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise Problem(f"cannot write {path}: {e.strerror}") from e
     if json_to != "-":
-        out.print(
-            f"\nreport: {path}   ({data['seconds']:.0f} s in all)", soft_wrap=True, markup=False
-        )
+        out.print(f"\nreport: {path}   ({data['seconds']:.0f} s in all)", soft_wrap=True)
 
 
 def say_different(data):
     for m in data["mpis"]:
         for b in m["broken"]:
             text = f"crestacoll: {m['mpi']}: {b['name']} broke the program: {b['why']}"
-            err.print(text, style="red", soft_wrap=True, markup=False)
+            err.print(text, style="red", soft_wrap=True)
         for v in m["variants"]:
             if not v["same_answer"]:
                 checks = (
@@ -174,5 +182,4 @@ def say_different(data):
                     f" {', '.join(v['checksum'])}, plain MPI gives {m['answer']}{checks}",
                     style="red",
                     soft_wrap=True,
-                    markup=False,
                 )

@@ -7,7 +7,7 @@ import click
 from crestacoll import __version__
 from crestacoll.builds import choose_builds, clean_environment
 from crestacoll.sizes import Size, format_size
-from crestacoll.ui import CANNOT, WRONG, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import CANNOT, TEXT, WRONG, Problem, json_option, out, show, table, write_json
 
 MODEL = "p2p"  # the model whose algorithms are schedules
 
@@ -98,7 +98,7 @@ def ask(build, words, options):
         done = subprocess.run(
             command,
             capture_output=True,
-            text=True,
+            **TEXT,
             timeout=300,
             env=clean_environment(),
             check=False,
@@ -173,9 +173,9 @@ def refusal(algorithm):
 
 
 def print_one(algorithm):
-    out.print(f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True, markup=False)
+    out.print(f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True)
     if not algorithm["usable"]:
-        out.print(f"{algorithm['name']} {refusal(algorithm)}", style="yellow", markup=False)
+        out.print(f"{algorithm['name']} {refusal(algorithm)}", style="yellow")
     if not has_figures(algorithm):
         return
     rank = algorithm.get("rank")

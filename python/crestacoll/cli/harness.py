@@ -110,12 +110,12 @@ def print_result(result, rate):
     for record in result.records[:1]:
         lines.append(f"# CRESTA_ASYNC={record['async']}; work {record['work']:g}; seconds")
     for line in lines:
-        out.print(line, style="dim", soft_wrap=True, markup=False)
+        out.print(line, style="dim", soft_wrap=True)
     print_records(result.records)
     for note in too_slow(result.records) + result.notes:
         out.print(f"# {note['about']}: {note['text']}", style="yellow", soft_wrap=True)
     for sentence in harness.sentences(result.records):
-        out.print(sentence, soft_wrap=True, markup=False)
+        out.print(sentence, soft_wrap=True)
 
 
 def too_slow(records):

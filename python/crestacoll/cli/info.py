@@ -11,7 +11,7 @@ from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds, n
 from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
 from crestacoll.sizes import format_size
-from crestacoll.ui import Problem, json_option, out, show, table, write_json
+from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_json
 
 
 @click.command("info")
@@ -106,7 +106,7 @@ def found_mpis():
 
 def version_of(launcher):
     done = subprocess.run(
-        [launcher, "--version"], capture_output=True, text=True, timeout=20, check=False
+        [launcher, "--version"], capture_output=True, **TEXT, timeout=20, check=False
     )
     found = re.search(r"\d+\.\d+(\.\d+)?\w*", done.stdout)
     return found[0] if found else ""
@@ -183,7 +183,7 @@ def print_build(build):
         soft_wrap=True,
     )
     if build["default_impl"]:
-        out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True, markup=False)
+        out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True)
     made = table("implementation", "works here", "otherwise", "split-phase", "what it is")
     for m in build["models"]:
         works = "yes" if m["works"] else f"no: {m['why']}"
@@ -199,7 +199,6 @@ def print_build(build):
     out.print(
         "* with a helper thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
         soft_wrap=True,
-        markup=False,
     )
     for m in build["models"]:
         if m["begins_why"]:

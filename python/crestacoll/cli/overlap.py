@@ -114,12 +114,12 @@ def print_result(result, rate):
         f"# {where}; medians in microseconds, slowest rank; overlap of three definitions",
     ]
     for line in lines:
-        out.print(line, style="dim", soft_wrap=True, markup=False)
+        out.print(line, style="dim", soft_wrap=True)
     print_records(result.records)
     for note in result.notes:
         out.print(f"# {note['about']}: {note['text']}", style="yellow", soft_wrap=True)
     for sentence in overlap.verdicts(result.records):
-        out.print(sentence, soft_wrap=True, markup=False)
+        out.print(sentence, soft_wrap=True)
 
 
 def print_records(records):

@@ -121,7 +121,7 @@ def each(step, peers, folder, missing):
             worked.append(peer)
         except mpis.Failed as e:
             missing[peer.title] = str(e)
-            err.print(f"  left out: {e}", style="yellow", markup=False, soft_wrap=True)
+            err.print(f"  left out: {e}", style="yellow", soft_wrap=True)
     if not worked:
         raise Problem("no MPI is left to measure")
     return worked
@@ -165,7 +165,7 @@ class Measurement:
         found = launches.results(self.jobs, speed)
         rows, self.wrong = table.rows_of(found), table.wrong_of(found)
         for what in self.wrong:
-            err.print(f"WRONG RESULT: {what}", style="red", markup=False)
+            err.print(f"WRONG RESULT: {what}", style="red")
         floor = table.floor_of(self.speeds.floors(speed))
         head = {
             "crestacoll": __version__,
@@ -178,7 +178,7 @@ class Measurement:
             "notes": self.notes(found),
         }
         to.mkdir(parents=True, exist_ok=True)
-        (to / "performance.json").write_text(json.dumps(head, indent=1) + "\n")
+        (to / "performance.json").write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
         table.write_csv(rows, floor, to / "performance.csv")
 
     def notes(self, found):
@@ -208,19 +208,18 @@ def tell(job, what, done, of):
     err.print(
         f"{done}/{of} launch {job.launch}, {job.series.title}, {job.build.name}: {what}",
         style="yellow" if what.startswith("FAILED") else "",
-        markup=False,
         soft_wrap=True,
     )
 
 
 def draw_all(to, json_to):
     try:
-        head = json.loads((to / "performance.json").read_text())
+        head = json.loads((to / "performance.json").read_text(encoding="utf-8"))
         rows = table.read_csv(to / "performance.csv")
     except (OSError, ValueError, KeyError) as e:
         raise Problem(f"nothing to draw in {to}: {e}") from e
     draw.save(rows, to / "images" / "performance.svg")
-    (to / "performance.md").write_text(page.page(head, rows))
+    (to / "performance.md").write_text(page.page(head, rows), encoding="utf-8")
     err.print(f"wrote {to / 'performance.md'}", soft_wrap=True)
     if json_to:
         write_json(page.as_json(head, rows), json_to)

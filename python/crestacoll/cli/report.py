@@ -45,12 +45,12 @@ def command(file, everything, by, json_to):
 
 
 def show_sums(data, by):
-    from crestacoll.ui import show, table
+    from crestacoll.ui import show, table, word
 
     made = table(by, ">calls", ">time", ">waiting", ">of wall")
     for group in profile.sums(data, (by,)):
         made.add_row(
-            group[by] or "-",
+            word(group[by]) or "-",
             str(group["calls"]),
             profile.seconds(group["mean_us"]),
             profile.seconds(group["wait_us"]),

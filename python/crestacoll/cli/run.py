@@ -85,7 +85,7 @@ def command(
         before, start = stamp(profile), time.monotonic()
         code = supervise.run(words, os.environ | environment)
         seconds = time.monotonic() - start
-        version = loaded.read_text().strip() if loaded.exists() else None
+        version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
     written = profile is not None and stamp(profile) not in (None, before)
     if json_to:
         write_json(
@@ -228,7 +228,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
         values["CRESTA_IMPL"] = f"@{path}"
     elif "," in rules and srun_folder is not None:
         path = srun_folder / "rules"
-        path.write_text(rules + "\n")
+        path.write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         values["CRESTA_IMPL"] = f"@{path}"
     return values
 

@@ -45,7 +45,7 @@ class Job:
 
     def kept(self):
         try:
-            return json.loads(self.path.read_text())["key"] == self.key
+            return json.loads(self.path.read_text(encoding="utf-8"))["key"] == self.key
         except (OSError, ValueError, KeyError):
             return False
 
@@ -123,14 +123,14 @@ def keep(job, result):
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(data, indent=1))
+    unfinished.write_text(json.dumps(data, indent=1), encoding="utf-8")
     unfinished.replace(path)
 
 
 def results(jobs, speed):
     """What is kept of these jobs for a speed."""
     mine = [replace(job, speed=speed) for job in jobs]
-    return [json.loads(job.path.read_text()) for job in mine if job.kept()]
+    return [json.loads(job.path.read_text(encoding="utf-8")) for job in mine if job.kept()]
 
 
 def most_measured(jobs, speeds):

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass
 
 from crestacoll.builds import ROOT, Build, clean_environment
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
 
@@ -54,7 +54,7 @@ def install(peer, folder):
     """Into an environment of its own, since all three have a bin/mpicc. Nothing if it is there."""
     home = home_of(peer, folder)
     stamp, wanted = home / ".packages", " ".join(peer.packages)
-    if not peer.packages or (stamp.exists() and stamp.read_text() == wanted):
+    if not peer.packages or (stamp.exists() and stamp.read_text(encoding="utf-8") == wanted):
         return
     home.parent.mkdir(parents=True, exist_ok=True)
     steps = [
@@ -65,10 +65,10 @@ def install(peer, folder):
         ],
     ]
     for step in steps:
-        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        done = subprocess.run(step, capture_output=True, **TEXT, check=False)
         if done.returncode:
             raise Failed(f"{wanted} cannot be installed from PyPI: {why_pip_failed(done.stderr)}")
-    stamp.write_text(wanted)
+    stamp.write_text(wanted, encoding="utf-8")
 
 
 def why_pip_failed(text):
@@ -128,7 +128,7 @@ def wrapper_environment(peer, folder):
 
 def is_on_machine(peer):
     found = subprocess.run(
-        [ROOT / "tools" / "mpis.sh"], capture_output=True, text=True, check=True, cwd=ROOT
+        [ROOT / "tools" / "mpis.sh"], capture_output=True, **TEXT, check=True, cwd=ROOT
     )
     return any(line.split()[0] == peer.name for line in found.stdout.splitlines())
 
@@ -149,7 +149,7 @@ def failing_tests(peer, folder):
             stderr=subprocess.STDOUT,
             check=False,
         )
-    return read_tests(log.read_text())
+    return read_tests(log.read_text(encoding="utf-8", errors="replace"))
 
 
 def read_tests(text):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from crestacoll.builds import clean_environment
 from crestacoll.peers.table import floor_of
-from crestacoll.ui import Problem
+from crestacoll.ui import TEXT, Problem
 
 SAMPLES = 200
 ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed
@@ -39,7 +39,7 @@ class Speeds:
 
     def floors(self, number):
         """What crestacoll-floor gave each time."""
-        return json.loads(self.path(number).read_text())
+        return json.loads(self.path(number).read_text(encoding="utf-8"))
 
     def now(self):
         """The number of the speed at which the machine runs now."""
@@ -49,7 +49,7 @@ class Speeds:
         path = self.path(number)
         path.parent.mkdir(parents=True, exist_ok=True)
         before = self.floors(number) if path.exists() else []
-        path.write_text(json.dumps([*before, records]))
+        path.write_text(json.dumps([*before, records]), encoding="utf-8")
         return number
 
     def match(self, exchange):
@@ -67,7 +67,7 @@ def measure(program):
     done = subprocess.run(
         [program, str(SAMPLES)],
         capture_output=True,
-        text=True,
+        **TEXT,
         env=clean_environment(),
         check=False,
     )

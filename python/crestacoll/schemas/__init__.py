@@ -10,7 +10,7 @@ import jsonschema
 
 @functools.cache
 def schema(name):
-    return json.loads((Path(__file__).parent / f"{name}.schema.json").read_text())
+    return json.loads((Path(__file__).parent / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def problems(name, data):

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "core/fresh.h"
 #include "core/pause.h"
 
 typedef struct note {
@@ -28,7 +29,7 @@ static int expect(void)
 
 int cco_notes_begin(MPI_Comm images, char *memory)
 {
-    int rc = PMPI_Comm_dup(images, &comm);
+    int rc = cco_fresh_comm(images, &comm);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

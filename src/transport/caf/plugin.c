@@ -4,8 +4,11 @@
 #include "transport/caf/plugin.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,14 +44,36 @@ static const struct {
  * Otherwise the loader looks for it like for any library. */
 static const char *const places[] = {"", "../lib/"};
 
-static void beside(char *path, size_t room, const char *place)
+/* The address range of a line of /proc/self/maps holds `at`. */
+static bool covers(const char *line, uintptr_t at)
 {
-    Dl_info self;
-    const char *end = NULL;
-    if (dladdr(&plugin, &self) != 0 && self.dli_fname != NULL)
-        end = strrchr(self.dli_fname, '/');
-    const int length = end != NULL ? (int)(end - self.dli_fname) + 1 : 0;
-    snprintf(path, room, "%.*s%s" FILE_NAME, length, length > 0 ? self.dli_fname : "./", place);
+    unsigned long long from, to;
+    return sscanf(line, "%llx-%llx", &from, &to) == 2 && from <= at && at < to;
+}
+
+/* The folder of the file that this code is in, with its last slash; false if none is known.  What
+ * the loader says of it may be relative, to a current folder where anybody may have put a file: a
+ * program that was found by PATH is what argv[0] says.  The kernel says where it is. */
+static bool own_folder(char *folder, size_t room)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    while (maps != NULL && !found && getline(&line, &size, maps) > 0)
+        found = covers(line, (uintptr_t)own_folder);
+    if (maps != NULL)
+        fclose(maps);
+    const char *path = found ? strchr(line, '/') : NULL;
+    const char *end = path != NULL ? strrchr(path, '/') : NULL;
+    const size_t length = end != NULL ? (size_t)(end - path) + 1 : 0;
+    found = length > 0 && length < room;
+    if (found) {
+        memcpy(folder, path, length);
+        folder[length] = '\0';
+    }
+    free(line);
+    return found;
 }
 
 /* Local: OpenCoarrays and gfortran's runtime are no business of the program's, and find each other
@@ -90,9 +115,10 @@ static int find_functions(void *handle)
 /* What is wrong with one that is there says more than that there is no other. */
 static void *find(void)
 {
-    char path[4096], first[sizeof problem] = "";
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        beside(path, sizeof path, places[i]);
+    char folder[PATH_MAX], path[PATH_MAX + 64], first[sizeof problem] = "";
+    const bool known = own_folder(folder, sizeof folder);
+    for (size_t i = 0; known && i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, sizeof path, "%s%s" FILE_NAME, folder, places[i]);
         void *handle = open_one(path);
         if (handle != NULL)
             return handle;

@@ -2,6 +2,7 @@
 /* window.c - see window.h. */
 #include "transport/rma/window.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -93,19 +94,23 @@ const char *cco_window_refused(MPI_Comm comm)
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 enum { PATIENCE = 5000, MILLISECOND = 1000000 };
 
-/* Or one that all jobs of the node have. */
-static int open_directory_of_job(void)
+/* Not one that other users can open, who might hold the lock; without any there is no turn. */
+static int open_directory(void)
 {
-    const char *name = cco_config_job_directory();
-    return open(name != NULL ? name : "/dev/shm", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *name = cco_configured.private_directory;
+    return name != NULL ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-/* Does not wait for ever: another job may have been stopped just then. */
+/* Does not wait for ever: another job may have been stopped just then.  Nor at all where there are
+ * no such locks, as on some file systems. */
 static void lock(int directory)
 {
     const struct timespec nap = {.tv_nsec = MILLISECOND / 10};
-    for (int i = 0; i < 10 * PATIENCE && flock(directory, LOCK_EX | LOCK_NB) != 0; i++)
+    for (int i = 0; i < 10 * PATIENCE; i++) {
+        if (flock(directory, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR))
+            return;
         nanosleep(&nap, NULL);
+    }
 }
 #endif
 
@@ -121,7 +126,7 @@ static int take_turn(MPI_Comm comm)
     PMPI_Comm_rank(comm, &rank);
     cco_all(true, comm);
     if (rank == 0)
-        turn = open_directory_of_job();
+        turn = open_directory();
     if (turn >= 0)
         lock(turn);
 #else

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The profile file of programs that do unusual things."""
+
+import json
+import os
+
+import pytest
+from library_runs import each_build, profiled, run
+
+pytestmark = each_build
+
+
+def test_spawned_worlds_write_their_own(build, tmp_path):
+    """The children disconnect from their parents before they end."""
+    done = run(build, "spawn", ranks=1, env={"CRESTA_PROFILE": str(tmp_path / "p.json")})
+    if done.returncode == 77:
+        pytest.skip(done.stdout)
+    assert done.returncode == 0, done.stderr
+    ranks = {path.name: json.loads(path.read_text())["ranks"] for path in tmp_path.iterdir()}
+    assert ranks.pop("p.json") == 1
+    assert [name.startswith("p.json.spawned-") for name in ranks] == [True]
+    assert list(ranks.values()) == [2]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"Zeile \xc3\xa4\xc3\xb6\xc3\xbc \xe2\x82\xac \xf0\x9d\x84\x9e",
+        b"latin \xe4\xf6\xfc \xff \x80",
+        b"cut \xf0\x9d\x84",
+        b"too long \xc0\xaf, \xe0\x80\xaf, a half \xed\xa0\x80, \xf4\x90\x80\x80",
+        b"\"quoted\" \\ back\nline\x7f\x01",
+        b"sixty characters, no less, which is what MPIs take in a name",
+    ],
+)
+def test_names_of_any_bytes(build, tmp_path, name):
+    """They come out of the file as Python reads bytes that may be no text."""
+    step = f"name={os.fsdecode(name)}"
+    records = profiled(build, tmp_path, "script", "dup", step, "allreduce=8")
+    assert os.fsencode(records[0]["communicator"]) == name

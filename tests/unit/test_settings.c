@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_settings.c - reading the environment, and what of it ranks compare. Needs no running MPI. */
+#include "core/settings.h"
+
+#include <sys/stat.h>
+
+#include "core/config.h"
+#include "testing/testing.h"
+
+static char text[CCO_SETTINGS_ROOM];
+
+/* Reads the environment with one variable in it; the hash. */
+static uint64_t with(const char *name, const char *value)
+{
+    snprintf(testing_label, sizeof testing_label, "%s=%s", name, value);
+    setenv(name, value, 1);
+    cco_config_read();
+    unsetenv(name);
+    cco_settings_tell(text);
+    return cco_settings_hash();
+}
+
+/* Every variable of the table but these two is compared and shown: a new one needs a line here. */
+static void every_variable_counts(void)
+{
+    static const struct {
+        const char *name, *other, *shown;
+    } cases[] = {
+        {"CRESTA_IMPL", "*=p2p", "CRESTA_IMPL=*=p2p\n"},
+        {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
+        {"CRESTA_LOG", "info", NULL},
+        {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
+        {"CRESTA_PROFILE_WAIT", "7", "CRESTA_PROFILE_WAIT=7\n"},
+        {"CRESTA_SHM_MEMORY", "1K", "CRESTA_SHM_MEMORY=1024\n"},
+        {"CRESTA_ASYNC", "off", "CRESTA_ASYNC=off\n"},
+        {"CRESTA_PROTECTED_BUFFER", "1", "CRESTA_PROTECTED_BUFFER=1\n"},
+        {"CRESTA_OS_WINDOW", "dynamic:2M", "CRESTA_OS_WINDOW=dynamic:2097152\n"},
+        {"CRESTA_CAF_BUFFER", "static:3", "CRESTA_CAF_BUFFER=static:3\n"},
+        {"CRESTA_DEBUG", "fail=3+check", "CRESTA_DEBUG=check+fail=3\n"},
+        {"CRESTA_LOADED", "version", NULL},
+    };
+    CHECK(LEN(cases) == cco_env_row_count, "%d variables", cco_env_row_count);
+    const uint64_t none = with("CRESTA_NONE", "");
+    for (int i = 0; i < LEN(cases); i++) {
+        const uint64_t hash = with(cases[i].name, cases[i].other);
+        CHECK(strcmp(cases[i].name, cco_env_rows[i].name) == 0, "%s", cco_env_rows[i].name);
+        CHECK(!cco_configured.error[0], "%s", cco_configured.error);
+        CHECK((hash == none) == (cases[i].shown == NULL), "hash");
+        CHECK(cases[i].shown == NULL || strstr(text, cases[i].shown) != NULL, "%s", text);
+    }
+    CHECK(strstr(text, "\nversion of crestacoll=0.") != NULL, "%s", text);
+    CHECK(strstr(text, "\nbuilt-in rules=") != NULL, "%s", text);
+}
+
+/* Of a long value only the start is shown, but all of it counts; and it stays one line. */
+static void long_values(void)
+{
+    char rules[5000] = "*=mpi";
+    for (size_t used = 5; used + 8 < sizeof rules; used += 6)
+        snprintf(rules + used, sizeof rules - used, "\n*=mpi");
+    const uint64_t one = with("CRESTA_IMPL", rules);
+    const size_t length = strlen(text);
+    rules[strlen(rules) - 1] = 'j';
+    CHECK(with("CRESTA_IMPL", rules) != one, "the end counts");
+    CHECK(length < 1200 && strlen(text) == length, "%zu characters", length);
+    with("CRESTA_IMPL", "a\nb\\nc");
+    CHECK(strstr(text, "CRESTA_IMPL=a\\nb\\\\nc\n") != NULL, "%s", text);
+}
+
+static void words_of_debug(void)
+{
+    const uint64_t commas = with("CRESTA_DEBUG", "check,trace,delay=9,fail=2");
+    const cco_debug d = cco_configured.debug;
+    CHECK(d.check && d.trace && d.delay == 9 && d.fail == 2, "all of them");
+    CHECK(with("CRESTA_DEBUG", "fail=2+delay=9+trace+check") == commas, "the same");
+    CHECK(!cco_configured.error[0], "%s", cco_configured.error);
+    with("CRESTA_DEBUG", "check;trace");
+    CHECK(strstr(cco_configured.error, "'check;trace'") != NULL, "%s", cco_configured.error);
+}
+
+/* What cannot be read is told, and why; a folder can be opened. */
+static void rules_that_cannot_be_read(void)
+{
+    with("CRESTA_IMPL", "@/tmp");
+    CHECK(strstr(cco_configured.error, "CRESTA_IMPL=@/tmp: cannot read this file: Is a directory"),
+          "%s", cco_configured.error);
+    with("CRESTA_IMPL", "@/proc/self/mem"); /* opens, and gives an error at address 0 */
+    CHECK(strstr(cco_configured.error, "cannot read this file: Input/output error"), "%s",
+          cco_configured.error);
+    with("CRESTA_IMPL", "@/does/not/exist");
+    CHECK(strstr(cco_configured.error, "cannot read this file: No such file"), "%s",
+          cco_configured.error);
+    with("CRESTA_IMPL", "@/dev/null");
+    CHECK(!cco_configured.error[0] && !*cco_configured.impl, "%s", cco_configured.error);
+}
+
+/* A program may write over its environment. */
+static void the_environment_changes(void)
+{
+    static char given[2][64] = {"CRESTA_PROFILE=p.json", "CRESTA_LOADED=version"};
+    for (int i = 0; i < 2; i++)
+        putenv(given[i]);
+    cco_config_read();
+    for (int i = 0; i < 2; i++)
+        memset(strchr(given[i], '=') + 1, 'x', 4);
+    CHECK(strcmp(cco_configured.profile, "p.json") == 0, "%s", cco_configured.profile);
+    CHECK(strcmp(cco_configured.loaded, "version") == 0, "%s", cco_configured.loaded);
+    clearenv();
+    cco_config_read();
+    CHECK(cco_configured.profile == NULL && cco_configured.loaded == NULL, "unset");
+}
+
+/* The first of some directories that no other user can open. */
+static void a_private_directory(void)
+{
+    char ours[] = "/tmp/test_settings.XXXXXX", open[64];
+    CHECK(mkdtemp(ours) != NULL, "a directory");
+    snprintf(open, sizeof open, "%s/open", ours);
+    CHECK(mkdir(open, 0755) == 0 && chmod(open, 0755) == 0, "a directory in it");
+    clearenv();
+    cco_config_read();
+    CHECK(cco_configured.private_directory == NULL, "none is named");
+    setenv("PMIX_SERVER_TMPDIR", open, 1);
+    setenv("XDG_RUNTIME_DIR", "/does/not/exist", 1);
+    setenv("HOME", "/dev/shm", 1);
+    cco_config_read();
+    CHECK(cco_configured.private_directory == NULL, "%s", cco_configured.private_directory);
+    setenv("TMPDIR", ours, 1);
+    cco_config_read();
+    setenv("TMPDIR", "/", 1);
+    CHECK(cco_configured.private_directory != NULL &&
+              strcmp(cco_configured.private_directory, ours) == 0,
+          "%s", ours);
+    rmdir(open);
+    rmdir(ours);
+}
+
+int main(void)
+{
+    for (int i = 0; i < cco_env_row_count; i++)
+        unsetenv(cco_env_rows[i].name);
+    every_variable_counts();
+    long_values();
+    words_of_debug();
+    rules_that_cannot_be_read();
+    the_environment_changes();
+    a_private_directory();
+    return testing_end("test_settings");
+}
