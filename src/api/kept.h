@@ -9,14 +9,15 @@
 #define CCO_KEPT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/call.h"
 
 /* In one piece of memory, but for the copy of a send buffer. */
 typedef struct cco_kept {
     MPI_Request request;
-    int place;             /* in an array of requests, while it is taken out */
-    struct cco_kept *next; /* of its bucket, or taken out with it */
+    uint64_t serial;       /* no two have the same; 0 is none */
+    struct cco_kept *next; /* of its bucket */
     char *send;            /* protected buffer, NULL if none */
     bool counted;          /* the helper looks as long as it is under way */
     _Alignas(max_align_t) char arrays[];
@@ -44,11 +45,21 @@ int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
 typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS } cco_kept_kind;
 void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request);
 
-/* Before `count` requests may end: takes what is kept for them out of the table, so that nobody
- * mistakes a handle given anew for theirs.  Afterwards: frees it for those that are
- * MPI_REQUEST_NULL now, puts back the rest. */
-cco_kept *cco_kept_take(int count, const MPI_Request requests[]);
-void cco_kept_settle(cco_kept *taken, const MPI_Request requests[]);
+/* Before `count` requests may end: notes what is kept for them, since their handles are gone
+ * afterwards, or given anew.  Afterwards: frees it for those that are MPI_REQUEST_NULL now.  In
+ * between it stays in the table: the program's error handler may run there and never come back. */
+enum { CCO_NOTES_FEW = 16 };
+typedef struct cco_note {
+    MPI_Request request;
+    uint64_t serial;
+    int place; /* in the array of requests */
+} cco_note;
+typedef struct cco_notes {
+    int count;
+    cco_note few[CCO_NOTES_FEW], *many; /* NULL if they are few, or memory has run out */
+} cco_notes;
+void cco_kept_note(cco_notes *notes, int count, const MPI_Request requests[]);
+void cco_kept_settle(cco_notes *notes, const MPI_Request requests[]);
 
 void cco_kept_free(cco_kept *kept); /* NULL: nothing */
 
