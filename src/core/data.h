@@ -15,6 +15,9 @@ bool cco_type_dense(MPI_Datatype type);
 bool cco_type_predefined(MPI_Datatype type);
 bool cco_op_predefined(MPI_Op op);
 
+/* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
+bool cco_op_reserved(MPI_Op op);
+
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
  * class. */
 int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);

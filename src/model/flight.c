@@ -96,15 +96,17 @@ const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cc
     return never == NULL && unfit(call, course) == NULL ? missing(state, course) : NULL;
 }
 
-/* Types may be freed before the end: of those that are still needed then, a duplicate. */
+/* Types may be freed before the end: of those that are still needed then, a duplicate.  Blocks of
+ * nothing may have none. */
 static int hold(MPI_Datatype *type)
 {
-    return cco_type_predefined(*type) ? MPI_SUCCESS : PMPI_Type_dup(*type, type);
+    return *type == MPI_DATATYPE_NULL || cco_type_predefined(*type) ? MPI_SUCCESS
+                                                                    : PMPI_Type_dup(*type, type);
 }
 
 static void drop(MPI_Datatype *type)
 {
-    if (!cco_type_predefined(*type))
+    if (*type != MPI_DATATYPE_NULL && !cco_type_predefined(*type))
         PMPI_Type_free(type);
 }
 
