@@ -89,6 +89,7 @@ void cco_kept_free(cco_kept *kept)
     if (kept->counted)
         cco_helper_count(-1, CCO_HELP_MPI);
     free(kept->send);
+    free(kept->counts);
     free(kept);
 }
 

@@ -13,12 +13,13 @@
 
 #include "core/call.h"
 
-/* In one piece of memory, but for the copy of a send buffer. */
+/* In one piece of memory, but for the copy of a send buffer and counts. */
 typedef struct cco_kept {
     MPI_Request request;
     uint64_t serial;       /* no two have the same; 0 is none */
     struct cco_kept *next; /* of its bucket */
     char *send;            /* protected buffer, NULL if none */
+    void *counts;          /* of native/empty.h, NULL if none */
     bool counted;          /* the helper looks as long as it is under way */
     _Alignas(max_align_t) char arrays[];
 } cco_kept;
@@ -34,6 +35,10 @@ static inline bool cco_kept_any(void)
 /* Points a call to copies of its arrays, and of its send buffer if that is protected.  `*kept` is
  * NULL if there is nothing to keep.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_keep(cco_call *call, cco_kept **kept);
+
+/* The same for a call that the MPI's own non-blocking one does, afterwards: its counts of empty
+ * blocks become 0. */
+void cco_keep_empty(cco_call *call, cco_kept *kept);
 
 struct cco_given; /* api/given.h */
 

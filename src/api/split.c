@@ -111,6 +111,8 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
+    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE)
+        cco_keep_empty(&ours, kept);
     if (rc == MPI_SUCCESS)
         rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
                                        : cco_start_nonblocking(&ours, request);

@@ -6,6 +6,8 @@
  * by the caller's addresses or datatypes could hit on one rank and miss on another, which would
  * deadlock.  What cannot be keyed so (uneven vectors, derived types in reductions, user-defined
  * operations, large messages) is made for the one call, started, waited for and freed. */
+#include <stdlib.h>
+
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/data.h"
@@ -13,10 +15,11 @@
 #include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
+#include "native/empty.h"
 #include "native/models.h"
 #include "native/staging.h"
 
-static int run_once(const cco_call *call)
+static int start_once(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int rc = cco_native_persistent(call, MPI_INFO_NULL, &request);
@@ -27,6 +30,16 @@ static int run_once(const cco_call *call)
     if (rc == MPI_SUCCESS)
         rc = cco_wait(&request);
     PMPI_Request_free(&request);
+    return rc;
+}
+
+static int run_once(const cco_call *call, const cco_comm *state)
+{
+    cco_call ours = *call;
+    void *memory;
+    cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
+    const int rc = start_once(&ours);
+    free(memory);
     return rc;
 }
 
@@ -71,7 +84,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (cco_in_place_defect(call))
         return cco_native_blocking(call);
     if (!cco_staged_key_of(state, call, &key))
-        return run_once(call);
+        return run_once(call, state);
     if (wrong(call, state))
         return cco_native_blocking(call);
     cco_staged *kept = NULL;
