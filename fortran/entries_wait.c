@@ -35,92 +35,126 @@ static void free_requests(MPI_Request *list, const MPI_Fint *requests, const MPI
         free(list);
 }
 
-/* What was taken out for Fortran's requests. */
-typedef struct taken {
+/* What is kept for Fortran's requests, which may end. */
+typedef struct noted {
     int count;
     MPI_Fint *requests;
-    cco_kept *kept;
-} taken;
+    bool any;
+    cco_notes notes;
+} noted;
 
-/* What the MPI is about to wait for. */
-typedef enum wish { ALL, ANY, NOTHING } wish;
-
-static taken take(int count, MPI_Fint *requests, wish wish)
+static void note(noted *t, int count, MPI_Fint *requests)
 {
     MPI_Request room[FEW];
-    taken t = {count, requests, NULL};
-    if (!cco_kept_any())
-        return t;
+    *t = (noted){.count = count, .requests = requests, .any = cco_kept_any()};
+    if (!t->any)
+        return;
     MPI_Request *list = c_requests(count, requests, room);
-    t.kept = cco_kept_take(count, list);
-    if (wish == NOTHING)
-        cco_flights_move(true);
-    else
-        cco_attend(count, list, wish == ALL);
+    cco_kept_note(&t->notes, count, list);
     free_requests(list, requests, room);
-    return t;
 }
 
 /* A handle that ended is the null one in Fortran; the others mean what they meant. */
-static void settle(taken t)
+static void settle(noted *t)
 {
     MPI_Request room[FEW];
-    if (t.kept == NULL)
+    if (!t->any)
         return;
-    MPI_Request *list = c_requests(t.count, t.requests, room);
-    cco_kept_settle(t.kept, list);
-    free_requests(list, t.requests, room);
+    MPI_Request *list = c_requests(t->count, t->requests, room);
+    cco_kept_settle(&t->notes, list);
+    free_requests(list, t->requests, room);
 }
 
 #pragma GCC visibility push(default)
 
+/* In mpi_f08 `e` may be absent. */
+#define FAILED(e) ((e) != NULL && *(e) != MPI_SUCCESS)
+
+/* The MPI's own names for a call; and ours, with what a call does. */
 #if defined(OPEN_MPI)
-#define INTERPOSED(name, NAME, parameters, arguments, n, requests, wish)                           \
+#define OWN(name, parameters)                                                                      \
     void pmpi_##name##_ parameters __attribute__((weak));                                          \
-    void mpi_##name##_ parameters                                                                  \
-    {                                                                                              \
-        taken t = take(n, requests, wish);                                                         \
-        pmpi_##name##_ arguments;                                                                  \
-        settle(t);                                                                                 \
-    }                                                                                              \
+    void pmpi_##name##_f08_ parameters __attribute__((weak));
+#define INTERPOSED(name, NAME, parameters, does)                                                   \
+    void mpi_##name##_ parameters does(pmpi_, _)                                                   \
     void mpi_##name parameters __attribute__((alias("mpi_" #name "_")));                           \
     void mpi_##name##__ parameters __attribute__((alias("mpi_" #name "_")));                       \
     void MPI_##NAME parameters __attribute__((alias("mpi_" #name "_")));                           \
-    void pmpi_##name##_f08_ parameters __attribute__((weak));                                      \
-    void mpi_##name##_f08_ parameters                                                              \
-    {                                                                                              \
-        taken t = take(n, requests, wish);                                                         \
-        pmpi_##name##_f08_ arguments;                                                              \
-        settle(t);                                                                                 \
-    }
+    void mpi_##name##_f08_ parameters does(pmpi_, _f08_)
 #else
 /* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not. */
-#define INTERPOSED(name, NAME, parameters, arguments, n, requests, wish)                           \
-    void pmpir_##name##_f08_ parameters __attribute__((weak));                                     \
-    void mpi_##name##_f08_ parameters                                                              \
-    {                                                                                              \
-        taken t = take(n, requests, wish);                                                         \
-        pmpir_##name##_f08_ arguments;                                                             \
-        settle(t);                                                                                 \
-    }
+#define OWN(name, parameters) void pmpir_##name##_f08_ parameters __attribute__((weak));
+#define INTERPOSED(name, NAME, parameters, does)                                                   \
+    void mpi_##name##_f08_ parameters does(pmpir_, _f08_)
 #endif
 
-INTERPOSED(wait, WAIT, (MPI_Fint * r, void *s, MPI_Fint *e), (r, s, e), 1, r, ALL)
-INTERPOSED(test, TEST, (MPI_Fint * r, void *f, void *s, MPI_Fint *e), (r, f, s, e), 1, r, NOTHING)
-INTERPOSED(waitall, WAITALL, (MPI_Fint * n, MPI_Fint *r, void *s, MPI_Fint *e), (n, r, s, e), *n, r,
-           ALL)
-INTERPOSED(testall, TESTALL, (MPI_Fint * n, MPI_Fint *r, void *f, void *s, MPI_Fint *e),
-           (n, r, f, s, e), *n, r, NOTHING)
-INTERPOSED(waitany, WAITANY, (MPI_Fint * n, MPI_Fint *r, void *i, void *s, MPI_Fint *e),
-           (n, r, i, s, e), *n, r, ANY)
-INTERPOSED(testany, TESTANY, (MPI_Fint * n, MPI_Fint *r, void *i, void *f, void *s, MPI_Fint *e),
-           (n, r, i, f, s, e), *n, r, NOTHING)
-INTERPOSED(waitsome, WAITSOME, (MPI_Fint * n, MPI_Fint *r, void *o, void *i, void *s, MPI_Fint *e),
-           (n, r, o, i, s, e), *n, r, ANY)
-INTERPOSED(testsome, TESTSOME, (MPI_Fint * n, MPI_Fint *r, void *o, void *i, void *s, MPI_Fint *e),
-           (n, r, o, i, s, e), *n, r, NOTHING)
-INTERPOSED(request_get_status, REQUEST_GET_STATUS, (MPI_Fint * r, void *f, void *s, MPI_Fint *e),
-           (r, f, s, e), 1, r, NOTHING)
+/* A call that does not wait. */
+#define LOOK(n, requests, own)                                                                     \
+    {                                                                                              \
+        noted t;                                                                                   \
+        note(&t, n, requests);                                                                     \
+        cco_flights_move(true);                                                                    \
+        own;                                                                                       \
+        settle(&t);                                                                                \
+    }
+
+/* As in src/interpose/wait.c: a wait is its test in a loop while anything of ours is under way. */
+#define WAIT(n, requests, test, over, own)                                                         \
+    {                                                                                              \
+        noted t;                                                                                   \
+        MPI_Fint f = 0;                                                                            \
+        bool ended = false;                                                                        \
+        (void)f;                                                                                   \
+        note(&t, n, requests);                                                                     \
+        for (int tries = CCO_ATTEND_FIRST; t.any && !ended && cco_attend(&tries);) {               \
+            test;                                                                                  \
+            ended = FAILED(e) || (over);                                                           \
+        }                                                                                          \
+        if (!ended)                                                                                \
+            own;                                                                                   \
+        settle(&t);                                                                                \
+    }
+
+#define OF_WAIT (MPI_Fint * r, void *s, MPI_Fint *e)
+#define OF_TEST (MPI_Fint * r, MPI_Fint *f, void *s, MPI_Fint *e)
+#define OF_WAITALL (MPI_Fint * n, MPI_Fint *r, void *s, MPI_Fint *e)
+#define OF_TESTALL (MPI_Fint * n, MPI_Fint *r, MPI_Fint *f, void *s, MPI_Fint *e)
+#define OF_WAITANY (MPI_Fint * n, MPI_Fint *r, void *i, void *s, MPI_Fint *e)
+#define OF_TESTANY (MPI_Fint * n, MPI_Fint *r, void *i, MPI_Fint *f, void *s, MPI_Fint *e)
+#define OF_SOME (MPI_Fint * n, MPI_Fint *r, MPI_Fint *o, void *i, void *s, MPI_Fint *e)
+
+OWN(wait, OF_WAIT)
+OWN(test, OF_TEST)
+OWN(waitall, OF_WAITALL)
+OWN(testall, OF_TESTALL)
+OWN(waitany, OF_WAITANY)
+OWN(testany, OF_TESTANY)
+OWN(waitsome, OF_SOME)
+OWN(testsome, OF_SOME)
+OWN(request_get_status, OF_TEST)
+
+#define DO_WAIT(own, end) WAIT(1, r, own##test##end(r, &f, s, e), f, own##wait##end(r, s, e))
+#define DO_TEST(own, end) LOOK(1, r, own##test##end(r, f, s, e))
+#define DO_WAITALL(own, end)                                                                       \
+    WAIT(*n, r, own##testall##end(n, r, &f, s, e), f, own##waitall##end(n, r, s, e))
+#define DO_TESTALL(own, end) LOOK(*n, r, own##testall##end(n, r, f, s, e))
+#define DO_WAITANY(own, end)                                                                       \
+    WAIT(*n, r, own##testany##end(n, r, i, &f, s, e), f, own##waitany##end(n, r, i, s, e))
+#define DO_TESTANY(own, end) LOOK(*n, r, own##testany##end(n, r, i, f, s, e))
+#define DO_WAITSOME(own, end)                                                                      \
+    WAIT(*n, r, own##testsome##end(n, r, o, i, s, e), *o != 0, own##waitsome##end(n, r, o, i, s, e))
+#define DO_TESTSOME(own, end) LOOK(*n, r, own##testsome##end(n, r, o, i, s, e))
+#define DO_STATUS(own, end) LOOK(1, r, own##request_get_status##end(r, f, s, e))
+
+INTERPOSED(wait, WAIT, OF_WAIT, DO_WAIT)
+INTERPOSED(test, TEST, OF_TEST, DO_TEST)
+INTERPOSED(waitall, WAITALL, OF_WAITALL, DO_WAITALL)
+INTERPOSED(testall, TESTALL, OF_TESTALL, DO_TESTALL)
+INTERPOSED(waitany, WAITANY, OF_WAITANY, DO_WAITANY)
+INTERPOSED(testany, TESTANY, OF_TESTANY, DO_TESTANY)
+INTERPOSED(waitsome, WAITSOME, OF_SOME, DO_WAITSOME)
+INTERPOSED(testsome, TESTSOME, OF_SOME, DO_TESTSOME)
+INTERPOSED(request_get_status, REQUEST_GET_STATUS, OF_TEST, DO_STATUS)
 
 /* One request or an array of them, of any rank and perhaps with gaps. */
 static void end_or_test(const MPI_Fint *count, CFI_cdesc_t *requests, MPI_Fint *flag,

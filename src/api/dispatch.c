@@ -11,6 +11,7 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/facts.h"
+#include "core/guard.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
@@ -20,10 +21,6 @@
 #include "transport/caf/caf.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
-
-/* The guard: what happens below here on this thread is ours or the MPI's, not the program's.  Four
- * bytes of the room that every loader keeps for libraries, reached without a call. */
-static _Thread_local int inside __attribute__((tls_model("initial-exec")));
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it. */
@@ -51,23 +48,24 @@ static void set_up(cco_comm *state)
 
 /* The thread is started before its ranks agree on what it does: it may be refused on one of them.
  */
-void cco_begins_prepare(cco_comm *state)
+static void agree_on_help(cco_comm *state)
 {
     uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
-    const bool first = !state->begins_ready;
-    if (!cco_flights_possible(state))
-        return;
-    inside++;
-    if (first) {
-        cco_async_start();
-        cco_facts_mine(words);
-        if (cco_agree(state->comm, words, CCO_FACT_WORDS, least, most) != MPI_SUCCESS)
-            cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
-        cco_facts_agreed(&state->facts, least, most);
+    cco_async_start();
+    cco_facts_mine(words);
+    if (cco_agree(state->comm, words, CCO_FACT_WORDS, least, most) != MPI_SUCCESS)
+        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+    cco_facts_agreed(&state->facts, least, most);
+}
+
+void cco_begins_prepare(cco_comm *state)
+{
+    if (cco_flights_possible(state)) {
+        if (!state->begins_ready)
+            agree_on_help(state);
         state->begins_ready = true;
+        cco_flights_prepare(state);
     }
-    cco_flights_prepare(state);
-    inside--;
     if (state->begins_wanted) {
         state->plain = state->plain_then;
         state->untold = state->untold_then;
@@ -91,9 +89,7 @@ void cco_begin_coarrays(void)
 {
     if (cco_plugin_program_has_coarrays())
         return;
-    inside++;
     cco_caf_begin(MPI_COMM_WORLD);
-    inside--;
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)
@@ -103,17 +99,14 @@ cco_comm *cco_prepare(MPI_Comm comm)
         state = cco_comm_create(comm);
     if (state == NULL || state->inter)
         return NULL;
-    if (!state->ready) {
-        inside++;
+    if (!state->ready)
         set_up(state);
-        inside--;
-    }
     return state;
 }
 
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 {
-    if (inside)
+    if (cco_guarded())
         return NULL;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
@@ -130,7 +123,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (inside || !(cco_recording || (CCO_PRELOADED && cco_async())))
+    if (cco_guarded() || !(cco_recording || (CCO_PRELOADED && cco_async())))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -229,10 +222,7 @@ static int run_chosen(cco_comm *state, const cco_call *call)
 
 int cco_dispatch(cco_comm *state, const cco_call *call)
 {
-    inside++;
-    const int rc = state->inter ? run_inter(state, call) : run_chosen(state, call);
-    inside--;
-    return rc;
+    return state->inter ? run_inter(state, call) : run_chosen(state, call);
 }
 
 uint64_t cco_start_clock(const cco_comm *state)
@@ -242,10 +232,7 @@ uint64_t cco_start_clock(const cco_comm *state)
 
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request)
 {
-    inside++;
-    const int rc = cco_native_nonblocking(call, request);
-    inside--;
-    return rc;
+    return cco_native_nonblocking(call, request);
 }
 
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start)
@@ -256,21 +243,13 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
     count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
 }
 
-static int start_persistent(const cco_call *call, MPI_Info info, MPI_Request *request)
-{
-    inside++;
-    const int rc = cco_native_persistent(call, info, request);
-    inside--;
-    return rc;
-}
-
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
-        rc = start_persistent(call, info, request);
+        rc = cco_native_persistent(call, info, request);
     else if (!CCO_PRELOADED || !cco_async() || !cco_start_helped(call, request, &rc))
         rc = cco_start_nonblocking(call, request);
     cco_start_count(cco_recording ? state : NULL, mode, call, start);

@@ -8,6 +8,7 @@
 #include "api/kept.h"
 #include "core/config.h"
 #include "native/defects.h"
+#include "native/empty.h"
 
 enum { ARRAYS = 6 };
 
@@ -128,4 +129,11 @@ int cco_keep(cco_call *call, cco_kept **kept)
     *kept = NULL;
     PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
+}
+
+void cco_keep_empty(cco_call *call, cco_kept *kept)
+{
+    cco_given given;
+    if (kept != NULL && has_arrays(call) && cco_given_to(call, &given) == MPI_SUCCESS)
+        cco_drop_empty(call, given.peers, cco_given_root(call, &given), &kept->counts);
 }

@@ -37,7 +37,9 @@ static bucket *bucket_of(MPI_Request request)
 
 static void insert(cco_kept *kept)
 {
+    static uint64_t serials;
     bucket *b = bucket_of(kept->request);
+    kept->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
     pthread_mutex_lock(&b->lock);
     kept->next = b->first;
     b->first = kept;
@@ -45,20 +47,39 @@ static void insert(cco_kept *kept)
     count(1);
 }
 
-static cco_kept *take_out(MPI_Request request)
+/* The link to what is kept for a request, or to the end; its bucket is locked. */
+static cco_kept **find(bucket *b, MPI_Request request)
 {
-    bucket *b = bucket_of(request);
-    pthread_mutex_lock(&b->lock);
     cco_kept **link = &b->first;
     while (*link != NULL && (*link)->request != request)
         link = &(*link)->next;
-    cco_kept *found = *link;
+    return link;
+}
+
+/* `serial` 0: whatever there is. */
+static cco_kept *take_out(MPI_Request request, uint64_t serial)
+{
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    cco_kept **link = find(b, request), *found = *link;
+    if (found != NULL && serial != 0 && found->serial != serial)
+        found = NULL; /* of another operation, which got the handle since then */
     if (found != NULL)
         *link = found->next;
     pthread_mutex_unlock(&b->lock);
     if (found != NULL)
         count(-1);
     return found;
+}
+
+static uint64_t serial_of(MPI_Request request)
+{
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    const cco_kept *found = *find(b, request);
+    const uint64_t serial = found != NULL ? found->serial : 0;
+    pthread_mutex_unlock(&b->lock);
+    return serial;
 }
 
 void cco_kept_free(cco_kept *kept)
@@ -70,6 +91,7 @@ void cco_kept_free(cco_kept *kept)
     free(kept->send);
     free(kept->types[0]);
     free(kept->types[1]);
+    free(kept->counts);
     free(kept);
 }
 
@@ -78,7 +100,7 @@ void cco_kept_free(cco_kept *kept)
 void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
 {
     if (cco_kept_any())
-        cco_kept_free(take_out(request));
+        cco_kept_free(take_out(request, 0));
     if (kept == NULL && (cco_async() || kind == CCO_KEPT_OURS))
         kept = calloc(1, sizeof *kept);
     if (kept == NULL && kind == CCO_KEPT_OURS)
@@ -96,35 +118,32 @@ void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
     insert(kept);
 }
 
-cco_kept *cco_kept_take(int count, const MPI_Request requests[])
+void cco_kept_note(cco_notes *notes, int count, const MPI_Request requests[])
 {
-    cco_kept *taken = NULL;
-    for (int i = 0; requests != NULL && i < count; i++) {
-        cco_kept *kept = requests[i] != MPI_REQUEST_NULL ? take_out(requests[i]) : NULL;
-        if (kept == NULL)
-            continue;
-        kept->place = i;
-        kept->next = taken;
-        taken = kept;
+    *notes = (cco_notes){.count = 0};
+    if (count > CCO_NOTES_FEW)
+        notes->many = malloc((size_t)count * sizeof *notes->many);
+    cco_note *list = notes->many != NULL ? notes->many : notes->few;
+    const int room = notes->many != NULL ? count : CCO_NOTES_FEW;
+    for (int i = 0; requests != NULL && i < count && notes->count < room; i++) {
+        const uint64_t serial = requests[i] != MPI_REQUEST_NULL ? serial_of(requests[i]) : 0;
+        if (serial != 0)
+            list[notes->count++] = (cco_note){requests[i], serial, i};
     }
-    return taken;
 }
 
-void cco_kept_settle(cco_kept *taken, const MPI_Request requests[])
+void cco_kept_settle(cco_notes *notes, const MPI_Request requests[])
 {
-    while (taken != NULL) {
-        cco_kept *kept = taken;
-        taken = kept->next;
-        if (requests[kept->place] == MPI_REQUEST_NULL)
-            cco_kept_free(kept);
-        else
-            insert(kept);
-    }
+    const cco_note *list = notes->many != NULL ? notes->many : notes->few;
+    for (int i = 0; i < notes->count; i++)
+        if (requests[list[i].place] == MPI_REQUEST_NULL)
+            cco_kept_free(take_out(list[i].request, list[i].serial));
+    free(notes->many);
 }
 
 void cco_kept_end(void)
 {
     for (int i = 0; i < BUCKETS; i++)
         while (table[i].first != NULL)
-            cco_kept_free(take_out(table[i].first->request));
+            cco_kept_free(take_out(table[i].first->request, 0));
 }

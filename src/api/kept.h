@@ -9,16 +9,19 @@
 #define CCO_KEPT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/call.h"
 
-/* In one piece of memory, but for the copy of a send buffer and what a Fortran call made. */
+/* In one piece of memory, but for copies of a send buffer and of counts, and what a Fortran call
+ * made. */
 typedef struct cco_kept {
     MPI_Request request;
-    int place;             /* in an array of requests, while it is taken out */
-    struct cco_kept *next; /* of its bucket, or taken out with it */
+    uint64_t serial;       /* no two have the same; 0 is none */
+    struct cco_kept *next; /* of its bucket */
     char *send;            /* protected buffer, NULL if none */
     void *types[2];        /* arrays that were made for the call, NULL if none */
+    void *counts;          /* of native/empty.h, NULL if none */
     bool counted;          /* the helper looks as long as it is under way */
     _Alignas(max_align_t) char arrays[];
 } cco_kept;
@@ -35,6 +38,10 @@ static inline bool cco_kept_any(void)
  * NULL if there is nothing to keep.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_keep(cco_call *call, cco_kept **kept);
 
+/* The same for a call that the MPI's own non-blocking one does, afterwards: its counts of empty
+ * blocks become 0. */
+void cco_keep_empty(cco_call *call, cco_kept *kept);
+
 struct cco_given; /* api/given.h */
 
 /* Points a call to a copy of its send buffer, which the caller frees. */
@@ -46,11 +53,21 @@ int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
 typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS, CCO_KEPT_ARRAYS } cco_kept_kind;
 void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request);
 
-/* Before `count` requests may end: takes what is kept for them out of the table, so that nobody
- * mistakes a handle given anew for theirs.  Afterwards: frees it for those that are
- * MPI_REQUEST_NULL now, puts back the rest. */
-cco_kept *cco_kept_take(int count, const MPI_Request requests[]);
-void cco_kept_settle(cco_kept *taken, const MPI_Request requests[]);
+/* Before `count` requests may end: notes what is kept for them, since their handles are gone
+ * afterwards, or given anew.  Afterwards: frees it for those that are MPI_REQUEST_NULL now.  In
+ * between it stays in the table: the program's error handler may run there and never come back. */
+enum { CCO_NOTES_FEW = 16 };
+typedef struct cco_note {
+    MPI_Request request;
+    uint64_t serial;
+    int place; /* in the array of requests */
+} cco_note;
+typedef struct cco_notes {
+    int count;
+    cco_note few[CCO_NOTES_FEW], *many; /* NULL if they are few, or memory has run out */
+} cco_notes;
+void cco_kept_note(cco_notes *notes, int count, const MPI_Request requests[]);
+void cco_kept_settle(cco_notes *notes, const MPI_Request requests[]);
 
 void cco_kept_free(cco_kept *kept); /* NULL: nothing */
 

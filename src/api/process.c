@@ -12,6 +12,7 @@
 #include "api/async.h"
 #include "api/dispatch.h"
 #include "api/kept.h"
+#include "core/ask.h"
 #include "core/comm.h"
 #include "core/config.h"
 #include "core/data.h"
@@ -159,6 +160,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_endings_run();
     cco_pool_empty();
     cco_kept_end();
+    cco_ask_end();
     stop_moving();
     return MPI_SUCCESS;
 }

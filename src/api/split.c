@@ -115,6 +115,8 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
+    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE)
+        cco_keep_empty(&ours, kept);
     if (rc == MPI_SUCCESS)
         rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
                                        : cco_start_nonblocking(&ours, request);
@@ -128,64 +130,40 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     return rc;
 }
 
-static bool have_ended(int count, const MPI_Request requests[], bool all)
+bool cco_attend(int *tries)
 {
-    int ended = 0;
-    for (int i = 0; i < count; i++) {
-        int done = 0;
-        const int rc = PMPI_Request_get_status(requests[i], &done, MPI_STATUS_IGNORE);
-        ended += done || rc != MPI_SUCCESS; /* the MPI will tell */
-    }
-    return all ? ended == count : ended > 0;
-}
-
-/* The program ends all or any of these, whatever way.  They move on while nothing else moves them;
- * the MPI would only look at its own, until the helper gets a core. */
-void cco_attend(int count, const MPI_Request requests[], bool all)
-{
-    cco_helper_spare(true);
-    for (int tries = 0; count > 0 && cco_flights_any(); cco_pause(&tries)) {
-        if (cco_flights_move(true))
-            tries = 0;
-        if (have_ended(count, requests, all))
-            break;
-    }
-    cco_helper_spare(false);
-}
-
-/* Tests until all are complete, or one has failed. */
-static int wait_politely(int count, MPI_Request requests[])
-{
-    int rc;
-    cco_helper_spare(true);
-    for (int tries = 0;; cco_pause(&tries)) {
-        int done = 0;
-        if (cco_flights_move(true))
-            tries = 0;
-        rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-        if (rc != MPI_SUCCESS || done)
-            break;
-    }
-    cco_helper_spare(false);
-    return rc;
+    if (*tries == CCO_ATTEND_FIRST)
+        *tries = 0;
+    else
+        cco_pause(tries);
+    cco_helper_spare();
+    if (!cco_flights_any())
+        return false;
+    if (cco_flights_move(true))
+        *tries = 0;
+    return true;
 }
 
 int CRESTA_Coll_end(int count, MPI_Request requests[])
 {
-    cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
-    const int rc = wait_politely(count, requests);
-    if (kept != NULL)
-        cco_kept_settle(kept, requests);
+    cco_notes notes;
+    int rc = MPI_SUCCESS, done = 0;
+    cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
+    for (int tries = CCO_ATTEND_FIRST; rc == MPI_SUCCESS && !done;) {
+        cco_attend(&tries);
+        rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
+    }
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
-    cco_kept *kept = cco_kept_any() ? cco_kept_take(count, requests) : NULL;
+    cco_notes notes;
+    cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
     cco_flights_move(true);
     const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
-    if (kept != NULL)
-        cco_kept_settle(kept, requests);
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 

@@ -3,6 +3,8 @@
 #ifndef CCO_SPLIT_H
 #define CCO_SPLIT_H
 
+#include <limits.h>
+
 #include "api/async.h"
 #include "api/kept.h"
 #include "api/process.h"
@@ -20,9 +22,11 @@ static inline bool cco_begin_is_plain(void)
 /* The rule that a begin goes by; the state is ready. */
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
 
-/* Before the MPI waits for all requests or any of them: returns when it need not wait long, because
- * they are complete or none of ours is under way. */
-void cco_attend(int count, const MPI_Request requests[], bool all);
+/* One turn of a wait of the program that tests in a loop: pauses, but for the first time, and moves
+ * what is ours.  False if nothing of ours is under way: then the MPI can wait by itself.  (It only
+ * looks at its own, and nothing else would move ours before the helper gets a core.) */
+enum { CCO_ATTEND_FIRST = INT_MIN }; /* `*tries` before the first turn */
+bool cco_attend(int *tries);
 
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "core/ask.h"
 #include "core/call.h"
 
 enum { PIECE = 1 << 30 }; /* bytes packed at once, where elements are smaller: MPI counts in int */
@@ -15,6 +16,14 @@ static bool named_dense(MPI_Datatype type)
     MPI_Aint low, extent;
     return PMPI_Type_get_extent(type, &low, &extent) == MPI_SUCCESS && low == 0 &&
            extent == cco_type_size(type);
+}
+
+/* Nobody can free a type of the standard, nor one that MPI_Type_create_f90_real and its like gave:
+ * it is one of the standard's, without a name. */
+static bool is_predefined(int combiner)
+{
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
 /* The type that a duplicate or contiguous type is made of; its caller frees what is not predefined.
@@ -33,7 +42,7 @@ bool cco_type_predefined(MPI_Datatype type)
     int integers, addresses, types, combiner = -1;
     return type != MPI_DATATYPE_NULL &&
            PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           combiner == MPI_COMBINER_NAMED;
+           is_predefined(combiner);
 }
 
 bool cco_op_predefined(MPI_Op op)
@@ -43,6 +52,11 @@ bool cco_op_predefined(MPI_Op op)
            op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
+bool cco_op_reserved(MPI_Op op)
+{
+    return cco_op_predefined(op) || op == MPI_REPLACE || op == MPI_NO_OP;
+}
+
 bool cco_type_dense(MPI_Datatype type)
 {
     int integers, addresses, types, combiner = -1;
@@ -50,7 +64,7 @@ bool cco_type_dense(MPI_Datatype type)
     if (type == MPI_DATATYPE_NULL ||
         PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
         return false;
-    if (combiner == MPI_COMBINER_NAMED)
+    if (is_predefined(combiner))
         return named_dense(type);
     if (!made_of(type, combiner, &inner))
         return false;
@@ -101,8 +115,10 @@ static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype typ
         count = 1;
         type = shifted;
     }
-    const int rc = back ? PMPI_Unpack(to, bytes, &position, at, count, type, any_comm())
-                        : PMPI_Pack(at, count, type, to, bytes, &position, any_comm());
+    MPI_Comm comm = cco_ask_comm();
+    comm = comm != MPI_COMM_NULL ? comm : any_comm();
+    const int rc = back ? PMPI_Unpack(to, bytes, &position, at, count, type, comm)
+                        : PMPI_Pack(at, count, type, to, bytes, &position, comm);
     if (shifted != MPI_DATATYPE_NULL)
         PMPI_Type_free(&shifted);
     return rc;

@@ -15,6 +15,8 @@ bool cco_type_dense(MPI_Datatype type);
 bool cco_type_predefined(MPI_Datatype type);
 bool cco_op_predefined(MPI_Op op);
 
+/* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
+bool cco_op_reserved(MPI_Op op);
 /* Where there is no MPI_COMM_SELF, `any` gives a communicator to pack on; NULL: there is. */
 void cco_data_without_world(MPI_Comm (*any)(void));
 

@@ -38,7 +38,7 @@ static bool stops;  /* it shall end */
 static bool sleeps; /* or is about to */
 static int under_way;
 static int in_mpi;     /* of these, what is not in memory only */
-static int spared;     /* threads that look by themselves */
+static unsigned spared; /* looks of the program's threads so far */
 static bool lingers;   /* what began last is in memory, and may begin again before long */
 static unsigned begun; /* operations so far */
 
@@ -83,6 +83,7 @@ typedef struct pace {
     long ran;  /* of this thread on a core, to the last nap */
     long due;  /* when something is expected; 0: nobody knows */
     unsigned begun; /* operations, at the last look */
+    unsigned spared; /* looks of others, then */
     bool brisk;     /* they come and go between two looks */
 } pace;
 
@@ -96,6 +97,15 @@ static bool count_begun(pace *p)
     return now != last;
 }
 
+/* Did another thread look since the last look?  Then it will again before long; if not, because an
+ * error handler of the program took it elsewhere, this one goes on at the next. */
+static bool others_look(pace *p)
+{
+    const unsigned now = __atomic_load_n(&spared, __ATOMIC_RELAXED), last = p->spared;
+    p->spared = now;
+    return now != last;
+}
+
 /* Looks, unless others do or there is nothing. */
 static found look_once(cco_helper_look look, pace *p)
 {
@@ -103,7 +113,7 @@ static found look_once(cco_helper_look look, pace *p)
     p->due = 0;
     if (is_idle())
         return NONE;
-    if (__atomic_load_n(&spared, __ATOMIC_ACQUIRE) > 0)
+    if (others_look(p))
         return LITTLE;
     const long start = cco_ns(CLOCK_MONOTONIC);
     const bool moved = look(&p->due);
@@ -239,9 +249,9 @@ void cco_helper_count(int change, cco_help kind)
         wake_up();
 }
 
-void cco_helper_spare(bool now)
+void cco_helper_spare(void)
 {
-    __atomic_fetch_add(&spared, now ? 1 : -1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(&spared, 1, __ATOMIC_RELAXED);
 }
 
 void cco_helper_stop(void)

@@ -28,8 +28,9 @@ bool cco_helper_start(cco_helper_look look);
 /* So many operations more, or less, are under way, of which it has to move so much. */
 void cco_helper_count(int change, cco_help kind);
 
-/* A thread of the program looks by itself from now on, again and again; or no longer. */
-void cco_helper_spare(bool now);
+/* A thread of the program looks by itself, and will again at once: the helper need not, before it
+ * has napped without another such word. */
+void cco_helper_spare(void);
 
 /* Ends the thread, which is not in a look then. */
 void cco_helper_stop(void);

@@ -52,7 +52,8 @@ typedef struct cco_model {
      * all ranks.  May be NULL itself. */
     const char *(*refuses)(const cco_way *way, cco_coll coll, int size);
     /* Runs a blocking call on a set-up intracommunicator, any collective.  Returns MPI_SUCCESS or
-     * an MPI error class, after the communicator's error handler was called. */
+     * an MPI error class, after the communicator's error handler was called: last of all, since it
+     * may never come back. */
     int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
     /* What its begins run over, if they can; `*why` if that is another model's.  The state may
      * be NULL: anywhere.  NULL itself: nothing. */

@@ -93,6 +93,7 @@
 #pragma weak ompi_mpi_op_min
 #pragma weak ompi_mpi_op_minloc
 #pragma weak ompi_mpi_op_null
+#pragma weak ompi_mpi_op_no_op
 #pragma weak ompi_mpi_op_prod
 #pragma weak ompi_mpi_op_replace
 #pragma weak ompi_mpi_op_sum

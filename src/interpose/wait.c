@@ -2,18 +2,34 @@
 /* wait.c - MPI_Wait*, MPI_Test* and MPI_Request_get_status, in the linked library too: they move on
  * what is ours (model/tower.h), and let go of what was kept for a request (api/kept.h).
  *
- * While nothing is kept, they read one number more than the MPI's own. */
+ * While nothing is kept, they read one number more than the MPI's own.  Otherwise a wait is its
+ * test in a loop while anything of ours is under way: only the MPI knows which of the requests are
+ * inactive, that these never end a wait, and what the statuses are. */
 #include "api/split.h"
 #include "model/tower.h"
+
+/* Tests, with `test` that sets `over` as it says, until then or until nothing of ours is under way;
+ * afterwards `wait` for the rest. */
+#define CCO_WAIT(rc, test, over, wait)                                                             \
+    do {                                                                                           \
+        bool cco_over = false;                                                                     \
+        for (int tries = CCO_ATTEND_FIRST; !cco_over && cco_attend(&tries);) {                     \
+            rc = test;                                                                             \
+            cco_over = rc != MPI_SUCCESS || (over);                                                \
+        }                                                                                          \
+        if (!cco_over)                                                                             \
+            rc = wait;                                                                             \
+    } while (0)
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!cco_kept_any())
         return PMPI_Wait(request, status);
-    cco_kept *kept = cco_kept_take(1, request);
-    cco_attend(1, request, true);
-    const int rc = PMPI_Wait(request, status);
-    cco_kept_settle(kept, request);
+    cco_notes notes;
+    int rc, flag = 0;
+    cco_kept_note(&notes, 1, request);
+    CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
+    cco_kept_settle(&notes, request);
     return rc;
 }
 
@@ -24,10 +40,11 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!cco_kept_any())
         return PMPI_Test(request, flag, status);
-    cco_kept *kept = cco_kept_take(1, request);
+    cco_notes notes;
+    cco_kept_note(&notes, 1, request);
     cco_flights_move(true);
     const int rc = PMPI_Test(request, flag, status);
-    cco_kept_settle(kept, request);
+    cco_kept_settle(&notes, request);
     return rc;
 }
 
@@ -35,10 +52,12 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
 {
     if (!cco_kept_any())
         return PMPI_Waitall(count, requests, statuses);
-    cco_kept *kept = cco_kept_take(count, requests);
-    cco_attend(count, requests, true);
-    const int rc = PMPI_Waitall(count, requests, statuses);
-    cco_kept_settle(kept, requests);
+    cco_notes notes;
+    int rc, flag = 0;
+    cco_kept_note(&notes, count, requests);
+    CCO_WAIT(rc, PMPI_Testall(count, requests, &flag, statuses), flag,
+             PMPI_Waitall(count, requests, statuses));
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
@@ -46,10 +65,11 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 {
     if (!cco_kept_any())
         return PMPI_Testall(count, requests, flag, statuses);
-    cco_kept *kept = cco_kept_take(count, requests);
+    cco_notes notes;
+    cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
     const int rc = PMPI_Testall(count, requests, flag, statuses);
-    cco_kept_settle(kept, requests);
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
@@ -57,10 +77,12 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
 {
     if (!cco_kept_any())
         return PMPI_Waitany(count, requests, index, status);
-    cco_kept *kept = cco_kept_take(count, requests);
-    cco_attend(count, requests, false);
-    const int rc = PMPI_Waitany(count, requests, index, status);
-    cco_kept_settle(kept, requests);
+    cco_notes notes;
+    int rc, flag = 0;
+    cco_kept_note(&notes, count, requests);
+    CCO_WAIT(rc, PMPI_Testany(count, requests, index, &flag, status), flag,
+             PMPI_Waitany(count, requests, index, status));
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
@@ -69,10 +91,11 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
 {
     if (!cco_kept_any())
         return PMPI_Testany(count, requests, index, flag, status);
-    cco_kept *kept = cco_kept_take(count, requests);
+    cco_notes notes;
+    cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
     const int rc = PMPI_Testany(count, requests, index, flag, status);
-    cco_kept_settle(kept, requests);
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
@@ -81,10 +104,12 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
 {
     if (!cco_kept_any())
         return PMPI_Waitsome(count, requests, done, indices, statuses);
-    cco_kept *kept = cco_kept_take(count, requests);
-    cco_attend(count, requests, false);
-    const int rc = PMPI_Waitsome(count, requests, done, indices, statuses);
-    cco_kept_settle(kept, requests);
+    cco_notes notes;
+    int rc;
+    cco_kept_note(&notes, count, requests);
+    CCO_WAIT(rc, PMPI_Testsome(count, requests, done, indices, statuses), *done != 0,
+             PMPI_Waitsome(count, requests, done, indices, statuses));
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 
@@ -93,10 +118,11 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
 {
     if (!cco_kept_any())
         return PMPI_Testsome(count, requests, done, indices, statuses);
-    cco_kept *kept = cco_kept_take(count, requests);
+    cco_notes notes;
+    cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
     const int rc = PMPI_Testsome(count, requests, done, indices, statuses);
-    cco_kept_settle(kept, requests);
+    cco_kept_settle(&notes, requests);
     return rc;
 }
 

@@ -138,15 +138,17 @@ const char *cco_flight_lacks(const cco_comm *state, const cco_way *way, const cc
     return state->begins_ready || !could(state, course) ? missing(state, course) : NULL;
 }
 
-/* Types may be freed before the end: of those that are still needed then, another. */
+/* Types may be freed before the end: of those that are still needed then, another.  Blocks of
+ * nothing may have none. */
 static int hold(MPI_Datatype *type)
 {
-    return cco_type_predefined(*type) ? MPI_SUCCESS : cco_fresh_type(*type, type);
+    return *type == MPI_DATATYPE_NULL || cco_type_predefined(*type) ? MPI_SUCCESS
+                                                                    : cco_fresh_type(*type, type);
 }
 
 static void drop(MPI_Datatype *type)
 {
-    if (!cco_type_predefined(*type))
+    if (*type != MPI_DATATYPE_NULL && !cco_type_predefined(*type))
         PMPI_Type_free(type);
 }
 

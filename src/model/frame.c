@@ -5,11 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "core/ask.h"
 #include "core/data.h"
 
-/* Looks a datatype up.  Handles of derived types may come to mean another type, so that only a
- * predefined one is remembered. */
-static int look_up(cco_workshop *shop, MPI_Datatype type, cco_element *e)
+/* Looks the datatype of `count` elements up.  Handles of derived types may come to mean another
+ * type, so that only a predefined one is remembered. */
+static int look_up(cco_workshop *shop, MPI_Datatype type, MPI_Count count, cco_element *e)
 {
     if (shop->last.size > 0 && shop->last.type == type) {
         *e = shop->last;
@@ -19,14 +20,17 @@ static int look_up(cco_workshop *shop, MPI_Datatype type, cco_element *e)
     if (type == MPI_DATATYPE_NULL)
         return MPI_ERR_TYPE;
     MPI_Aint start;
-    int rc = PMPI_Type_get_extent(type, &start, &e->extent);
+    const bool predefined = cco_type_predefined(type);
+    int rc = predefined ? MPI_SUCCESS : cco_ask_type(type, count);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_get_extent(type, &start, &e->extent);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Type_get_true_extent(type, &e->low, &e->reach);
     if (rc != MPI_SUCCESS)
         return rc;
     e->size = (size_t)cco_type_size(type);
     e->dense = cco_type_dense(type);
-    if (cco_type_predefined(type))
+    if (predefined)
         shop->last = *e;
     return MPI_SUCCESS;
 }
@@ -56,13 +60,22 @@ static ptrdiff_t place_of(const cco_call *c, const cco_end *end, int i, MPI_Aint
     return end->types != NULL ? displ : displ * extent;
 }
 
+/* True for a block that is nothing, and need not even have a type. */
+static bool is_absent(const cco_call *c, const cco_end *end, int i)
+{
+    return CCO_NULL_TYPES && end->types != NULL && end->types[i] == MPI_DATATYPE_NULL &&
+           count_of(c, end, i) == 0;
+}
+
 /* True if the elements of an end are no bytes where they lie. */
-static int has_gaps(const cco_end *end, cco_workshop *shop, bool *gaps)
+static int has_gaps(const cco_call *c, const cco_end *end, cco_workshop *shop, bool *gaps)
 {
     cco_element e;
     *gaps = false;
     for (int i = 0; i < (end->types != NULL ? end->blocks : end->blocks > 0); i++) {
-        const int rc = look_up(shop, end->types != NULL ? end->types[i] : end->type, &e);
+        if (is_absent(c, end, i))
+            continue;
+        const int rc = look_up(shop, end->types != NULL ? end->types[i] : end->type, 1, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         *gaps = *gaps || !e.dense;
@@ -94,7 +107,11 @@ static int fill_uneven(cco_side *side, const cco_call *c, const cco_end *end, bo
     cco_element e;
     int rc = give_arrays(side, shop, size, side->base != CCO_IN, &n, &at);
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++) {
-        rc = look_up(shop, end->types != NULL ? end->types[i] : end->type, &e);
+        if (is_absent(c, end, i))
+            e = (cco_element){.size = 1, .extent = 1};
+        else
+            rc = look_up(shop, end->types != NULL ? end->types[i] : end->type, count_of(c, end, i),
+                         &e);
         if (rc == MPI_SUCCESS && count_of(c, end, i) < 0)
             rc = MPI_ERR_COUNT;
         if (rc != MPI_SUCCESS)
@@ -117,7 +134,7 @@ static int make_side(cco_frame *f, cco_side *side, const cco_call *c, const cco_
     if (end->blocks == 0)
         return MPI_SUCCESS;
     if (end->types == NULL) {
-        const int rc = look_up(shop, end->type, &e);
+        const int rc = look_up(shop, end->type, end->counts == NULL ? end->count : 1, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         if (!e.dense && !packed)
@@ -166,11 +183,15 @@ static int make_reduction(cco_frame *f, const cco_comm *state, const cco_call *c
     cco_problem *q = &f->problem;
     cco_element e;
     cco_ends_of_reduction(c, state->rank, state->size, &f->in, &f->out);
-    int rc = look_up(shop, f->in.type, &e);
+    int rc = look_up(shop, f->in.type, f->in.counts == NULL ? f->in.count : 1, &e);
     if (rc != MPI_SUCCESS)
         return rc;
     q->unit = e.size > 0 ? e.size : 1;
     f->binding.operation.kernel = cco_kernel_of(c->op, f->in.type);
+    if (f->binding.operation.kernel == NULL && cco_op_reserved(c->op))
+        rc = cco_ask_op(c->op, f->in.type);
+    if (rc != MPI_SUCCESS)
+        return rc;
     f->low = e.low;
     rc = make_side(f, &q->in, c, &f->in, CCO_IN, false, shop);
     if (rc == MPI_SUCCESS)
@@ -206,9 +227,9 @@ static int make_movement(cco_frame *f, const cco_comm *state, const cco_call *c,
     } else if (f->in_place) {
         (gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
     }
-    int rc = has_gaps(&f->in, shop, &in_gaps);
+    int rc = has_gaps(c, &f->in, shop, &in_gaps);
     if (rc == MPI_SUCCESS)
-        rc = has_gaps(&f->out, shop, &out_gaps);
+        rc = has_gaps(c, &f->out, shop, &out_gaps);
     if (rc != MPI_SUCCESS)
         return rc;
     f->packs_in = f->packs_in || (in_gaps && (packed || f->in.types != NULL));
@@ -278,6 +299,8 @@ static int transfer(const cco_frame *f, const cco_end *end, const cco_side *side
 {
     const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
     const size_t count = (size_t)count_of(f->call, end, i);
+    if (is_absent(f->call, end, i))
+        return MPI_SUCCESS;
     char *ours = f->binding.base[side->base] +
                  (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
     MPI_Aint low, extent;

@@ -131,6 +131,12 @@ static int run_line(line *l, cco_comm *state, const cco_way *way, const cco_call
         const int end = cco_fences_end(&l->fences);
         rc = rc == MPI_SUCCESS ? end : rc;
     }
+    return rc;
+}
+
+/* The last thing that is done: an error handler may never come back. */
+static int told(const cco_call *call, int rc)
+{
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -146,7 +152,7 @@ static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const
         return cco_run_below(&cco_model_os, state, call, why);
     const int rc = run_line(l, state, way, call);
     close_line(l, false);
-    return rc;
+    return told(call, rc);
 }
 
 /* There may be nothing of ours yet. */
@@ -178,7 +184,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (is_dynamic(o, way))
         return run_made(o, kind, state, way, call);
     const char *why = keep(o, kind, state);
-    return why == NULL ? run_line(&o->kept[kind].line, state, way, call)
+    return why == NULL ? told(call, run_line(&o->kept[kind].line, state, way, call))
                        : cco_run_below(&cco_model_os, state, call, why);
 }
 

@@ -6,15 +6,20 @@
  * by the caller's addresses or datatypes could hit on one rank and miss on another, which would
  * deadlock.  What cannot be keyed so (uneven vectors, derived types in reductions, user-defined
  * operations, large messages) is made for the one call, started, waited for and freed. */
+#include <stdlib.h>
+
+#include "core/ask.h"
 #include "core/comm.h"
+#include "core/data.h"
 #include "core/mpi_compat.h"
 #include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
+#include "native/empty.h"
 #include "native/models.h"
 #include "native/staging.h"
 
-static int run_once(const cco_call *call)
+static int start_once(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int rc = cco_native_persistent(call, MPI_INFO_NULL, &request);
@@ -25,6 +30,16 @@ static int run_once(const cco_call *call)
     if (rc == MPI_SUCCESS)
         rc = cco_wait(&request);
     PMPI_Request_free(&request);
+    return rc;
+}
+
+static int run_once(const cco_call *call, const cco_comm *state)
+{
+    cco_call ours = *call;
+    void *memory;
+    cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
+    const int rc = start_once(&ours);
+    free(memory);
     return rc;
 }
 
@@ -40,6 +55,28 @@ static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *stat
     return rc;
 }
 
+/* A type of the program that the MPI does not take.  Only the root packs the data of a bcast: the
+ * others would wait for it. */
+static bool refused(MPI_Datatype type, MPI_Count count)
+{
+    return type == MPI_DATATYPE_NULL ||
+           (!cco_type_predefined(type) && cco_ask_type(type, count) != MPI_SUCCESS);
+}
+
+static bool wrong(const cco_call *c, const cco_comm *state)
+{
+    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
+    const bool other = rooted && state->rank != c->root;
+    if (c->coll == CCO_BARRIER)
+        return false;
+    if (c->coll == CCO_BCAST || cco_coll_infos[c->coll].properties & CCO_REDUCTION)
+        return refused(c->recvtype, c->recvcount);
+    const bool sends = c->coll == CCO_SCATTER ? !other : c->sendbuf != MPI_IN_PLACE || other;
+    const bool receives = c->coll == CCO_GATHER ? !other : c->recvbuf != MPI_IN_PLACE || other;
+    return (sends && refused(c->sendtype, c->sendcount)) ||
+           (receives && refused(c->recvtype, c->recvcount));
+}
+
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_staged_key key;
@@ -47,11 +84,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (cco_in_place_defect(call))
         return cco_native_blocking(call);
     if (!cco_staged_key_of(state, call, &key))
-        return run_once(call);
+        return run_once(call, state);
+    if (wrong(call, state))
+        return cco_native_blocking(call);
     cco_staged *kept = NULL;
     int rc = cco_staged_find(state, &key, &kept);
     if (rc == MPI_SUCCESS && kept == NULL)
-        return run_once(call);
+        return run_once(call, state);
     if (rc == MPI_SUCCESS)
         rc = run_kept(kept, call, state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */

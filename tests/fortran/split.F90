@@ -26,6 +26,7 @@ program split
         call many()
         call tested()
         call by_the_mpi()
+        call beside_null()
         call arrays_that_pass()
         call sections()
         call in_place()
@@ -131,6 +132,49 @@ contains
         end do
         call check(total(1) == 0, 'MPI_Test')
     end subroutine by_the_mpi
+
+    !> Null requests beside one that another rank is late for, in all that wait and test.
+    subroutine beside_null()
+        integer, asynchronous :: x, total
+        integer :: k, at, found, places(2)
+        logical :: done
+        HANDLE(MPI_Request) :: requests(2)
+        x = me
+        call CRESTA_Comm_prepare(comm IERR) ! else begins are the MPI's own
+        do k = 1, 6
+            total = -1
+            requests = MPI_REQUEST_NULL
+            if (me == 1) call late()
+            call CRESTA_Allreduce_begin(x, total, 1, MPI_INTEGER, MPI_SUM, comm, requests(2) IERR)
+            done = .false.
+            found = 0
+            if (k == 1) call MPI_Waitany(2, requests, at, MPI_STATUS_IGNORE, ierr)
+            if (k == 2) call MPI_Waitsome(2, requests, found, places, MPI_STATUSES_IGNORE, ierr)
+            if (k == 3) call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierr)
+            do while (k == 4 .and. .not. done)
+                call MPI_Testany(2, requests, at, done, MPI_STATUS_IGNORE, ierr)
+            end do
+            do while (k == 5 .and. found == 0)
+                call MPI_Testsome(2, requests, found, places, MPI_STATUSES_IGNORE, ierr)
+            end do
+            do while (k == 6 .and. .not. done)
+                call MPI_Testall(2, requests, done, MPI_STATUSES_IGNORE, ierr)
+            end do
+            call check(total == triangle, 'a sum beside a null request')
+            call check(is_null(requests(2)), 'it ended beside a null request')
+            if (k == 2 .or. k == 5) call check(found == 1, 'one ended beside a null request')
+            call MPI_Waitsome(2, requests, found, places, MPI_STATUSES_IGNORE, ierr)
+            call check(found == MPI_UNDEFINED, 'MPI_Waitsome of null requests')
+        end do
+    end subroutine beside_null
+
+    !> The others are in their waits by now, most of the time; it is right if they are not.
+    subroutine late()
+        double precision :: start
+        start = MPI_Wtime()
+        do while (MPI_Wtime() < start + 5d-3)
+        end do
+    end subroutine late
 
     !> Counts, displacements and types that are overwritten and gone before the end.
     subroutine arrays_that_pass()

@@ -43,7 +43,16 @@ static int wrong_calls(MPI_Comm comm, struct wrong *list)
                               .op = MPI_SUM,
                               .comm = comm};
     static const enum coll colls[] = {COLL_Bcast,     COLL_Bcast,    COLL_Reduce,   COLL_Allreduce,
-                                      COLL_Allgather, COLL_Alltoall, COLL_Allreduce};
+                                      COLL_Allgather, COLL_Alltoall, COLL_Reduce,   COLL_Scan,
+                                      COLL_Reduce_scatter_block,
+                                      COLL_Allreduce, COLL_Bcast,    COLL_Allreduce,
+                                      COLL_Allreduce};
+    static MPI_Datatype pair = MPI_DATATYPE_NULL, loose;
+    if (pair == MPI_DATATYPE_NULL) {
+        MPI_Type_contiguous(2, MPI_INT, &pair);
+        MPI_Type_commit(&pair);
+        MPI_Type_vector(2, 1, 2, MPI_INT, &loose);
+    }
     for (int i = 0; i < LEN(colls); i++) {
         list[i].call = good;
         list[i].call.coll = colls[i];
@@ -54,7 +63,15 @@ static int wrong_calls(MPI_Comm comm, struct wrong *list)
     list[3].what = "null operation", list[3].call.op = MPI_OP_NULL;
     list[4].what = "null type", list[4].call.recvtype = MPI_DATATYPE_NULL;
     list[5].what = "negative count", list[5].call.sendcount = list[5].call.recvcount = -2;
-    list[6].what = "negative count", list[6].call.recvcount = -5;
+    for (int i = 6; i < 9; i++)
+        list[i].what = "bits of reals", list[i].call.op = MPI_BAND,
+        list[i].call.sendtype = list[i].call.recvtype = MPI_DOUBLE;
+    list[9] = list[6], list[9].call.coll = COLL_Allreduce;
+    list[10].what = "type that is not committed", list[10].call.recvtype = loose;
+    list[11].what = "sum of a type of the program";
+    list[11].call.sendtype = list[11].call.recvtype = pair;
+    list[12] = list[11], list[12].what = "negative count", list[12].call.recvtype = MPI_INT;
+    list[12].call.recvcount = -5;
 #ifdef MPICH_NUMVERSION
     return LEN(colls) - 1; /* MPICH's own MPI_Allreduce, 4.0 to 5.0, crashes on the last */
 #else
@@ -64,7 +81,7 @@ static int wrong_calls(MPI_Comm comm, struct wrong *list)
 
 static void returned(MPI_Comm comm, MPI_Comm plain)
 {
-    struct wrong list[8], same[8];
+    struct wrong list[16], same[16];
     MPI_Request request;
     const int n = wrong_calls(comm, list);
     wrong_calls(plain, same);
@@ -87,7 +104,7 @@ static void returned(MPI_Comm comm, MPI_Comm plain)
 static void handled(MPI_Comm comm)
 {
     MPI_Errhandler errhandler;
-    struct wrong list[8];
+    struct wrong list[16];
     MPI_Request request;
     MPI_Comm_create_errhandler(handler, &errhandler);
     MPI_Comm_set_errhandler(comm, errhandler);

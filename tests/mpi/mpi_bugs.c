@@ -4,7 +4,7 @@
  *
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
- *                           unsigned_max | unsigned_short_sum
+ *                           unsigned_max | unsigned_short_sum | ialltoallv_empty
  *     mpiexec -n 3 mpi_bugs win_allocate
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int me, ranks;
 
@@ -144,6 +145,24 @@ static int comm_free(void)
     return sum != ranks;
 }
 
+/* To everybody one element of no size, which the other side calls none: waits for ever. */
+static int ialltoallv_empty(void)
+{
+    int one[64], zero[64] = {0}, displs[64] = {0}, in = 0, out = 0;
+    MPI_Datatype none;
+    MPI_Request request;
+    for (int i = 0; i < 64; i++)
+        one[i] = 1;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Alltoallv(&in, zero, displs, MPI_INT, &out, one, displs, none, MPI_COMM_WORLD);
+    MPI_Ialltoallv(&in, zero, displs, MPI_INT, &out, one, displs, none, MPI_COMM_WORLD, &request);
+    alarm(10);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    alarm(0);
+    return 0;
+}
+
 /* Comparing as signed numbers would answer 1. */
 static int unsigned_max(void)
 {
@@ -216,6 +235,7 @@ int main(int argc, char **argv)
                     : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
                     : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
                     : strcmp(which, "comm_free") == 0               ? comm_free()
+                    : strcmp(which, "ialltoallv_empty") == 0        ? ialltoallv_empty()
                     : strcmp(which, "win_allocate") == 0            ? win_allocate()
                     : strcmp(which, "unsigned_max") == 0            ? unsigned_max()
                     : strcmp(which, "unsigned_short_sum") == 0      ? unsigned_short_sum()

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/guard.h"
 #include "core/log.h"
 #include "core/wait.h"
 #include "transport/caf/notes.h"
@@ -15,6 +16,9 @@ enum {
     ALONE = 64 << 10, /* bytes for a rank alone, or more if it needs them */
     MOST = 1 << 30    /* bytes of a share: OpenCoarrays counts in int */
 };
+
+/* What OpenCoarrays calls of the MPI passes us by. */
+#define GUARDED(call) (cco_guard_enter(), (void)(call), cco_guard_leave())
 
 static cco_caf *of(cco_area *area)
 {
@@ -27,7 +31,7 @@ static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
     if (peer == area->rank)
         memmove(area->share + at, from, n);
     else
-        caf->coarray->put(caf->peers[peer].image, caf->peers[peer].start + at, from, n);
+        GUARDED(caf->coarray->put(caf->peers[peer].image, caf->peers[peer].start + at, from, n));
     return MPI_SUCCESS;
 }
 
@@ -37,7 +41,7 @@ static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
     if (peer == area->rank)
         memmove(to, area->share + at, n);
     else
-        caf->coarray->get(caf->peers[peer].image, caf->peers[peer].start + at, to, n);
+        GUARDED(caf->coarray->get(caf->peers[peer].image, caf->peers[peer].start + at, to, n));
     return MPI_SUCCESS;
 }
 
@@ -53,7 +57,7 @@ static int tell_image(const cco_caf *caf, int image, size_t at, uint32_t word)
 {
     if (caf->notes)
         return cco_notes_tell(image, at, word);
-    caf->coarray->tell(image, at, word);
+    GUARDED(caf->coarray->tell(image, at, word));
     return MPI_SUCCESS;
 }
 
@@ -234,9 +238,10 @@ const char *cco_caf_make(cco_caf *caf, size_t bytes, size_t zero, MPI_Comm comm)
                             : !could ? "a coarray for each call takes all ranks of MPI_COMM_WORLD"
                                        " (and no MPI_THREAD_MULTIPLE)"
                                      : "there is no room for a coarray");
-    char *base = images->plugin->pass(all);
+    char *base;
+    GUARDED(base = images->plugin->pass(all));
     if (!share_starts(caf, base)) {
-        images->plugin->drop();
+        GUARDED(images->plugin->drop());
         return give_up(caf, "there is no memory for a coarray");
     }
     caf->coarray = &images->plugin->passing;
@@ -270,7 +275,7 @@ void cco_caf_free(cco_caf *caf)
     else if (images != NULL && caf->slice.blocks > 0)
         leave(caf);
     else if (images != NULL)
-        images->plugin->drop();
+        GUARDED(images->plugin->drop());
     give_up(caf, NULL);
 }
 

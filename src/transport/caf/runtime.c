@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include "core/config.h"
+#include "core/guard.h"
 #include "core/log.h"
 #include "core/wait.h"
 #include "transport/caf/notes.h"
@@ -98,7 +99,9 @@ static const char *make_kept(void)
     images.pads = calloc((size_t)size, 1);
     if (images.pads == NULL)
         cco_fatal("no memory for coarrays");
+    cco_guard_enter();
     images.kept = images.plugin->keep(images.bytes);
+    cco_guard_leave();
     unsigned char pad = images.kept != NULL ? cco_runtime_pad(images.kept) : NO_MEMORY;
     if (PMPI_Iallgather(&pad, 1, MPI_UNSIGNED_CHAR, images.pads, 1, MPI_UNSIGNED_CHAR, images.comm,
                         &request) != MPI_SUCCESS ||
@@ -134,7 +137,9 @@ static const char *start(void)
     if (!has_windows())
         return "the MPI makes no windows";
     ours = images.plugin->this_image(0) == 0;
+    cco_guard_enter();
     images.plugin->init(NULL, NULL);
+    cco_guard_leave();
     runs = true;
     images.comm = PMPI_Comm_f2c(images.plugin->communicator(NULL));
     count_node();
@@ -198,7 +203,9 @@ static void finalize(void)
     for (int i = 0; i < size; i++)
         if (i != rank)
             PMPI_Irecv(&told[i], 1, MPI_INT, i, MPI_ANY_TAG, images.comm, &requests[n++]);
+    cco_guard_enter();
     images.plugin->finalize();
+    cco_guard_leave();
     for (int i = 0; i < n; i++)
         cco_wait(&requests[i]);
     free(requests);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ask.h - whether the MPI takes handles of the program, without any error handler of the program's
+ * being told: most functions for types and operations would tell that of MPI_COMM_WORLD. */
+#ifndef CCO_ASK_H
+#define CCO_ASK_H
+
+#include "core/mpi_compat.h"
+
+/* A communicator of this rank alone on which errors are returned; MPI_COMM_NULL in a program of
+ * sessions. */
+MPI_Comm cco_ask_comm(void);
+void cco_ask_end(void);
+
+/* What the MPI says to so many elements of a type, or to a reduction: MPI_SUCCESS, or its error. */
+int cco_ask_type(MPI_Datatype type, MPI_Count count);
+int cco_ask_op(MPI_Op op, MPI_Datatype type);
+
+/* True if the MPI takes MPI_DATATYPE_NULL in arrays of types where the count is 0. */
+#if defined(OPEN_MPI)
+#define CCO_NULL_TYPES 0
+#else
+#define CCO_NULL_TYPES 1
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* leaves.c - error handlers that do not come back (longjmp, as C++ exceptions do too), and some
+ * that call collectives themselves: afterwards everything goes on.
+ *
+ *     leaves [IMPL]        plain (for the preload library), or linked
+ */
+#include "testing/testing.h"
+
+#include <mpi.h>
+#include <setjmp.h>
+
+#if defined(PLAIN_MPI)
+#define CALL(name) MPI_##name
+#else
+#include <cresta_sp_coll.h>
+#define CALL(name) CRESTA_##name
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow" /* MPICH's MPI_STATUSES_IGNORE */
+#endif
+
+static jmp_buf back;
+static MPI_Comm other, own;
+static int rank, size, handled;
+
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+    longjmp(back, 1);
+}
+
+static void sum_on_other(const char *when)
+{
+    int one = 1, sum = -1;
+    snprintf(testing_label, sizeof testing_label, "%s", when);
+    CALL(Allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, other);
+    CHECK(sum == size, "sum %d", sum);
+}
+
+/* Not the first nor the last thing that is done on the other communicator. */
+static void call_others(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    handled++;
+    sum_on_other("in an error handler");
+}
+
+/* Where arguments are wrong on rank 0, alone on its communicator. */
+static void wrong(int which)
+{
+    int in[4] = {0}, out[4] = {0};
+    if (which == 0)
+        CALL(Bcast)(in, -1, MPI_INT, 0, own);
+    else if (which == 1)
+        CALL(Bcast)(in, 1, MPI_INT, 7, own);
+    else if (which == 2)
+        CALL(Allreduce)(in, out, 1, MPI_INT, MPI_OP_NULL, own);
+    else if (which == 3)
+        CALL(Allreduce)(in, out, 1, MPI_DOUBLE, MPI_BAND, own);
+    else if (which == 4)
+        CALL(Alltoall)(in, -1, MPI_INT, out, -1, MPI_INT, own);
+    else if (which == 5)
+        CALL(Gather)(in, -1, MPI_INT, out, -1, MPI_INT, 0, own);
+    else if (which == 6)
+        CALL(Bcast)(in, 1, MPI_DATATYPE_NULL, 0, own);
+    else
+        CALL(Allgather)(in, 1, MPI_INT, out, 1, MPI_DATATYPE_NULL, own);
+}
+
+enum { WRONG = 8 };
+
+static void by_jump(int i)
+{
+    snprintf(testing_label, sizeof testing_label, "wrong arguments %d", i);
+    handled = 0;
+    if (rank == 0 && setjmp(back) == 0)
+        wrong(i);
+    CHECK(handled == (rank == 0), "%d handlers ran", handled);
+    sum_on_other("after an error handler that left");
+}
+
+static void by_call(int i)
+{
+    handled = 0;
+    if (rank == 0)
+        wrong(i);
+    else
+        sum_on_other("while rank 0 is in its error handler");
+    CHECK(handled == (rank == 0), "%d handlers ran", handled);
+    sum_on_other("after an error handler that called");
+}
+
+static void with_handler(MPI_Comm_errhandler_function *handler, void (*run)(int))
+{
+    MPI_Errhandler made;
+    MPI_Comm_create_errhandler(handler, &made);
+    MPI_Comm_set_errhandler(own, made);
+    for (int i = 0; i < WRONG; i++)
+        run(i);
+    MPI_Errhandler_free(&made);
+}
+
+#if !defined(PLAIN_MPI)
+static MPI_Comm pair;
+static int two[2], room[2];
+
+/* Two numbers from each rank to the next, which has room for one. */
+static void exchange(MPI_Request *received, MPI_Request *sent)
+{
+    MPI_Irecv(room, 1, MPI_INT, (rank + size - 1) % size, 3, pair, received);
+    MPI_Isend(two, 2, MPI_INT, (rank + 1) % size, 3, pair, sent);
+}
+
+/* A wait that fails while calls of ours are under way: for the message alone, or for all. */
+static void a_wait(int round, int all)
+{
+    enum { N = 4 };
+    static int mine, sums[N];
+    static MPI_Request r[N + 1], sent;
+    mine = rank + round;
+    snprintf(testing_label, sizeof testing_label, "a wait that fails");
+    exchange(&r[N], &sent);
+    for (int i = 0; i < N; i++) {
+        sums[i] = -1;
+        CRESTA_Allreduce_begin(&mine, &sums[i], 1, MPI_INT, MPI_SUM, other, &r[i]);
+    }
+    handled = 0;
+    if (setjmp(back) == 0) {
+        if (all)
+            MPI_Waitall(N + 1, r, MPI_STATUSES_IGNORE);
+        else
+            MPI_Wait(&r[N], MPI_STATUS_IGNORE);
+    }
+    CHECK(handled == 1, "%d handlers ran", handled);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    snprintf(testing_label, sizeof testing_label, "after a wait that failed");
+    MPI_Waitall(N, r, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < N; i++)
+        CHECK(sums[i] == size * (size - 1) / 2 + size * mine - size * rank, "sum %d", sums[i]);
+}
+
+/* Some MPIs call the handler of MPI_COMM_WORLD for errors of requests. */
+static void waits(void)
+{
+    MPI_Errhandler made;
+    MPI_Comm_dup(MPI_COMM_WORLD, &pair);
+    MPI_Comm_create_errhandler(leave, &made);
+    MPI_Comm_set_errhandler(pair, made);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);
+    MPI_Errhandler_free(&made);
+    for (int round = 0; round < 10; round++) {
+        a_wait(round, round % 2);
+        sum_on_other("after waits that failed");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_free(&pair);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(20);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+#if !defined(PLAIN_MPI)
+    char spec[64];
+    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
+    CRESTA_Set_impl(other, spec);
+    CRESTA_Set_impl(own, spec);
+#endif
+    with_handler(leave, by_jump);
+    with_handler(call_others, by_call);
+#if !defined(PLAIN_MPI)
+    waits();
+#endif
+    MPI_Comm_free(&own);
+    MPI_Comm_free(&other);
+    MPI_Finalize();
+    return testing_end("leaves");
+}
