@@ -53,6 +53,18 @@ static void all_done(struct end *e, bool with_statuses)
     }
 }
 
+/* Persistent collectives that have ended stay away from further calls of MPICH 4.0, which takes them
+ * for active ones. */
+static void ended(struct end *e, int i)
+{
+    e->done[i] = true;
+#ifdef MPICH_NUMVERSION
+    if (e->items[i]->persistent && e->items[i]->task->partner == NO_PARTNER &&
+        e->requests[i] == e->items[i]->request)
+        e->requests[i] = MPI_REQUEST_NULL;
+#endif
+}
+
 static void one_done(struct end *e, int index, const MPI_Status *status)
 {
     if (index == MPI_UNDEFINED) {
@@ -65,7 +77,7 @@ static void one_done(struct end *e, int index, const MPI_Status *status)
     if (!CHECK(index >= 0 && index < e->count && active(e, index), "index %d of %d", index,
                e->count))
         return;
-    e->done[index] = true;
+    ended(e, index);
     e->has_status[index] = status != NULL;
     if (status)
         e->statuses[index] = *status;
@@ -153,8 +165,21 @@ static const char *const names[] = {"get_status", "test",    "testany",  "testso
 enum { ASK, TEST, TESTANY, TESTSOME, TESTALL, COLL_TEST, WAITANY, WAITSOME, WAITALL, COLL_END,
        WAIT, CALLS };
 
+/* MPI_Testall of MPICH 4.0 fails when a persistent collective has ended: docs/mpi-defects.md. */
+static bool testall_fine(const struct end *e)
+{
+#ifdef MPICH_NUMVERSION
+    for (int i = 0; i < e->count; i++)
+        if (e->items[i] && e->items[i]->persistent && e->items[i]->task->partner == NO_PARTNER)
+            return false;
+#endif
+    return e->count > 0;
+}
+
 static void call(struct end *e, int which, int at, bool ignores)
 {
+    if ((which == TESTALL || which == COLL_TEST) && !testall_fine(e))
+        which = TESTSOME;
     say("%s of %d requests, %d under way", names[which], e->count, e->active);
     switch (which) {
     case ASK:

@@ -58,25 +58,6 @@ static void over(struct item *item)
     }
 }
 
-static void take_back(struct end *e)
-{
-    for (int i = 0; i < e->count; i++) {
-        struct item *item = e->items[i];
-        if (!item) {
-            CHECK(e->requests[i] == MPI_REQUEST_NULL && !e->done[i], "a null request has ended");
-            continue;
-        }
-        const bool changed = item->request != e->requests[i];
-        item->request = e->requests[i];
-        CHECK(!e->done[i] || item->active, "what was inactive has ended");
-        CHECK(e->done[i] || !changed, "a request that has not ended has changed");
-        if (e->done[i] && item->active) {
-            end_check_status(e, i);
-            over(item);
-        }
-    }
-}
-
 /* MPICH 4.0 takes inactive persistent collectives for active ones: docs/mpi-defects.md. */
 static bool inactive_fine(const struct item *item)
 {
@@ -85,6 +66,27 @@ static bool inactive_fine(const struct item *item)
 #else
     return item->task != NULL;
 #endif
+}
+
+static void take_back(struct end *e)
+{
+    for (int i = 0; i < e->count; i++) {
+        struct item *item = e->items[i];
+        if (!item) {
+            CHECK(e->requests[i] == MPI_REQUEST_NULL && !e->done[i], "a null request has ended");
+            continue;
+        }
+        const bool hidden = e->done[i] && item->persistent && inactive_fine(item) == false;
+        const bool changed = item->request != e->requests[i];
+        if (!hidden)
+            item->request = e->requests[i];
+        CHECK(!e->done[i] || item->active, "what was inactive has ended");
+        CHECK(e->done[i] || !changed, "a request that has not ended has changed");
+        if (e->done[i] && item->active) {
+            end_check_status(e, i);
+            over(item);
+        }
+    }
 }
 
 /* Some of what there is: active, inactive, null. */

@@ -36,7 +36,7 @@ static void sums(void *in, void *out, int *len, MPI_Datatype *type)
     combine(in, out, *len, *type, false);
 }
 
-static void by_user(struct kit *kit, dice *d)
+static void by_user(struct kit *kit, bool gaps, dice *d)
 {
     MPI_Datatype type, inner;
     kit->cell = BYTES_BY_CHANCE;
@@ -48,7 +48,7 @@ static void by_user(struct kit *kit, dice *d)
         break;
     case 1:
         MPI_Type_contiguous(2, MPI_UNSIGNED, &inner);
-        MPI_Type_create_resized(inner, 0, 16, &type);
+        MPI_Type_create_resized(inner, 0, gaps ? 16 : 8, &type);
         MPI_Type_free(&inner);
         break;
     case 2:
@@ -110,12 +110,12 @@ static void by_bits(struct kit *kit, dice *d)
     kit->shape = shape_of(MPI_INT, false);
 }
 
-void kit_by_chance(struct kit *kit, dice *d)
+void kit_by_chance(struct kit *kit, bool gaps, dice *d)
 {
     const int which = below(d, 10);
     *kit = (struct kit){.values = 1, .commutes = true};
     if (which < 3 && has(CLASS_userops))
-        by_user(kit, d);
+        by_user(kit, gaps, d);
     else if (which < 7)
         by_number(kit, d);
     else if (which < 8)

@@ -57,6 +57,8 @@ struct kit {
     enum cell cell;
     int values;
 };
-void kit_by_chance(struct kit *kit, dice *d);
+
+/* gaps: its elements may have one behind them. */
+void kit_by_chance(struct kit *kit, bool gaps, dice *d);
 
 #endif
