@@ -3,7 +3,7 @@
  * plain MPI first and then under every implementation, and must give the same answers.
  *
  *     chance [--seed S] [--programs N] [--seconds T] [--impl A,B,...] [--without CLASS,...]
- *            [--world init|session|both|spawn] [--level single|multiple] [--patience S] [--show yes]
+ *            [--world init|session|both|spawn] [--level single|multiple] [--patience S] [--show yes] [--steps 3,5-9]
  *
  * Programs S to S + N - 1, or as many as begin within T seconds.  Implementations are given to
  * CRESTA_Set_impl; "mix" is another one for each communicator, "env" what CRESTA_IMPL or the build
@@ -210,6 +210,8 @@ static void read_options(int argc, char **argv)
             impls = value;
         else if (strcmp(name, "--without") == 0)
             without = value;
+        else if (strcmp(name, "--steps") == 0)
+            program.steps = value;
         else if (strcmp(name, "--world") == 0)
             world = value;
         else if (strcmp(name, "--level") == 0)

@@ -13,8 +13,8 @@ enum { SLOTS = 48, ITEMS = 600, RECORDS = 1200, WORDS = 200 };
 
 /* What can be left out of programs by --without, while a known fault is not mended. */
 #define CLASSES(X)                                                                                 \
-    X(attributes) X(begin) X(crowd) X(errors) X(f90) X(freed) X(ibegin) X(inplace) X(jump)         \
-    X(memory) X(messages) X(names) X(nulls) X(orders) X(persistent) X(threads) X(userops)          \
+    X(attributes) X(begin) X(collend) X(crowd) X(errors) X(f90) X(freed) X(ibegin) X(inplace)         \
+    X(jump) X(memory) X(messages) X(names) X(nulls) X(orders) X(persistent) X(threads) X(userops)          \
     X(waitany) X(windows) X(zerosize)
 #define CLASS_ENUM(name) CLASS_##name,
 enum class { CLASSES(CLASS_ENUM) CLASS_COUNT };
@@ -39,6 +39,7 @@ struct program {
     bool without[CLASS_COUNT];
     bool show, threads; /* threads: this launch has MPI_THREAD_MULTIPLE */
     bool sessions;      /* no MPI_COMM_WORLD, no MPI_COMM_SELF */
+    const char *steps; /* the numbers of those that run; NULL: all */
     int step, records;
     dice shared, own; /* own: of this rank and step */
     MPI_Comm world;

@@ -165,21 +165,30 @@ static const char *const names[] = {"get_status", "test",    "testany",  "testso
 enum { ASK, TEST, TESTANY, TESTSOME, TESTALL, COLL_TEST, WAITANY, WAITSOME, WAITALL, COLL_END,
        WAIT, CALLS };
 
+static bool has_persistent(const struct end *e)
+{
+    for (int i = 0; i < e->count; i++)
+        if (e->items[i] && e->items[i]->persistent && e->items[i]->task->partner == NO_PARTNER)
+            return true;
+    return false;
+}
+
 /* MPI_Testall of MPICH 4.0 fails when a persistent collective has ended: docs/mpi-defects.md. */
 static bool testall_fine(const struct end *e)
 {
 #ifdef MPICH_NUMVERSION
-    for (int i = 0; i < e->count; i++)
-        if (e->items[i] && e->items[i]->persistent && e->items[i]->task->partner == NO_PARTNER)
-            return false;
-#endif
+    return !has_persistent(e);
+#else
     return e->count > 0;
+#endif
 }
 
 static void call(struct end *e, int which, int at, bool ignores)
 {
-    if ((which == TESTALL || which == COLL_TEST) && !testall_fine(e))
+    if ((which == TESTALL || (which == COLL_TEST && program.plain)) && !testall_fine(e))
         which = TESTSOME;
+    if ((which == COLL_TEST || which == COLL_END) && !has(CLASS_collend) && has_persistent(e))
+        which = which == COLL_TEST ? TESTSOME : WAITALL;
     say("%s of %d requests, %d under way", names[which], e->count, e->active);
     switch (which) {
     case ASK:

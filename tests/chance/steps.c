@@ -4,6 +4,7 @@
 #include "steps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -319,6 +320,20 @@ static void clear(dice *own)
         }
 }
 
+/* Is it in the list of --steps?  For whoever looks for what makes a program fail. */
+static bool chosen_step(int number)
+{
+    const char *at = program.steps;
+    while (at && *at) {
+        char *end;
+        const long first = strtol(at, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        if (number >= first && number <= last)
+            return true;
+        at = *end == ',' ? end + 1 : "";
+    }
+    return !program.steps;
+}
+
 void steps_run(void)
 {
     const dice ranks = dice_of(program.seed, 1, (unsigned long)program.rank);
@@ -332,6 +347,9 @@ void steps_run(void)
     const int steps = 8 + below(shared, 60);
     for (program.step = 1; program.step <= steps; program.step++) {
         *own = dice_of(ranks, 3, (unsigned long)program.step);
+        *shared = dice_of(program.seed, 5, (unsigned long)program.step);
+        if (!chosen_step(program.step))
+            continue;
         step(shared);
         if (program.step == 5 && one_in(shared, 30))
             many(shared);
