@@ -37,7 +37,7 @@ struct shape shape_of(MPI_Datatype type, bool made)
     return s;
 }
 
-static MPI_Datatype single(dice *d, MPI_Datatype base, MPI_Aint extent)
+static MPI_Datatype one_element(dice *d, MPI_Datatype base, MPI_Aint extent)
 {
     MPI_Datatype type;
     const int one = 1;
@@ -99,7 +99,7 @@ struct shape shape_by_chance(dice *d, MPI_Datatype base, int unit)
     if (unit == 0)
         MPI_Type_contiguous(0, base, &type);
     else
-        type = unit == 1 ? single(d, base, extent) : several(d, base, unit, extent);
+        type = unit == 1 ? one_element(d, base, extent) : several(d, base, unit, extent);
     MPI_Type_commit(&type);
     return shape_of(type, true);
 }
@@ -141,10 +141,10 @@ static void room(struct side *side, const MPI_Aint *range)
     side->start = (char *)0 + EDGE - low;
 }
 
-static void regular(struct side *side, int n, MPI_Datatype base, int unit, bool zero, dice *d,
-                    MPI_Aint *range)
+static void regular(struct side *side, int n, MPI_Datatype base, int unit, bool single, bool zero,
+                    dice *d, MPI_Aint *range)
 {
-    const int units[] = {1, unit, n > 0 ? n : unit};
+    const int units[] = {1, unit, n > 0 && !single ? n : unit};
     const int u = n == 0 && zero ? 0 : units[below(d, 3)]; /* all ranks alike: see task.c */
     struct shape *s = side->shape;
     *s = shape_by_chance(d, base, u);
@@ -187,8 +187,8 @@ void side_make(struct side *side, int blocks, const int *n, MPI_Datatype base, i
 {
     MPI_Aint range[2] = {0, 0};
     side_alloc(side, blocks, placing == IN_BYTES ? blocks : 1);
-    if (placing == REGULAR)
-        regular(side, n[0], base, unit, zero, d, range);
+    if (placing == REGULAR || placing == SINGLES)
+        regular(side, n[0], base, unit, placing == SINGLES, zero, d, range);
     else
         apart(side, n, base, unit, placing, zero, d, range);
     room(side, range);

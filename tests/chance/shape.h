@@ -16,7 +16,8 @@ struct shape {
 /* What memory is filled with: bytes by chance, or small values of a type. */
 enum cell { BYTES_BY_CHANCE, I8, I16, I32, I64, F32, F64, INT_INT, FLOAT_INT, DOUBLE_INT };
 
-enum placing { REGULAR, ELEMENTS, IN_BYTES };
+/* SINGLES: regular, of types of one element of base. */
+enum placing { REGULAR, SINGLES, ELEMENTS, IN_BYTES };
 
 struct side {
     int blocks, shapes;

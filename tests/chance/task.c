@@ -122,7 +122,7 @@ static void move_uneven(struct plan *p)
         one = uneven(p, me, 0);
         t->in_place = t->in_place && (t->call.coll == COLL_Allgatherv || me == root);
         if (!t->in_place)
-            send_blocks(p, 1, &one, REGULAR);
+            send_blocks(p, 1, &one, t->call.coll == COLL_Allgatherv ? SINGLES : REGULAR);
         if (t->call.coll == COLL_Allgatherv || me == root)
             recv_blocks(p, size, in, ELEMENTS);
         break;
@@ -213,7 +213,7 @@ static bool may_be_in_place(struct plan *p)
     for (int i = 0; i < p->slot->size; i++)
         total += counts[i] = uneven(p, i, i);
     call.recvcounts = counts;
-    call.recvcount = p->n;
+    call.recvcount = 4 * p->n; /* its limits are in ints, elements have up to 16 bytes */
     if (call.coll == COLL_Reduce_scatter && total > 1000)
         return false;
     return !known_bug(&call, mode, true) && !known_bug(&call, BLOCKING, true);
@@ -300,6 +300,8 @@ struct task *task_collective(struct slot *slot, enum coll coll, enum mode mode, 
         p.most /= 8;
     p.n = p.unit * p.most;
     t->zero = one_in(&d, 3) && has(CLASS_zerosize) && zero_fine(coll, mode);
+    if (coll == COLL_Allgatherv) /* Open MPI 4.1 decides by the sender's type: mpi-defects.md */
+        p.unit = 1;
     p.shared = dice_next(&d);
     p.own = dice_of(p.shared, 77, (unsigned long)slot->rank);
     t->in_place = one_in(&d, 3) && may_be_in_place(&p);
