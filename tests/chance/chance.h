@@ -27,6 +27,7 @@ struct slot {
     unsigned char *memory; /* of CRESTA_Alloc_mem, or NULL */
     size_t bytes;
     bool lent;    /* some operation uses it */
+    bool grid;    /* MPI_Cart_create made it */
     bool windows; /* CRESTA_Win_init was called for it */
     char name[40];
 };

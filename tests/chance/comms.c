@@ -236,6 +236,11 @@ void comms_make(dice *shared)
     if (of->comm != MPI_COMM_NULL)
         make(of, &comm, d, 100 + program.step);
     program.slots[at] = slot_new(comm);
+    if (comm != MPI_COMM_NULL) {
+        int topology;
+        MPI_Topo_test(comm, &topology);
+        program.slots[at]->grid = topology != MPI_UNDEFINED;
+    }
     if (comm != MPI_COMM_NULL && names && has(CLASS_names)) {
         snprintf(program.slots[at]->name, sizeof program.slots[at]->name, "chance-%d", at);
         MPI_Comm_set_name(comm, program.slots[at]->name);

@@ -117,7 +117,7 @@ static void side_alloc(struct side *side, int blocks, int shapes)
     side->blocks = blocks;
     side->shapes = shapes;
     side->shape = calloc((size_t)shapes + 1, sizeof *side->shape);
-    side->types = calloc((size_t)blocks + 1, sizeof *side->types);
+    side->types = calloc((size_t)blocks + SPARE, sizeof *side->types);
     side->counts = calloc((size_t)blocks + 1, sizeof *side->counts);
     side->displs = calloc((size_t)blocks + 1, sizeof *side->displs);
 }

@@ -5,7 +5,9 @@
 
 #include "chance.h"
 
-enum { EDGE = 64, RANKS = 64 }; /* EDGE: bytes around data, and what all places are multiples of */
+/* EDGE: bytes around data, and what all places are multiples of.  SPARE: types behind those of the
+ * blocks. */
+enum { EDGE = 64, RANKS = 64, SPARE = 8 };
 
 struct shape {
     MPI_Datatype type;
