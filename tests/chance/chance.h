@@ -13,9 +13,9 @@ enum { SLOTS = 48, ITEMS = 600, RECORDS = 1200, WORDS = 200 };
 
 /* What can be left out of programs by --without, while a known fault is not mended. */
 #define CLASSES(X)                                                                                 \
-    X(attributes) X(begin) X(collend) X(crowd) X(errors) X(f90) X(freed) X(ibegin) X(inplace)         \
-    X(jump) X(memory) X(messages) X(names) X(nulls) X(orders) X(persistent) X(threads) X(userops)          \
-    X(waitany) X(windows) X(zerosize)
+    X(attributes) X(badop) X(begin) X(beginerrors) X(collend) X(crowd) X(errors) X(f90)            \
+    X(freed) X(grids) X(ibegin) X(inplace) X(jump) X(memory) X(messages) X(names) X(nulls)         \
+    X(orders) X(persistent) X(threads) X(userops) X(waitany) X(windows) X(zerosize)
 #define CLASS_ENUM(name) CLASS_##name,
 enum class { CLASSES(CLASS_ENUM) CLASS_COUNT };
 

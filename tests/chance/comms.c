@@ -213,7 +213,7 @@ static void make(const struct slot *of, MPI_Comm *to, dice d, int tag)
         by_colour(of, to, &d);
     else if (which == 4)
         by_group(of, to, &d, tag);
-    else if (which == 5)
+    else if (which == 5 && has(CLASS_grids))
         as_grid(of, to, &d);
     else if (which == 6)
         by_merge(of, to, &d);

@@ -142,11 +142,16 @@ static void all(struct end *e, bool waits, bool ignores)
         all_done(e, !ignores);
 }
 
+static bool own_calls_there(void)
+{
+    return mode_exists(SPLIT) && !program.plain && has(CLASS_begin);
+}
+
 /* Through crestacoll's own calls, in the linked form. */
 static void own_calls(struct end *e, bool waits)
 {
 #ifndef PLAIN_MPI
-    if (!program.plain && has(CLASS_begin)) {
+    if (own_calls_there()) {
         int flag = 1;
         good(waits ? CRESTA_Coll_end(e->count, e->requests)
                    : CRESTA_Coll_test(e->count, e->requests, &flag),
@@ -185,7 +190,7 @@ static bool testall_fine(const struct end *e)
 
 static void call(struct end *e, int which, int at, bool ignores)
 {
-    if ((which == TESTALL || (which == COLL_TEST && program.plain)) && !testall_fine(e))
+    if ((which == TESTALL || (which == COLL_TEST && !own_calls_there())) && !testall_fine(e))
         which = TESTSOME;
     if ((which == COLL_TEST || which == COLL_END) && !has(CLASS_collend) && has_persistent(e))
         which = which == COLL_TEST ? TESTSOME : WAITALL;

@@ -73,12 +73,13 @@ static int guarded(struct call *c, enum mode mode, enum handling handling)
 
 void faulty_call(struct slot *slot, dice d, int record)
 {
-    const int which = below(&d, 7), kind = below(&d, 4);
+    const int drawn = below(&d, 7), kind = below(&d, 4);
+    const int which = drawn == 5 && !has(CLASS_badop) ? 3 : drawn;
     enum handling handling = below(&d, 3);
     enum mode mode = below(&d, 3) == 0 ? NONBLOCKING : BLOCKING;
     int in[RANKS] = {0}, to[RANKS] = {0};
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL, before;
-    if (kind == 0 && mode_exists(SPLIT) && has(CLASS_begin))
+    if (kind == 0 && mode_exists(SPLIT) && has(CLASS_begin) && has(CLASS_beginerrors))
         mode = SPLIT;
     if (handling == JUMPS && (program.threads || !has(CLASS_jump)))
         handling = RETURNS; /* MPICH jumps out with its lock taken */
