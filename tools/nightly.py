@@ -23,7 +23,8 @@ NOT_RUN = 77
 
 def stress_tests(mpi):
     """(name, command, environment) of each."""
-    words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1", "-R", "^(split-stress|chance)-"]
+    words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1",
+             "-R", "^(split-stress|chance)-"]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     for test in json.loads(found.stdout)["tests"]:
         kept = {p["name"]: p["value"] for p in test["properties"]}
@@ -36,7 +37,7 @@ def with_option(command, option, value):
 
 
 def tonight(command, seconds, seed):
-    """The command for so many seconds.  Programs by chance have a seed each, one after the other."""
+    """The command for so many seconds. Programs by chance have a seed each, one after another."""
     if "--programs" in command:
         at = command.index("--programs")
         command = [*command[:at], "--seconds", str(seconds), *command[at + 2 :]]

@@ -3,7 +3,8 @@
  * plain MPI first and then under every implementation, and must give the same answers.
  *
  *     chance [--seed S] [--programs N] [--seconds T] [--impl A,B,...] [--without CLASS,...]
- *            [--world init|session|both|spawn] [--level single|multiple] [--patience S] [--show yes] [--steps 3,5-9]
+ *            [--world init|session|both|spawn] [--level single|multiple] [--patience S]
+ *            [--show yes] [--steps 3,5-9]
  *
  * Programs S to S + N - 1, or as many as begin within T seconds.  Implementations are given to
  * CRESTA_Set_impl; "mix" is another one for each communicator, "env" what CRESTA_IMPL or the build
@@ -34,6 +35,7 @@ static double seconds = 1e9;
 static char **arguments, again[1500];
 static unsigned long expected[RECORDS];
 static int expected_records;
+static bool complete;
 
 struct program program;
 
@@ -111,13 +113,24 @@ static void put(const char *text)
 }
 
 /* On whatever ends this process before its time. */
-static void caught(int number)
+static void tell(const char *what)
 {
-    put(number == SIGALRM ? "\nFAIL: no end: " : "\nFAIL: a signal ends the process: ");
+    put(what);
     put(testing_label);
     put("\nrepeat: ");
     put(again);
     put("\n");
+}
+
+static void left_early(void)
+{
+    if (!complete)
+        tell("\nFAIL: the MPI ends the process: ");
+}
+
+static void caught(int number)
+{
+    tell(number == SIGALRM ? "\nFAIL: no end: " : "\nFAIL: a signal ends the process: ");
     if (number == SIGALRM)
         _exit(124);
     signal(number, SIG_DFL);
@@ -141,6 +154,7 @@ static void watch(void)
     const int numbers[] = {SIGALRM, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
     for (int i = 0; i < LEN(numbers); i++)
         signal(numbers[i], caught);
+    atexit(left_early);
     MPI_Comm_create_errhandler(refused, &handler);
     MPI_Comm_set_errhandler(program.world, handler);
     MPI_Errhandler_free(&handler);
@@ -255,5 +269,6 @@ int main(int argc, char **argv)
     say("the end");
     alarm(patience);
     world_end();
+    complete = true;
     return testing_end("chance");
 }

@@ -39,7 +39,7 @@ struct program {
     const char *impl; /* the implementation of this pass; "env": what the environment says */
     bool without[CLASS_COUNT];
     bool show, threads; /* threads: this launch has MPI_THREAD_MULTIPLE */
-    bool sessions;      /* no MPI_COMM_WORLD, no MPI_COMM_SELF */
+    bool sessions;      /* this launch has some */
     const char *steps; /* the numbers of those that run; NULL: all */
     int step, records;
     dice shared, own; /* own: of this rank and step */

@@ -247,7 +247,8 @@ void comms_make(dice *shared)
     }
     if (comm != MPI_COMM_NULL && one_in(&program.own, 3))
         attributes_set(comm);
-    record_put(record_new(), (unsigned long)(program.slots[at]->rank + 99 * program.slots[at]->size));
+    const struct slot *slot = program.slots[at];
+    record_put(record_new(), (unsigned long)(slot->rank + 99 * slot->size));
     if (chooses)
         comms_choose(program.slots[at], d);
 }

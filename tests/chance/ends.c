@@ -53,8 +53,8 @@ static void all_done(struct end *e, bool with_statuses)
     }
 }
 
-/* Persistent collectives that have ended stay away from further calls of MPICH 4.0, which takes them
- * for active ones. */
+/* Persistent collectives that have ended stay away from further calls of MPICH 4.0, which takes
+ * them for active ones. */
 static void ended(struct end *e, int i)
 {
     e->done[i] = true;

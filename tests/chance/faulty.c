@@ -81,8 +81,8 @@ void faulty_call(struct slot *slot, dice d, int record)
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL, before;
     if (kind == 0 && mode_exists(SPLIT) && has(CLASS_begin) && has(CLASS_beginerrors))
         mode = SPLIT;
-    if (handling == JUMPS && (program.threads || !has(CLASS_jump)))
-        handling = RETURNS; /* MPICH jumps out with its lock taken */
+    if (handling == JUMPS && (program.threads || program.sessions || !has(CLASS_jump)))
+        handling = RETURNS; /* MPICH jumps out with its lock taken; sessions have one, too */
     if (slot->comm == MPI_COMM_NULL)
         return;
     struct call c = wrong_call(slot, which, in, to);

@@ -326,7 +326,8 @@ static bool chosen_step(int number)
     const char *at = program.steps;
     while (at && *at) {
         char *end;
-        const long first = strtol(at, &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        const long first = strtol(at, &end, 10);
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
         if (number >= first && number <= last)
             return true;
         at = *end == ',' ? end + 1 : "";

@@ -79,9 +79,9 @@ static int spawn(char **argv)
 int world_begin(const char *name, int *argc, char ***argv)
 {
     const bool sessions = strcmp(name, "session") == 0, both = strcmp(name, "both") == 0;
+    program.sessions = sessions || both;
 #if MPI_VERSION >= 4
     if (sessions) {
-        program.sessions = true;
         program.world = from_session("mpi://WORLD");
         return 0;
     }

@@ -5,7 +5,8 @@
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
- *                           empty_alltoall | empty_ialltoallv | grid_ialltoallw | gap_behind
+ *                           null_grequest | empty_alltoall | empty_ialltoallv |
+ *                           grid_ialltoallw | gap_behind
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "mpi_bugs.h"
 
 static int me, ranks;
 
@@ -198,34 +201,6 @@ static int win_allocate(void)
     return bad;
 }
 
-#if MPI_VERSION >= 4
-/* A persistent collective that was never started is complete for MPI_Test and all others. */
-static int inactive(void)
-{
-    int one = 1, sum = 0, done = 0;
-    MPI_Request request;
-    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    MPI_Request_free(&request);
-    return !done;
-}
-
-/* MPI_Testall fails once a persistent collective is complete. */
-static int testall(void)
-{
-    int one = 1, sum = 0, done = 0, rc = MPI_SUCCESS;
-    MPI_Request request;
-    MPI_Status status;
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-    MPI_Start(&request);
-    while (rc == MPI_SUCCESS && !done)
-        rc = MPI_Testall(1, &request, &done, &status);
-    MPI_Request_free(&request);
-    return rc != MPI_SUCCESS;
-}
-#endif
-
 /* Two elements of a type without data on rank 0, none on rank 1: the same signature.  Waits for
  * ever. */
 static int empty_alltoall(void)
@@ -353,10 +328,9 @@ static const struct {
             {"win_allocate", win_allocate, 3, 64},
             {"unsigned_max", unsigned_max, 2, 2},
             {"unsigned_short_sum", unsigned_short_sum, 2, 2},
-#if MPI_VERSION >= 4
             {"inactive", inactive, 2, 2},
             {"testall", testall, 2, 2},
-#endif
+            {"null_grequest", null_grequest, 2, 2},
             {"empty_alltoall", empty_alltoall, 2, 2},
             {"empty_ialltoallv", empty_ialltoallv, 2, 2},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},
