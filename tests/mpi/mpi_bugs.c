@@ -342,8 +342,8 @@ int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "";
     const int count = (int)(sizeof bugs / sizeof bugs[0]);
-    int at = 0, bad;
-    MPI_Init(&argc, &argv);
+    int at = 0, bad, level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     while (at < count && strcmp(bugs[at].name, which) != 0)

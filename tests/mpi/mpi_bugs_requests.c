@@ -3,7 +3,9 @@
 #include "mpi_bugs.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #ifdef MPICH_NUMVERSION
 /* A persistent collective that was never started is complete for MPI_Test and all others. */
@@ -63,12 +65,24 @@ static int cancel(void *state, int complete)
     return MPI_SUCCESS;
 }
 
-/* MPI_Waitall of a generalized request that is complete, and of none: an assertion of the MPI. */
+static void *complete_late(void *request)
+{
+    usleep(100000);
+    MPI_Grequest_complete(*(MPI_Request *)request);
+    return NULL;
+}
+
+/* MPI_Waitall of a generalized request that another thread completes, and of a null one: an
+ * assertion of the MPI fails. */
 int null_grequest(void)
 {
-    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, request;
     MPI_Status statuses[2];
+    pthread_t thread;
     MPI_Grequest_start(query, forget, cancel, NULL, &requests[0]);
-    MPI_Grequest_complete(requests[0]);
-    return MPI_Waitall(2, requests, statuses) != MPI_SUCCESS;
+    request = requests[0];
+    pthread_create(&thread, NULL, complete_late, &request);
+    const int rc = MPI_Waitall(2, requests, statuses);
+    pthread_join(thread, NULL);
+    return rc != MPI_SUCCESS;
 }
