@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""nightly.py - `make nightly`: the stress tests of split phase for a minute each, which is ten for
-each MPI, instead of the few seconds that `make check` has, with a seed of the day.
+"""nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
+minute each instead of the few seconds that `make check` has, with a seed of the day.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -23,7 +23,8 @@ NOT_RUN = 77
 
 def stress_tests(mpi):
     """(name, command, environment) of each."""
-    words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1", "-R", "^split-stress"]
+    words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1",
+             "-R", "^(split-stress|chance)-"]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     for test in json.loads(found.stdout)["tests"]:
         kept = {p["name"]: p["value"] for p in test["properties"]}
@@ -33,6 +34,15 @@ def stress_tests(mpi):
 def with_option(command, option, value):
     at = command.index(option) + 1
     return [*command[:at], str(value), *command[at + 1 :]]
+
+
+def tonight(command, seconds, seed):
+    """The command for so many seconds. Programs by chance have a seed each, one after another."""
+    if "--programs" in command:
+        at = command.index("--programs")
+        command = [*command[:at], "--seconds", str(seconds), *command[at + 2 :]]
+        return with_option(command, "--seed", seed * 100000)
+    return with_option(with_option(command, "--seconds", seconds), "--seed", seed)
 
 
 def run(log, command, environment, seconds):
@@ -55,8 +65,7 @@ def main():
     failed = []
     for mpi in chosen:
         for number, (name, command, environment) in enumerate(stress_tests(mpi)):
-            command = with_option(command, "--seconds", seconds)
-            command = with_option(command, "--seed", seed * 100 + number)
+            command = tonight(command, seconds, seed * 100 + number)
             log = LOGS / f"{mpi}-{name}.log"
             print(f"nightly: {mpi} {name}, {seconds} s ...", end=" ", flush=True)
             code = run(log, command, environment, seconds)

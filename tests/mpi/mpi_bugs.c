@@ -4,8 +4,10 @@
  *
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
- *                           unsigned_max | unsigned_short_sum | ialltoallv_empty
- *     mpiexec -n 3 mpi_bugs win_allocate
+ *                           unsigned_max | unsigned_short_sum | inactive | testall |
+ *                           null_grequest | empty_alltoall | empty_ialltoallv |
+ *                           grid_ialltoallw | gap_behind
+ *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
 #include <mpi.h>
@@ -13,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "mpi_bugs.h"
 
 static int me, ranks;
 
@@ -145,24 +149,6 @@ static int comm_free(void)
     return sum != ranks;
 }
 
-/* To everybody one element of no size, which the other side calls none: waits for ever. */
-static int ialltoallv_empty(void)
-{
-    int one[64], zero[64] = {0}, displs[64] = {0}, in = 0, out = 0;
-    MPI_Datatype none;
-    MPI_Request request;
-    for (int i = 0; i < 64; i++)
-        one[i] = 1;
-    MPI_Type_contiguous(0, MPI_INT, &none);
-    MPI_Type_commit(&none);
-    MPI_Alltoallv(&in, zero, displs, MPI_INT, &out, one, displs, none, MPI_COMM_WORLD);
-    MPI_Ialltoallv(&in, zero, displs, MPI_INT, &out, one, displs, none, MPI_COMM_WORLD, &request);
-    alarm(10);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    alarm(0);
-    return 0;
-}
-
 /* Comparing as signed numbers would answer 1. */
 static int unsigned_max(void)
 {
@@ -216,30 +202,160 @@ static int win_allocate(void)
     return bad;
 }
 
+/* Two elements of a type without data on rank 0, none on rank 1: the same signature.  Waits for
+ * ever. */
+static int empty_alltoall(void)
+{
+    int word = 0, got = 0;
+    MPI_Datatype none;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Alltoall(&word, me ? 0 : 2, me ? MPI_INT : none, &got, me ? 0 : 2, me ? MPI_INT : none,
+                 MPI_COMM_WORLD);
+    MPI_Type_free(&none);
+    return 0;
+}
+
+/* The same of MPI_Ialltoallv, one element that is expected; MPI_Alltoallv is right. */
+static int empty_ialltoallv(void)
+{
+    int word = 0, got = 0, ones[2] = {1, 1}, zeros[2] = {0, 0};
+    MPI_Datatype none;
+    MPI_Request request;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Ialltoallv(&word, zeros, zeros, MPI_INT, &got, ones, zeros, none, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Type_free(&none);
+    return 0;
+}
+
+/* Two ranks as a grid of two dimensions have four neighbours: four types are read, or a crash. */
+static int grid_ialltoallw(void)
+{
+    int in[2] = {1, 2}, out[2] = {0, 0}, counts[2] = {1, 1}, at[2] = {0, sizeof(int)};
+    int dims[2] = {2, 1}, periods[2] = {0, 0};
+    MPI_Datatype types[4] = {MPI_INT, MPI_INT};
+    MPI_Comm grid;
+    MPI_Request request;
+    memset(&types[2], 0x5a, 2 * sizeof types[0]);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+    MPI_Ialltoallw(in, counts, at, types, out, counts, at, types, grid, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&grid);
+    return out[1] != me + 1;
+}
+
+static void right_one(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)len, (void)type;
+}
+
+/* Elements of 8 bytes 64 bytes apart, an operation that does not commute: memory is overwritten,
+ * and the end is a crash, mostly. */
+static int gap_behind(void)
+{
+    enum { N = 100 };
+    int bad = 0;
+    char *in = calloc(2 * N, 64), *out = calloc(N, 64);
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Request request;
+    MPI_Type_create_resized(MPI_DOUBLE, 0, 64, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(right_one, 0, &op);
+    for (int k = 0; k < 50; k++) {
+        char *near[50];
+        for (int i = 0; i < 50; i++)
+            near[i] = calloc(1, N * 8);
+        MPI_Ireduce_scatter_block(in, out, N, type, op, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 50; i++) {
+            for (int j = 0; j < N * 8; j++)
+                bad += near[i][j] != 0;
+            free(near[i]);
+        }
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    free(in);
+    free(out);
+    return bad;
+}
+
+/* Rank 0 describes its ints as one element: it takes another algorithm than the others, for the
+ * blocking call decides by the size of the sender's type. */
+static int allgatherv_types(void)
+{
+    enum { N = 10 };
+    static int in[N], out[64 * N], counts[64], at[64];
+    MPI_Datatype whole;
+    MPI_Type_contiguous(N, MPI_INT, &whole);
+    MPI_Type_commit(&whole);
+    for (int i = 0; i < ranks; i++)
+        counts[i] = N, at[i] = i * N;
+    MPI_Allgatherv(in, me ? N : 1, me ? MPI_INT : whole, out, counts, at, MPI_INT, MPI_COMM_WORLD);
+    MPI_Type_free(&whole);
+    return 0;
+}
+
+/* Rank 0 has gaps: it cuts blocks into other pieces than the others, by extents. */
+static int allgatherv_extents(void)
+{
+    enum { N = 20000 };
+    int counts[64], at[64], *in = calloc(N, sizeof(int));
+    char *out = calloc((size_t)ranks * N, 16);
+    MPI_Datatype wide;
+    MPI_Type_create_resized(MPI_INT, 0, 16, &wide);
+    MPI_Type_commit(&wide);
+    for (int i = 0; i < ranks; i++)
+        counts[i] = N - 5000 * i, at[i] = i * N;
+    MPI_Allgatherv(in, counts[me], MPI_INT, out, counts, at, me ? MPI_INT : wide, MPI_COMM_WORLD);
+    MPI_Type_free(&wide);
+    free(in);
+    free(out);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(void);
+    int least, most; /* ranks */
+} bugs[] = {{"ialltoallw_in_place", ialltoallw_in_place, 2, 2},
+            {"ialltoallv_in_place", ialltoallv_in_place, 6, 64},
+            {"reduce_scatter_in_place", reduce_scatter_in_place, 2, 2},
+            {"reduce_in_place", reduce_in_place, 2, 2},
+            {"comm_free", comm_free, 2, 2},
+            {"win_allocate", win_allocate, 3, 64},
+            {"unsigned_max", unsigned_max, 2, 2},
+            {"unsigned_short_sum", unsigned_short_sum, 2, 2},
+            {"inactive", inactive, 2, 2},
+            {"testall", testall, 2, 2},
+            {"null_grequest", null_grequest, 2, 2},
+            {"empty_alltoall", empty_alltoall, 2, 2},
+            {"empty_ialltoallv", empty_ialltoallv, 2, 2},
+            {"grid_ialltoallw", grid_ialltoallw, 2, 2},
+            {"gap_behind", gap_behind, 2, 2},
+            {"allgatherv_types", allgatherv_types, 3, 64},
+            {"allgatherv_extents", allgatherv_extents, 3, 64}};
+
 int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "";
-    MPI_Init(&argc, &argv);
+    const int count = (int)(sizeof bugs / sizeof bugs[0]);
+    int at = 0, bad, level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int least = strcmp(which, "ialltoallv_in_place") == 0 ? 6
-                      : strcmp(which, "win_allocate") == 0      ? 3
-                                                                : 2;
-    if (ranks < least || ranks > (least == 2 ? 2 : 64)) {
+    while (at < count && strcmp(bugs[at].name, which) != 0)
+        at++;
+    const int least = at < count ? bugs[at].least : 2, most = at < count ? bugs[at].most : 2;
+    if (ranks < least || ranks > most) {
         if (me == 0)
             fprintf(stderr, "mpi_bugs: give me %d ranks\n", least);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const int bad = strcmp(which, "ialltoallw_in_place") == 0       ? ialltoallw_in_place()
-                    : strcmp(which, "ialltoallv_in_place") == 0     ? ialltoallv_in_place()
-                    : strcmp(which, "reduce_scatter_in_place") == 0 ? reduce_scatter_in_place()
-                    : strcmp(which, "reduce_in_place") == 0         ? reduce_in_place()
-                    : strcmp(which, "comm_free") == 0               ? comm_free()
-                    : strcmp(which, "ialltoallv_empty") == 0        ? ialltoallv_empty()
-                    : strcmp(which, "win_allocate") == 0            ? win_allocate()
-                    : strcmp(which, "unsigned_max") == 0            ? unsigned_max()
-                    : strcmp(which, "unsigned_short_sum") == 0      ? unsigned_short_sum()
-                                                                    : persistent(which);
+    bad = at < count ? bugs[at].run() : persistent(which);
     printf("%s, rank %d: %s\n", which, me, bad ? "WRONG" : "right");
     MPI_Finalize();
     return bad != 0;
