@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """nightly.py - `make nightly`: the stress tests of split phase for a minute each, which is ten for
-each MPI, instead of the few seconds that `make check` has, with a seed of the day.
+each MPI, instead of the second that `make check` has, with a seed of the day.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
