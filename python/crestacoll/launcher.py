@@ -208,8 +208,15 @@ def set_hydra(section, variables, program, first):
     return mine + kept + tail
 
 
+def through_environment(name, value):
+    """Whether srun has to take it out of its own environment."""
+    return "," in value and name != "LD_PRELOAD"
+
+
 def set_srun(section, variables, program):
-    """One `--export=ALL,...`; a list of the user's is extended."""
+    """One `--export=ALL,...`; a list of the user's is extended. srun ends a value at a comma: of
+    such a variable only the name is listed, which means srun's own environment.
+    """
     head, tail, mode, i = section[:program], section[program:], "ALL", 0
     kept = []
     while i < len(head):
@@ -229,7 +236,7 @@ def set_srun(section, variables, program):
             values[name] = preload_value(variables["LD_PRELOAD"], value)
         elif item not in ("NONE", "NIL", "") and name not in values:
             listed.append(item)
-    listed += [f"{n}={v}" for n, v in values.items()]
+    listed += [n if through_environment(n, v) else f"{n}={v}" for n, v in values.items()]
     return ["--export=" + ",".join(listed), *kept, *tail]
 
 
@@ -249,4 +256,5 @@ def inject(command, kind, variables, executable=is_executable):
             done.append(set_hydra(section, variables, at, first=k == 0))
         else:
             done.append(set_srun(section, variables, at))
-    return command.with_sections(done), {}
+    own = {n: v for n, v in variables.items() if kind == "srun" and through_environment(n, v)}
+    return command.with_sections(done), own

@@ -25,6 +25,10 @@ void cco_data_without_world(MPI_Comm (*any)(void));
 int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);
 int cco_type_unpack(void *to, size_t count, MPI_Datatype type, const char *from);
 
+/* One element, whatever its size: as a message of this process to itself, since MPI_Pack counts
+ * bytes in int.  `back`: from its bytes. */
+int cco_type_move_huge(char *packed, void *at, MPI_Datatype type, bool back);
+
 /* The type of `count` elements as one element, for counts beyond `limit` (at most INT_MAX), which
  * no int says.  Committed; free it. */
 int cco_wide_type(size_t count, MPI_Datatype type, size_t limit, MPI_Datatype *wide);

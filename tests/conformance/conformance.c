@@ -4,6 +4,7 @@
  * on other data.  A new algorithm adds nothing here.
  *
  *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
+ *   conformance-sim --share K N                          every N-th algorithm from the K-th
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds, scratch, steps
  *   conformance-sim COLLECTIVE/ALGORITHM --print P N     the schedules of P ranks, N elements,
@@ -348,7 +349,8 @@ static int handle_random(int at, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int algorithms = 0;
+    int algorithms = 0, number = 0;
+    const bool share = argc == 4 && strcmp(argv[1], "--share") == 0; /* every N-th from the K-th */
     for (int at = 1; at <= 2 && at < argc; at++)
         if (strcmp(argv[at], "--random") == 0)
             return handle_random(at, argc, argv);
@@ -356,7 +358,8 @@ int main(int argc, char **argv)
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++) {
             const cco_algo *algo = cco_algo_of((cco_coll)coll, i);
-            if (!wanted(argc > 1 ? argv[1] : NULL, (cco_coll)coll, algo))
+            if (share ? number++ % atoi(argv[3]) != atoi(argv[2])
+                      : !wanted(argc > 1 ? argv[1] : NULL, (cco_coll)coll, algo))
                 continue;
             algorithms++;
             handle(algo, (cco_coll)coll, argc, argv);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* data.c - datatypes as bytes (src/core/data.h): which are dense, packing at MPI_BOTTOM, types for
- * counts that no int says. */
+ * counts that no int says.
+ *
+ *     data [huge] */
 #include "core/data.h"
 
 #include <stdio.h>
@@ -113,12 +115,72 @@ static void test_wide(void)
     MPI_Type_free(&gaps);
 }
 
+/* The way of elements that MPI_Pack cannot count, with small ones: equal to MPI_Pack's. */
+static void check_huge(const char *name, MPI_Datatype type)
+{
+    static int from[8 * N], to[8 * N], same[8 * N];
+    char packed[sizeof from] = "", expected[sizeof from] = "";
+    MPI_Request request;
+    int word = 0, flag = 0;
+    for (int i = 0; i < 8 * N; i++)
+        from[i] = 1000 + i;
+    memset(to, 0, sizeof to);
+    memset(same, 0, sizeof same);
+    MPI_Irecv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &request);
+    CHECK(cco_type_pack(expected, from, 1, type) == MPI_SUCCESS, "%s: pack", name);
+    CHECK(cco_type_move_huge(packed, from, type, false) == MPI_SUCCESS, "%s: pack", name);
+    CHECK(memcmp(packed, expected, sizeof packed) == 0, "%s: packed", name);
+    CHECK(cco_type_unpack(same, 1, type, packed) == MPI_SUCCESS, "%s: unpack", name);
+    CHECK(cco_type_move_huge(packed, to, type, true) == MPI_SUCCESS, "%s: unpack", name);
+    CHECK(memcmp(to, same, sizeof to) == 0, "%s: unpacked", name);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    CHECK(!flag, "%s: the program's receive stays its own", name);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void test_huge(void)
+{
+    check_huge("int", MPI_INT);
+    check_huge("double and int", MPI_DOUBLE_INT);
+    MPI_Datatype vector = vector_type(5, 2, 7), other = swapped();
+    check_huge("vector", vector);
+    check_huge("swapped", other);
+    MPI_Type_free(&vector);
+    MPI_Type_free(&other);
+}
+
+/* Two blocks of 1.2 GB: 5 GB of memory in all, so only when asked for. */
+static void test_really_huge(void)
+{
+    enum { BLOCK = 1200000000, STRIDE = 1300000000 };
+    MPI_Datatype type;
+    char *from = malloc((size_t)BLOCK + STRIDE), *packed = malloc(2 * (size_t)BLOCK);
+    MPI_Type_vector(2, BLOCK, STRIDE, MPI_BYTE, &type);
+    type = committed(type);
+    memset(from, 1, STRIDE);
+    memset(from + STRIDE, 2, BLOCK);
+    CHECK(cco_type_pack(packed, from, 1, type) == MPI_SUCCESS, "pack");
+    CHECK(packed[0] == 1 && packed[BLOCK - 1] == 1, "the first block");
+    CHECK(packed[BLOCK] == 2 && packed[2 * (size_t)BLOCK - 1] == 2, "the second block");
+    memset(packed, 3, 2 * (size_t)BLOCK);
+    CHECK(cco_type_unpack(from, 1, type, packed) == MPI_SUCCESS, "unpack");
+    CHECK(from[0] == 3 && from[BLOCK - 1] == 3 && from[BLOCK] == 1, "the first block");
+    CHECK(from[STRIDE] == 3 && from[STRIDE + (size_t)BLOCK - 1] == 3, "the second block");
+    MPI_Type_free(&type);
+    free(from);
+    free(packed);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     test_dense();
     test_bottom();
     test_wide();
+    test_huge();
+    if (argc > 1 && strcmp(argv[1], "huge") == 0)
+        test_really_huge();
     MPI_Finalize();
     return testing_end("data");
 }

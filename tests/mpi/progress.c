@@ -76,7 +76,7 @@ static void by_progress_alone(void)
     struct flight f;
     int done = 0;
     snprintf(testing_label, sizeof testing_label, "CRESTA_Progress");
-    for (double seconds = 0.02; !done && seconds < 10; seconds *= 2) {
+    for (double seconds = 0.02; !done; seconds *= 2) { /* or the watchdog ends it */
         flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, INTS, 0, 5, false);
         for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
             CRESTA_Progress();
@@ -87,7 +87,6 @@ static void by_progress_alone(void)
         flight_check(&f);
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
-    CHECK(done, "not at its end after 10 seconds of CRESTA_Progress");
 }
 
 int main(int argc, char **argv)

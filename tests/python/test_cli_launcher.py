@@ -103,6 +103,14 @@ def test_srun_gets_export(given, expected):
     assert text == f"srun {expected}LD_PRELOAD={OURS},CRESTA_IMPL=@/f -n 2 ./app"
 
 
+def test_srun_takes_values_with_commas_from_its_environment():
+    """It would end them there: CRESTA_DEBUG=check,delay=3, or a profile in a folder a,b."""
+    variables = {"CRESTA_DEBUG": "check,delay=3", "CRESTA_LOG": "info"}
+    text, own = inject("srun --export=NONE -n 2 ./app", "srun", variables)
+    assert text == "srun --export=CRESTA_DEBUG,CRESTA_LOG=info -n 2 ./app"
+    assert own == {"CRESTA_DEBUG": "check,delay=3"}
+
+
 def test_without_launcher_the_environment_is_used():
     assert inject("./app 1", "none") == ("./app 1", VARIABLES)
 

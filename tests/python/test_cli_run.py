@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -109,6 +110,13 @@ def test_mistakes_are_explained(crestacoll, words, code, said):
     assert said in ran.stderr and "Traceback" not in ran.stderr
 
 
+def runs_sleep(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().startswith(b"sleep\0")
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_reach_the_program(number, tmp_path, build):
     words = [ROOT / "bin" / "crestacoll", "run", "--mpi", build.family, "--", "sleep", "30"]
@@ -121,13 +129,11 @@ def test_signals_reach_the_program(number, tmp_path, build):
         start_new_session=True,
         preexec_fn=heard,
     ) as job:
-        for _ in range(100):
-            if any(f.startswith(".crestacoll-") for f in os.listdir(tmp_path)):
-                break
+        children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
+        while job.poll() is None and not any(map(runs_sleep, children.read_text().split())):
             time.sleep(0.05)
-        time.sleep(0.3)
         job.send_signal(number)
-        assert job.wait(10) == 128 + number
+        assert job.wait() == 128 + number
     assert os.listdir(tmp_path) == []
 
 
