@@ -198,7 +198,8 @@ void cco_process_begin(void)
         hook_the_end();
         start_moving();
         cco_async_begin();
-        set_phase(asked ? CCO_ACTIVE : CCO_IDLE);
+        /* Which operations of the program are under way counts even if nothing is asked. */
+        set_phase(asked || cco_helper_wary() ? CCO_ACTIVE : CCO_IDLE);
         first = true;
     }
     pthread_mutex_unlock(&lock);
