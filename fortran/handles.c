@@ -99,5 +99,5 @@ void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Dataty
         return;
     kept->types[0] = send;
     kept->types[1] = recv;
-    cco_kept_add(kept, CCO_KEPT_ARRAYS, request);
+    cco_kept_add(kept, CCO_KEPT_ARRAYS, false, request);
 }

@@ -22,8 +22,11 @@ static bool waits_pass_here(void)
     return theirs == cco_our_wait;
 }
 
+static int asked_for = MPI_THREAD_MULTIPLE; /* by the program */
+
 int cco_async_level(int required)
 {
+    asked_for = required;
     return cco_config_wants_thread() && required < MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE
                                                                        : required;
 }
@@ -41,6 +44,8 @@ void cco_async_begin(void)
                 "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
                 "MPI_THREAD_MULTIPLE here",
                 help == CCO_HELP_NONE ? "nothing" : "shared memory only");
+    if (help == CCO_HELP_MPI && asked != CCO_HELPING_OFF && asked_for < MPI_THREAD_MULTIPLE)
+        cco_helper_be_wary();
     help = asked != CCO_HELPING_OFF ? help : CCO_HELP_NONE;
     __atomic_store_n(&cco_async_allowed, help, __ATOMIC_RELEASE);
     cco_fact_help(help);
@@ -49,9 +54,15 @@ void cco_async_begin(void)
 static bool look(long *due)
 {
     const bool calls_mpi = cco_async();
-    if (calls_mpi)
+    bool moved = false;
+    if (!calls_mpi) {
+        moved = cco_flights_move(false);
+    } else if (cco_helper_enter_mpi()) {
         cco_move_all();
-    const bool moved = cco_flights_move(calls_mpi);
+        moved = cco_flights_move(true);
+    }
+    if (calls_mpi)
+        cco_helper_leave_mpi();
     *due = cco_flights_due();
     return moved;
 }

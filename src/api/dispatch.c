@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "api/async.h"
+#include "api/kept.h"
 #include "api/split.h"
 #include "api/tell.h"
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/data.h"
 #include "core/facts.h"
 #include "core/guard.h"
+#include "core/helper.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
@@ -123,7 +126,8 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (cco_guarded() || !(cco_recording || (CCO_PRELOADED && cco_async())))
+    if (cco_guarded() ||
+        !(cco_recording || (CCO_PRELOADED && cco_async()) || cco_helper_wary()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -220,9 +224,22 @@ static int run_chosen(cco_comm *state, const cco_call *call)
                                           : run_recorded(state, choice, call, bytes);
 }
 
+/* A model may do it with a non-blocking call of the MPI. */
+static bool holds_helper(const cco_call *call)
+{
+    return cco_helper_wary() && cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
+           !cco_op_predefined(call->op);
+}
+
 int cco_dispatch(cco_comm *state, const cco_call *call)
 {
-    return state->inter ? run_inter(state, call) : run_chosen(state, call);
+    const bool holds = holds_helper(call);
+    if (holds)
+        cco_helper_hold_call(true);
+    const int rc = state->inter ? run_inter(state, call) : run_chosen(state, call);
+    if (holds)
+        cco_helper_hold_call(false);
+    return rc;
 }
 
 uint64_t cco_start_clock(const cco_comm *state)
@@ -247,11 +264,16 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
               MPI_Request *request)
 {
     const uint64_t start = cco_start_clock(state);
+    const bool holds = cco_kept_hold(call); /* a persistent one for good */
     int rc;
     if (mode == CCO_PERSISTENT)
         rc = cco_native_persistent(call, info, request);
     else if (!CCO_PRELOADED || !cco_async() || !cco_start_helped(call, request, &rc))
         rc = cco_start_nonblocking(call, request);
+    if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
+        cco_kept_add(NULL, CCO_KEPT_MPIS, true, *request);
+    else if (holds && rc != MPI_SUCCESS)
+        cco_helper_hold(-1);
     cco_start_count(cco_recording ? state : NULL, mode, call, start);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "api/kept.h"
 
 #include "api/async.h"
+#include "core/data.h"
 #include "core/helper.h"
 #include "core/log.h"
 
@@ -88,6 +89,8 @@ void cco_kept_free(cco_kept *kept)
         return;
     if (kept->counted)
         cco_helper_count(-1, CCO_HELP_MPI);
+    if (kept->holds)
+        cco_helper_hold(-1);
     free(kept->send);
     free(kept->types[0]);
     free(kept->types[1]);
@@ -95,9 +98,18 @@ void cco_kept_free(cco_kept *kept)
     free(kept);
 }
 
+bool cco_kept_hold(const cco_call *call)
+{
+    if (!cco_helper_wary() || !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) ||
+        cco_op_predefined(call->op))
+        return false;
+    cco_helper_hold(1);
+    return true;
+}
+
 /* MPIs give one handle to all operations that are complete from the start, so that here too what it
  * stood for before is over. */
-void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
+void cco_kept_add(cco_kept *kept, cco_kept_kind kind, bool holds, MPI_Request request)
 {
     if (cco_kept_any())
         cco_kept_free(take_out(request, 0));
@@ -107,6 +119,7 @@ void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request)
         cco_fatal("no memory for a request"); /* MPI_Wait would not know that it is ours */
     if (kept == NULL)
         return;
+    kept->holds = holds;
     if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
         cco_kept_free(kept);
         return;

@@ -22,7 +22,8 @@ typedef struct cco_kept {
     char *send;            /* protected buffer, NULL if none */
     void *types[2];        /* arrays that were made for the call, NULL if none */
     void *counts;          /* of native/empty.h, NULL if none */
-    bool counted;          /* the helper looks as long as it is under way */
+    bool counted;          /* the helper looks as long as it is under way, */
+    bool holds;            /* or stays out of the MPI (cco_helper_hold) */
     _Alignas(max_align_t) char arrays[];
 } cco_kept;
 
@@ -51,7 +52,7 @@ int cco_keep_send(cco_call *call, const struct cco_given *given, char **copy);
  * helper shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move it; of a
  * call that was no begin only arrays are kept. */
 typedef enum cco_kept_kind { CCO_KEPT_MPIS, CCO_KEPT_OURS, CCO_KEPT_ARRAYS } cco_kept_kind;
-void cco_kept_add(cco_kept *kept, cco_kept_kind kind, MPI_Request request);
+void cco_kept_add(cco_kept *kept, cco_kept_kind kind, bool holds, MPI_Request request);
 
 /* Before `count` requests may end: notes what is kept for them, since their handles are gone
  * afterwards, or given anew.  Afterwards: frees it for those that are MPI_REQUEST_NULL now.  In
@@ -68,6 +69,10 @@ typedef struct cco_notes {
 } cco_notes;
 void cco_kept_note(cco_notes *notes, int count, const MPI_Request requests[]);
 void cco_kept_settle(cco_notes *notes, const MPI_Request requests[]);
+
+/* True if a call starts a reduction that keeps the helper out of the MPI until it ends; it stays
+ * out from now on.  Then either what is kept for the request lets go of it, or cco_helper_hold. */
+bool cco_kept_hold(const cco_call *call);
 
 void cco_kept_free(cco_kept *kept); /* NULL: nothing */
 

@@ -230,7 +230,8 @@ void cco_process_begin(void)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
         cco_async_begin();
-        set_phase(asked || awake ? CCO_ACTIVE : CCO_IDLE);
+        /* Which operations of the program are under way counts even if nothing is asked. */
+        set_phase(asked || awake || cco_helper_wary() ? CCO_ACTIVE : CCO_IDLE);
         begun = first = true;
     }
     pthread_mutex_unlock(&lock);

@@ -117,16 +117,20 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     int rc = cco_keep(&ours, &kept);
     if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE)
         cco_keep_empty(&ours, kept);
+    const bool holds = rc == MPI_SUCCESS && course == CCO_COURSE_NONE && cco_kept_hold(&ours);
     if (rc == MPI_SUCCESS)
         rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
                                        : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
-        cco_kept_add(kept, course != CCO_COURSE_NONE ? CCO_KEPT_OURS : CCO_KEPT_MPIS, *request);
+        cco_kept_add(kept, course != CCO_COURSE_NONE ? CCO_KEPT_OURS : CCO_KEPT_MPIS, holds,
+                     *request);
     else
         cco_kept_free(kept);
+    if (rc != MPI_SUCCESS && holds)
+        cco_helper_hold(-1);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
-    cco_start_count(state, CCO_NONBLOCKING, call, start);
+    cco_start_count(cco_recording ? state : NULL, CCO_NONBLOCKING, call, start);
     return rc;
 }
 

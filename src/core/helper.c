@@ -42,6 +42,11 @@ static unsigned spared; /* looks of the program's threads so far */
 static bool lingers;   /* what began last is in memory, and may begin again before long */
 static unsigned begun; /* operations so far */
 
+bool cco_helper_is_wary;
+static int held;       /* reductions with operations of the program */
+static bool held_call; /* and one that blocks */
+static bool inside;    /* the helper is in the MPI, or about to ask whether it may */
+
 static bool is_idle(void)
 {
     return __atomic_load_n(&under_way, __ATOMIC_SEQ_CST) <= 0;
@@ -252,6 +257,44 @@ void cco_helper_count(int change, cco_help kind)
 void cco_helper_spare(void)
 {
     __atomic_fetch_add(&spared, 1, __ATOMIC_RELAXED);
+}
+
+void cco_helper_be_wary(void)
+{
+    __atomic_store_n(&cco_helper_is_wary, true, __ATOMIC_RELAXED);
+}
+
+/* It asks after it has said that it is in there, and who holds looks after having said so. */
+bool cco_helper_enter_mpi(void)
+{
+    __atomic_store_n(&inside, true, __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&held, __ATOMIC_SEQ_CST) <= 0 &&
+           !__atomic_load_n(&held_call, __ATOMIC_SEQ_CST);
+}
+
+void cco_helper_leave_mpi(void)
+{
+    __atomic_store_n(&inside, false, __ATOMIC_RELEASE);
+}
+
+static void wait_outside(void)
+{
+    while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+void cco_helper_hold(int change)
+{
+    __atomic_fetch_add(&held, change, __ATOMIC_SEQ_CST);
+    if (change > 0)
+        wait_outside();
+}
+
+void cco_helper_hold_call(bool now)
+{
+    __atomic_store_n(&held_call, now, __ATOMIC_SEQ_CST);
+    if (now)
+        wait_outside();
 }
 
 void cco_helper_stop(void)

@@ -32,6 +32,28 @@ void cco_helper_count(int change, cco_help kind);
  * has napped without another such word. */
 void cco_helper_spare(void);
 
+/* The program allows no second thread in the MPI (it asked for less than MPI_THREAD_MULTIPLE, and
+ * got that for the helper's sake): operations of its own must not run on the helper, which the MPI
+ * would do in any call of it while such a reduction is under way.  Set once. */
+void cco_helper_be_wary(void);
+extern bool cco_helper_is_wary; /* use cco_helper_wary */
+static inline bool cco_helper_wary(void)
+{
+    return __atomic_load_n(&cco_helper_is_wary, __ATOMIC_RELAXED);
+}
+
+/* One such reduction more is under way, or less: in between the helper does not call the MPI.  When
+ * this returns it is not in a call. */
+void cco_helper_hold(int change);
+
+/* The same while one thread is in a blocking call; an error handler may leave it without the end,
+ * which the next such call makes good. */
+void cco_helper_hold_call(bool now);
+
+/* Around calls of the MPI by the helper; nothing but cco_helper_leave_mpi follows on false. */
+bool cco_helper_enter_mpi(void);
+void cco_helper_leave_mpi(void);
+
 /* Ends the thread, which is not in a look then. */
 void cco_helper_stop(void);
 

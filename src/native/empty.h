@@ -7,8 +7,8 @@
 #include "core/call.h"
 
 /* Gives those blocks the count 0: what a rank does here changes its own arguments only.  `peers`:
- * blocks of a buffer; `root`: this rank is the root of a rooted call.  `*memory` has arrays that the
- * call points to then, for the caller to free when it is over; NULL if there are none. */
+ * blocks of a buffer; `root`: this rank is the root of a rooted call.  `*memory` has arrays that
+ * the call points to then, for the caller to free when it is over; NULL if there are none. */
 void cco_drop_empty(cco_call *call, int peers, bool root, void **memory);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.c - unusual types that are valid: of MPI_Type_create_f90_*, alone and inside others; of size
- * zero, where the other side says that there are no elements; none where the count is 0.
+/* types.c - unusual types that are valid: of MPI_Type_create_f90_*, alone and inside others; of
+ * size zero, where the other side says that there are no elements; none where the count is 0.
  *
  *     types [IMPL]        plain (for the preload library), or linked: with begins too
  */

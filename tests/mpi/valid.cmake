@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Unusual but valid programs: that nothing hangs, ends or comes to something else.
+
+# Error handlers that do not come back; below MPI_THREAD_MULTIPLE, since MPICH has a lock then.
+cresta_test_program(leaves leaves.c)
+cresta_plain_program(leaves_plain leaves.c)
+foreach(model IN LISTS models)
+  cresta_mpi_test(NAME leaves-${model} RANKS 2 COMMAND leaves ${model})
+  cresta_mpi_test(NAME leaves-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
+                  COMMAND leaves_plain)
+endforeach()
+
+# Operations of programs below MPI_THREAD_MULTIPLE stay on their thread.
+cresta_test_program(own_op own_op.c)
+cresta_plain_program(own_op_plain own_op.c)
+foreach(level RANGE 0 2)
+  cresta_mpi_test(NAME own-op-preload-${level} RANKS 2 PRELOAD
+                  ENV CRESTA_ASYNC=thread "CRESTA_IMPL=alltoall=p2p,*=nonblock"
+                  COMMAND own_op_plain ${level})
+  cresta_mpi_test(NAME own-op-${level} RANKS 2 ENV CRESTA_ASYNC=thread COMMAND own_op ${level})
+endforeach()
+cresta_mpi_test(NAME own-op-persist RANKS 2 PRELOAD
+                ENV CRESTA_ASYNC=thread "CRESTA_IMPL=alltoall=p2p,*=persist" CRESTA_FALLBACK=silent
+                COMMAND own_op_plain 0)
+
+# Unusual types.
+cresta_test_program(types types.c)
+cresta_plain_program(types_plain types.c)
+foreach(model IN LISTS models)
+  cresta_mpi_test(NAME types-${model} RANKS 3 ENV CRESTA_ASYNC=off COMMAND types ${model})
+  cresta_mpi_test(NAME types-thread-${model} RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent
+                  COMMAND types ${model})
+  cresta_mpi_test(NAME types-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
+                  COMMAND types_plain)
+endforeach()
+
+# Every wait and test beside null and inactive requests.
+cresta_test_program(waits waits.c)
+foreach(impl IN ITEMS shm os p2p nonblock)
+  cresta_mpi_test(NAME waits-${impl} RANKS 2 COMMAND waits ${impl})
+  cresta_mpi_test(NAME waits-thread-${impl} RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${impl})
+endforeach()
