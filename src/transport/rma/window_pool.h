@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* window_pool.h - windows whose communicators have ended, for the next ones of the same ranks in
- * the same order.  Ranks free communicators in any order, also unlike ones, and MPI_Win_free would wait
- * for the others; so windows are freed in MPI_Finalize only. */
+ * the same order.  Ranks free communicators in any order, also unlike ones, and MPI_Win_free would
+ * wait for the others; so windows are freed in MPI_Finalize only. */
 #ifndef CCO_WINDOW_POOL_H
 #define CCO_WINDOW_POOL_H
 
