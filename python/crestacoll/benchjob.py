@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
-from crestacoll.ui import TEXT, Problem
+from crestacoll.ui import DECODED, TEXT, Problem
 
 
 @dataclass
@@ -156,7 +156,7 @@ FINALIZE = 10
 def run_command(build, command, on_progress=lambda: None, limit=None):
     """The same with the words of the job given, whose program answers like crestacoll-bench."""
     result = Result()
-    with tempfile.TemporaryFile("w+") as errors:
+    with tempfile.TemporaryFile("w+", **DECODED) as errors:
         with (
             subprocess.Popen(
                 command,

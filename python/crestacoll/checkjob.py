@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 
 from crestacoll.benchjob import launch_words
 from crestacoll.builds import clean_environment
-from crestacoll.ui import TEXT, Problem
+from crestacoll.ui import DECODED, TEXT, Problem
 
 PROGRAMS = {"C": "crestacoll-check", "Fortran": "crestacoll-check-fortran"}
 FINE, NOT_HERE, WRONG = "fine", "not here", "wrong"
@@ -118,14 +118,13 @@ def run(job, cells, on_progress=lambda: None):
 def launch(job, cells, listener):
     """One job; (exit code, what it wrote to standard error). Ended when it says nothing."""
     env = clean_environment(**{k: v for k, v in os.environ.items() if k == "CRESTA_DEBUG"})
-    with tempfile.TemporaryFile("w+") as errors:
+    with tempfile.TemporaryFile("w+", **DECODED) as errors:
         with subprocess.Popen(
             job.words(cells),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
             **TEXT,
-            errors="replace",
             env=env,
         ) as process:
             try:

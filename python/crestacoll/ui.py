@@ -18,7 +18,8 @@ CANNOT = 125  # crestacoll itself could not do its part
 NOT_FOUND = 127  # the command does not exist
 
 # How to read what a program writes: nothing that it may write stops crestacoll.
-TEXT = {"text": True, "encoding": "utf-8", "errors": "backslashreplace"}
+DECODED = {"encoding": "utf-8", "errors": "backslashreplace"}
+TEXT = {"text": True, **DECODED}
 
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
