@@ -25,7 +25,7 @@ cco_function cco_next(const char *name, cco_function *found);
 #define CCO_CALL_NEXT(x, arguments)                                                                \
     ({                                                                                             \
         __typeof__(&PMPI_##x) cco_tool = CCO_TOOL("MPI_" #x, PMPI_##x);                            \
-        cco_tool != NULL ? cco_tool arguments : PMPI_##x arguments;                                   \
+        cco_tool != NULL ? cco_tool arguments : PMPI_##x arguments;                                \
     })
 
 #endif
