@@ -11,7 +11,6 @@
 #include "api/tell.h"
 #include "core/clock.h"
 #include "core/config.h"
-#include "core/data.h"
 #include "core/facts.h"
 #include "core/guard.h"
 #include "core/helper.h"
@@ -224,22 +223,9 @@ static int run_chosen(cco_comm *state, const cco_call *call)
                                           : run_recorded(state, choice, call, bytes);
 }
 
-/* A model may do it with a non-blocking call of the MPI. */
-static bool holds_helper(const cco_call *call)
-{
-    return cco_helper_wary() && cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
-           !cco_op_predefined(call->op);
-}
-
 int cco_dispatch(cco_comm *state, const cco_call *call)
 {
-    const bool holds = holds_helper(call);
-    if (holds)
-        cco_helper_hold_call(true);
-    const int rc = state->inter ? run_inter(state, call) : run_chosen(state, call);
-    if (holds)
-        cco_helper_hold_call(false);
-    return rc;
+    return state->inter ? run_inter(state, call) : run_chosen(state, call);
 }
 
 uint64_t cco_start_clock(const cco_comm *state)

@@ -3,17 +3,22 @@
  * MPI_Finalize, MPI_Pcontrol.
  *
  * MPI_Finalize only ends the helper thread; the rest ends, and where it is passed by that too, with
- * an attribute of MPI_COMM_SELF (api/process.c). */
+ * an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
+ * (api/next.h); one that has MPI_Init gets that, and the helper does without
+ * MPI_THREAD_MULTIPLE. */
 #include "api/async.h"
+#include "api/next.h"
 #include "api/process.h"
 #include "core/mpi_compat.h"
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 {
     const int level = cco_async_level(MPI_THREAD_SINGLE);
+    const bool tool = CCO_TOOL("MPI_Init", PMPI_Init) != NULL;
     int provided;
-    const int rc = level > MPI_THREAD_SINGLE ? PMPI_Init_thread(argc, argv, level, &provided)
-                                             : PMPI_Init(argc, argv);
+    const int rc = level > MPI_THREAD_SINGLE && !tool
+                       ? PMPI_Init_thread(argc, argv, level, &provided)
+                       : CCO_CALL_NEXT(Init, (argc, argv));
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     return rc;
@@ -21,7 +26,8 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 
 CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    const int rc = PMPI_Init_thread(argc, argv, cco_async_level(required), provided);
+    const int rc = CCO_CALL_NEXT(Init_thread,
+                                 (argc, argv, cco_async_level(required), provided));
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     return rc;
@@ -30,11 +36,11 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 CCO_EXPORT int MPI_Finalize(void)
 {
     cco_async_end();
-    return PMPI_Finalize();
+    return CCO_CALL_NEXT(Finalize, ());
 }
 
 CCO_EXPORT int MPI_Pcontrol(const int level, ...)
 {
     cco_process_control(level);
-    return PMPI_Pcontrol(level);
+    return CCO_CALL_NEXT(Pcontrol, (level));
 }

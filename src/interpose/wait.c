@@ -2,9 +2,10 @@
 /* wait.c - MPI_Wait*, MPI_Test* and MPI_Request_get_status, in the linked library too: they move on
  * what is ours (model/tower.h), and let go of what was kept for a request (api/kept.h).
  *
- * While nothing is kept, they read one number more than the MPI's own.  Otherwise a wait is its
- * test in a loop while anything of ours is under way: only the MPI knows which of the requests are
- * inactive, that these never end a wait, and what the statuses are. */
+ * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
+ * Otherwise a wait is its test in a loop while anything of ours is under way: only the MPI knows
+ * which of the requests are inactive, that these never end a wait, and what the statuses are. */
+#include "api/next.h"
 #include "api/split.h"
 #include "model/tower.h"
 
@@ -24,7 +25,7 @@
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!cco_kept_any())
-        return PMPI_Wait(request, status);
+        return CCO_CALL_NEXT(Wait, (request, status));
     cco_notes notes;
     int rc, flag = 0;
     cco_kept_note(&notes, 1, request);
@@ -39,7 +40,7 @@ int cco_our_wait(MPI_Request *request, MPI_Status *status) __attribute__((alias(
 CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!cco_kept_any())
-        return PMPI_Test(request, flag, status);
+        return CCO_CALL_NEXT(Test, (request, flag, status));
     cco_notes notes;
     cco_kept_note(&notes, 1, request);
     cco_flights_move(true);
@@ -51,7 +52,7 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
     if (!cco_kept_any())
-        return PMPI_Waitall(count, requests, statuses);
+        return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
     cco_notes notes;
     int rc, flag = 0;
     cco_kept_note(&notes, count, requests);
@@ -64,7 +65,7 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
 CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
     if (!cco_kept_any())
-        return PMPI_Testall(count, requests, flag, statuses);
+        return CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
     cco_notes notes;
     cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
@@ -76,7 +77,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
     if (!cco_kept_any())
-        return PMPI_Waitany(count, requests, index, status);
+        return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_notes notes;
     int rc, flag = 0;
     cco_kept_note(&notes, count, requests);
@@ -90,7 +91,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
                            MPI_Status *status)
 {
     if (!cco_kept_any())
-        return PMPI_Testany(count, requests, index, flag, status);
+        return CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
     cco_notes notes;
     cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
@@ -103,7 +104,7 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
                             MPI_Status *statuses)
 {
     if (!cco_kept_any())
-        return PMPI_Waitsome(count, requests, done, indices, statuses);
+        return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     int rc;
     cco_kept_note(&notes, count, requests);
@@ -117,7 +118,7 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
                             MPI_Status *statuses)
 {
     if (!cco_kept_any())
-        return PMPI_Testsome(count, requests, done, indices, statuses);
+        return CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     cco_kept_note(&notes, count, requests);
     cco_flights_move(true);
@@ -130,5 +131,5 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
 CCO_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     cco_flights_move(true);
-    return PMPI_Request_get_status(request, flag, status);
+    return CCO_CALL_NEXT(Request_get_status, (request, flag, status));
 }

@@ -11,18 +11,34 @@
 #include "native/empty.h"
 #include "native/models.h"
 
-static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
+static int start_and_wait(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
-    cco_call ours = *call;
-    void *memory;
+    const int rc = cco_native_nonblocking(call, &request);
+    return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
+}
+
+static int reduce(const cco_call *call)
+{
+    if (!cco_native_holds(call))
+        return start_and_wait(call);
+    cco_helper_hold_call(true);
+    const int rc = start_and_wait(call);
+    cco_helper_hold_call(false);
+    return rc;
+}
+
+static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
+{
     (void)way;
+    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
+        return reduce(call);
     if (cco_in_place_defect(call))
         return cco_native_blocking(call);
+    cco_call ours = *call;
+    void *memory;
     cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
-    int rc = cco_native_nonblocking(&ours, &request);
-    if (rc == MPI_SUCCESS)
-        rc = cco_wait(&request);
+    const int rc = start_and_wait(&ours);
     free(memory);
     return rc;
 }

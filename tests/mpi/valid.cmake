@@ -40,3 +40,31 @@ foreach(impl IN ITEMS shm os p2p nonblock)
   cresta_mpi_test(NAME waits-${impl} RANKS 2 COMMAND waits ${impl})
   cresta_mpi_test(NAME waits-thread-${impl} RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${impl})
 endforeach()
+
+# A tool before and behind the library, preloaded and linked: it sees each call of the program once.
+if(NOT CRESTA_SANITIZE) # which wants to be loaded first
+  add_library(textbook SHARED textbook.c)
+  target_link_libraries(textbook PRIVATE MPI::MPI_C)
+  cresta_plain_program(told_plain told.c)
+  cresta_test_program(told told.c)
+  target_link_options(told PRIVATE -Wl,--no-as-needed)
+  set(ours "$<TARGET_FILE:crestacoll_preload>")
+  set(theirs "$<TARGET_FILE:textbook>")
+  set(preloads "behind=${ours}:${theirs}" "before=${theirs}:${ours}" "linked=${theirs}"
+               "twice=${ours}:${theirs}")
+  foreach(preload IN LISTS preloads)
+    string(REGEX MATCH "^[a-z]+" name "${preload}")
+    string(REGEX REPLACE "^[a-z]+=" "" value "${preload}")
+    set(program told_plain)
+    if(name MATCHES "linked|twice")
+      set(program told)
+    endif()
+    foreach(level IN ITEMS "" 1)
+      cresta_mpi_test(NAME tool-${name}${level} RANKS 2
+                      ENV "LD_PRELOAD=${value}" "CRESTA_IMPL=*=p2p" COMMAND ${program} ${level})
+      set_tests_properties(tool-${name}${level} PROPERTIES PASS_REGULAR_EXPRESSION
+        "tool: 2 sends, 3 waits, 1 levels[^:]*tool: 2 sends, 3 waits, 1 levels"
+        FAIL_REGULAR_EXPRESSION "crestacoll:")
+    endforeach()
+  endforeach()
+endif()

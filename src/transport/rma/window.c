@@ -155,7 +155,8 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
     return MPI_SUCCESS;
 }
 
-/* Windows of this process that are kept.  Each takes a communicator inside of the MPI. */
+/* Windows of this process that are kept.  Each takes a communicator, and another inside of the MPI.
+ */
 enum { MOST = 64 };
 static int kept;
 
@@ -180,17 +181,18 @@ static void count(const cco_window *w, int change)
 static const char *make_on_copy(cco_window *w, size_t bytes, MPI_Comm comm)
 {
     const char *why = NULL;
-    MPI_Comm copy = cco_comm_copy(comm);
-    if (copy == MPI_COMM_NULL)
+    w->copy = cco_comm_copy(comm);
+    if (w->copy == MPI_COMM_NULL)
         return "the MPI makes no communicator";
-    const bool made = make(w, bytes, copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
+    const bool made = make(w, bytes, w->copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
     if (!cco_all(made && !cco_disagrees(), comm))
         why = "the MPI makes no window";
     else if (!cco_all(is_unified(w->win), comm))
         why = "windows of this MPI have separate memories";
     if (why != NULL && cco_all(w->win != MPI_WIN_NULL, comm))
         PMPI_Win_free(&w->win);
-    PMPI_Comm_free(&copy);
+    if (why != NULL)
+        PMPI_Comm_free(&w->copy);
     return why;
 }
 
@@ -253,6 +255,7 @@ static void end(void *what)
     if (w->locked)
         PMPI_Win_unlock_all(w->win);
     PMPI_Win_free(&w->win);
+    PMPI_Comm_free(&w->copy);
     free(w->area.shares);
     count(w, -1);
     free(w);

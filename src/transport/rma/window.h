@@ -24,6 +24,7 @@ typedef enum cco_window_life { CCO_WINDOW_KEPT, CCO_WINDOW_FOR_A_CALL } cco_wind
 typedef struct cco_window {
     cco_area area;
     MPI_Win win;     /* MPI_WIN_NULL: there is none */
+    MPI_Comm copy;   /* what it was made on: MPICH 4.0 needs that until the end */
     cco_window_use use;
     cco_window_life life;
     bool locked;     /* the epoch is open */
