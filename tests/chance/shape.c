@@ -161,7 +161,12 @@ static void apart(struct side *side, const int *n, MPI_Datatype base, int unit,
                   enum placing placing, bool zero, dice *d, MPI_Aint *range)
 {
     MPI_Aint at = 0;
-    const int first = below(d, side->blocks), u = one_in(d, 2) ? 1 : unit;
+    const int first = below(d, side->blocks);
+    int u = one_in(d, 2) ? 1 : unit, most = 0;
+    for (int i = 0; i < side->blocks; i++)
+        most = n[i] > most ? n[i] : most;
+    if (placing == ELEMENTS && most == 0 && zero && one_in(d, 2))
+        u = 0;
     if (placing == ELEMENTS)
         side->shape[0] = shape_by_chance(d, base, u);
     for (int k = 0; k < side->blocks; k++) {
@@ -174,8 +179,12 @@ static void apart(struct side *side, const int *n, MPI_Datatype base, int unit,
         }
         side->types[i] = s->type;
         side->counts[i] = each == 0 ? 1 : n[i] / each;
+        if (side->blocks == 1 && placing == IN_BYTES) { /* Open MPI 4.1, alone: mpi-defects.md */
+            cover(range, s, side->counts[0], 0);
+            break;
+        }
         MPI_Aint start = placing == ELEMENTS ? at : (at - s->low + EDGE) / EDGE * EDGE;
-        side->displs[i] = (int)(placing == ELEMENTS ? start / s->extent : start);
+        side->displs[i] = (int)(placing == IN_BYTES ? start : s->extent ? start / s->extent : 0);
         cover(range, s, side->counts[i], start);
         at = start + (side->counts[i] + (one_in(d, 3) ? 2 : 0)) * s->extent;
         at = placing == IN_BYTES && side->counts[i] > 0 && range[1] > at ? range[1] : at;

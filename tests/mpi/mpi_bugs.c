@@ -6,7 +6,7 @@
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
  *                           null_grequest | empty_alltoall | empty_ialltoallv |
- *                           grid_ialltoallw | gap_behind
+ *                           grid_ialltoallw | gap_behind | alone_alltoallw
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -230,6 +230,15 @@ static int empty_ialltoallv(void)
     return 0;
 }
 
+/* Displacements are bytes, also where there is one rank. */
+static int alone_alltoallw(void)
+{
+    int in[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[8] = {0}, one = 1, at = sizeof(int);
+    MPI_Datatype type = MPI_INT;
+    MPI_Alltoallw(in, &one, &at, &type, out, &one, &at, &type, MPI_COMM_SELF);
+    return out[1] != 2;
+}
+
 /* Two ranks as a grid of two dimensions have four neighbours: four types are read, or a crash. */
 static int grid_ialltoallw(void)
 {
@@ -334,6 +343,7 @@ static const struct {
             {"null_grequest", null_grequest, 2, 2},
             {"empty_alltoall", empty_alltoall, 2, 2},
             {"empty_ialltoallv", empty_ialltoallv, 2, 2},
+            {"alone_alltoallw", alone_alltoallw, 2, 2},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},
             {"gap_behind", gap_behind, 2, 2},
             {"allgatherv_types", allgatherv_types, 3, 64},
