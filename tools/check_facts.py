@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""check_facts.py - what a rank sees alone is asked for in few places, which agree on it.
+
+Ranks that plan from what only some of them see exchange wrong data, or wait for ever. So whatever
+tells such things (cores, thread level, log level, process, environment, processor) may be named
+only in the files below, where it becomes an agreed fact (src/core/facts.h), is agreed on by
+cco_all, or concerns this rank alone. Whoever needs it elsewhere uses the agreed fact, or adds the
+file here with the reason.
+"""
+import re
+
+from sources import ROOT, Report, files, generated
+
+# name: {file: how it is safe there}
+SOURCES = {
+    r"cco_pause_crowds": {
+        "core/pause.c": "its definition", "core/pause.h": "its definition",
+        "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
+    },
+    r"PMPI_Query_thread": {
+        "api/async.c": "becomes the fact `help`",
+        "transport/rma/window.c": "agreed on by cco_all",
+        "transport/caf/caf.c": "agreed on by cco_all",
+        "transport/caf/runtime.c": "agreed on by cco_all",
+    },
+    r"sched_getaffinity": {"core/wait.c": "becomes the fact `crowded`"},
+    r"PMPI_Comm_split_type": {
+        "core/wait.c": "counts the ranks of a node for the fact `crowded`",
+        "transport/rma/shared.c": "agreed on by cco_all",
+        "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
+    },
+    r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
+    r"\bgetpid\(": {
+        "core/ending.c": "makes numbers unique, which rank 0 gives to all",
+        "transport/shm/segment.c": "where the others find the memory",
+        "tune/neighbours.c": "for a message",
+    },
+    r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
+    r"cco_configured\.log\b|c->log\b": {
+        "core/config.c": "its reading", "core/log.c": "whether this rank prints",
+        "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank looks",
+        "api/tell.c": "whether this rank prints", "api/split.c": "whether this rank prints",
+    },
+    r"\bcco_async(_help)?\(\)": {
+        "api/async.c": "its definition", "api/async.h": "its definition",
+        "api/kept.c": "what the thread of this rank looks at",
+        "api/split.c": "starts the thread for requests of the MPI's own",
+        "api/split.h": "whether this rank remembers requests",
+        "api/dispatch.c": "below, what begins run over is an agreed fact",
+    },
+    r"\bCCO_PRELOADED\b": {
+        "core/config.h": "its definition", "core/facts.c": "becomes `linked` and `preloaded`",
+        "api/async.c": "becomes the fact `help`", "api/process.c": "agreed on in MPI_Init",
+        "api/dispatch.c": "below, what begins run over is an agreed fact",
+    },
+    r"PMPI_Get_processor_name|\bgethostname\(": {},
+}
+
+
+def check(report, path, text):
+    where = path.relative_to(ROOT / "src").as_posix()
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith(("*", "/*")):
+            continue
+        for name, allowed in SOURCES.items():
+            found = re.search(name, line)
+            if found and where not in allowed:
+                report.add(path, number, f"{found[0]} tells what only this rank sees: use an "
+                           "agreed fact (src/core/facts.h), or say in tools/check_facts.py why not")
+
+
+def main():
+    report = Report("facts")
+    for path in files(".c", ".h"):
+        text = path.read_text(errors="replace")
+        if path.is_relative_to(ROOT / "src") and not generated(text):
+            check(report, path, text)
+    report.exit()
+
+
+if __name__ == "__main__":
+    main()
