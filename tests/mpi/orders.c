@@ -3,7 +3,7 @@
  * than a thousand at once, on two threads whose orders need not agree, and nothing that crestacoll
  * does on the way reaches an error handler of the program.
  *
- *     orders IMPL free | many | threads
+ *     orders IMPL free | many | threads | pieces
  */
 #include <crestacoll.h>
 #include <pthread.h>
@@ -100,6 +100,24 @@ static void on_two_threads(void)
     }
 }
 
+/* Some ranks see that they outnumber their cores, and others do not. */
+static void in_pieces(void)
+{
+    enum { BYTES = 400000 };
+    static unsigned char bytes[BYTES];
+    MPI_Comm comm = duplicate();
+    for (int root = 0; root < size; root++) {
+        int wrong = 0;
+        for (int i = 0; i < BYTES; i++)
+            bytes[i] = (unsigned char)(rank == root ? 7 * i + i / 1000 + root : 0);
+        CRESTA_Bcast(bytes, BYTES, MPI_BYTE, root, comm);
+        for (int i = 0; i < BYTES; i++)
+            wrong += bytes[i] != (unsigned char)(7 * i + i / 1000 + root);
+        CHECK(wrong == 0, "%d bytes of a bcast from rank %d are wrong", wrong, root);
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     char text[64];
@@ -122,6 +140,8 @@ int main(int argc, char **argv)
         on_two_threads();
     else if (strcmp(what, "many") == 0)
         many_at_once();
+    else if (strcmp(what, "pieces") == 0)
+        in_pieces();
     else
         free_in_unlike_orders();
     exercise(MPI_COMM_WORLD, 3);

@@ -31,3 +31,22 @@ foreach(impl IN ITEMS shm os p2p persist "os?via=get" "shm:ring")
                   ENV CRESTA_FALLBACK=silent CRESTA_DEBUG=disagree=${seed}
                   COMMAND conformance ${impl} --mode split --sparse 31)
 endforeach()
+
+# Ranks of one machine with unlike views of it, on one core: those of another world, and those that
+# MPICH takes for another node's.
+string(JOIN " " launch ${CRESTA_LAUNCH})
+foreach(model IN ITEMS p2p shm os)
+  add_test(NAME crowds-spawn-${model} COMMAND bash -c
+    "command -v taskset >/dev/null || { echo 'skipped: no taskset'; exit 77; }; \
+     taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') ${launch} -n 1 $<TARGET_FILE:spawn> ${model}")
+  list(APPEND crowds crowds-spawn-${model})
+endforeach()
+if(CRESTA_MPI_FAMILY STREQUAL "mpich" AND NOT CRESTA_MPI_IS_INTEL)
+  add_test(NAME crowds-cliques COMMAND bash -c
+    "command -v taskset >/dev/null || { echo 'skipped: no taskset'; exit 77; }; \
+     MPIR_CVAR_NUM_CLIQUES=2 taskset -c $(taskset -cp $$ | grep -o '[0-9]*$') \
+     ${launch} -n 3 $<TARGET_FILE:orders> shm pieces")
+  list(APPEND crowds crowds-cliques)
+endif()
+set_tests_properties(${crowds} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS mpi PROCESSORS 2
+  ENVIRONMENT "${CRESTA_TEST_ENV};CRESTA_FALLBACK=silent")

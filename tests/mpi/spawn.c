@@ -9,6 +9,22 @@
 
 enum { CHILDREN = 2, SKIP = 77 };
 
+/* In pieces: all ranks must cut alike, whether their own world outnumbers its cores or not. */
+static void in_pieces(MPI_Comm merged, int rank, int size)
+{
+    enum { MANY = 400000 };
+    static unsigned char bytes[MANY];
+    for (int root = 0; root < size; root++) {
+        int wrong = 0;
+        for (int i = 0; i < MANY; i++)
+            bytes[i] = (unsigned char)(rank == root ? 7 * i + i / 1000 + root : 0);
+        CRESTA_Bcast(bytes, MANY, MPI_BYTE, root, merged);
+        for (int i = 0; i < MANY; i++)
+            wrong += bytes[i] != (unsigned char)(7 * i + i / 1000 + root);
+        CHECK(wrong == 0, "%d bytes of a bcast from rank %d are wrong", wrong, root);
+    }
+}
+
 static void together(MPI_Comm across, int child, const char *spec)
 {
     MPI_Comm merged;
@@ -27,6 +43,7 @@ static void together(MPI_Comm across, int child, const char *spec)
         words[0] = 3, words[1] = 4;
     CRESTA_Bcast(words, 2, MPI_INT, size - 1, merged);
     CHECK(words[0] == 3 && words[1] == 4, "bcast %d %d", words[0], words[1]);
+    in_pieces(merged, rank, size);
     CRESTA_Barrier(merged);
     MPI_Comm_free(&merged);
 }

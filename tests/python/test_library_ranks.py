@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks that differ in what may differ, and ranks that have no library at all."""
+
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+from library_runs import AS_ROOT, cached, each_build, family_of, good, messages, run
+
+pytestmark = each_build
+
+PATIENCE = 60  # seconds until a message must have come
+
+
+@pytest.mark.parametrize("impl", ["", "*=shm", "*=os"])
+@pytest.mark.parametrize("loud", [0, 1])
+def test_the_log_level_may_differ(build, impl, loud):
+    rank_env = {loud: {"CRESTA_LOG": "info"}, 1 - loud: {"CRESTA_LOG": "off"}}
+    done = run(build, "script", "allreduce=8", env={"CRESTA_IMPL": impl}, rank_env=rank_env)
+    good(done)
+    if impl and loud == 0:
+        assert messages(done), done.stderr
+
+
+def launch(build, with_library):
+    """The words that start the program preloaded on some of two ranks."""
+    library = build / "lib" / "libcrestacoll-preload.so"
+    words = [cached(build, "MPIEXEC_EXECUTABLE")]
+    openmpi = family_of(build) == "openmpi"
+    words += ["--oversubscribe"] if openmpi else []
+    for rank in range(2):
+        words += [":"] if rank else []
+        words += ["-n", "1"]
+        if rank == with_library:
+            words += ["-x", f"LD_PRELOAD={library}"] if openmpi else ["-env", "LD_PRELOAD", library]
+        words += [build / "tests" / "bin" / "conformance_plain", "mpi", "--sparse", "9999"]
+    return [str(word) for word in words]
+
+
+def text_of(job, told, end):
+    """What a job has said once it says something, or ends, or takes too long; ends it."""
+    while "crestacoll:" not in told.read_text() and time.monotonic() < end and job.poll() is None:
+        time.sleep(0.2)
+    job.send_signal(signal.SIGTERM)
+    job.wait(PATIENCE)
+    return told.read_text()
+
+
+def test_a_rank_without_the_library_is_told_of(build, tmp_path):
+    """The others can only wait; but not without a word."""
+    jobs = []
+    for rank in range(2):
+        told = tmp_path / f"stderr-{rank}"
+        with told.open("w") as out:
+            jobs.append((told, subprocess.Popen(
+                launch(build, rank), env={"PATH": "/usr/bin:/bin", **AS_ROOT},
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out,
+                start_new_session=True)))
+    end = time.monotonic() + PATIENCE
+    for rank, (told, job) in enumerate(jobs):
+        text = text_of(job, told, end)
+        with_it, without = re.findall(r"rank (\d) \(process [^)]*\) (with(?:out)? it)", text)
+        if with_it[1] == "without it":
+            with_it, without = without, with_it
+        assert with_it == (str(rank), "with it") and without == (str(1 - rank), "without it"), text
