@@ -34,8 +34,7 @@ int CRESTA_Win_init(MPI_Comm comm)
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->hold != NULL)
             cco_models[i]->hold(state, may_call(state, cco_models[i]));
-    if (state->begins_ready) /* the windows of begins may have been given back */
-        cco_begins_prepare(state);
+    cco_begins_prepare(state);
     return MPI_SUCCESS;
 }
 
