@@ -4,21 +4,19 @@
 
 #include <pthread.h>
 
+#include "core/fresh.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static MPI_Comm alone = MPI_COMM_NULL;
 
-/* Not a duplicate: that would call the copy functions of the program's attributes. */
 static MPI_Comm make(void)
 {
     int initialized = 0;
-    MPI_Group group;
     MPI_Comm comm = MPI_COMM_NULL;
     if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized ||
-        PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
+        cco_fresh_comm(MPI_COMM_SELF, &comm) != MPI_SUCCESS)
         return MPI_COMM_NULL;
-    if (PMPI_Comm_create(MPI_COMM_SELF, group, &comm) == MPI_SUCCESS)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    PMPI_Group_free(&group);
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     return comm;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/ending.h"
+#include "core/fresh.h"
 #include "core/log.h"
 #include "core/wait.h"
 
@@ -26,20 +27,15 @@ typedef struct cco_carrier {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static carrier *carriers;
 
-/* Not a duplicate: that would call the copy functions of the program's attributes. */
 static MPI_Comm create(MPI_Comm comm)
 {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Errhandler theirs;
-    MPI_Group group;
     if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (PMPI_Comm_group(comm, &group) == MPI_SUCCESS) {
-        if (PMPI_Comm_create(comm, group, &made) != MPI_SUCCESS)
-            made = MPI_COMM_NULL;
-        PMPI_Group_free(&group);
-    }
+    if (cco_fresh_comm(comm, &made) != MPI_SUCCESS)
+        made = MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, theirs);
     PMPI_Errhandler_free(&theirs);
     return made;

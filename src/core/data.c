@@ -8,7 +8,6 @@
 
 #include "core/ask.h"
 #include "core/call.h"
-#include "core/fresh.h"
 
 enum { PIECE = 1 << 30 }; /* bytes packed at once, where elements are smaller: MPI counts in int */
 
@@ -126,33 +125,19 @@ static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype typ
     return rc;
 }
 
-/* Nobody else's messages are there. */
-static int comm_of_our_own(MPI_Comm *comm)
-{
-    static MPI_Comm made = MPI_COMM_NULL; /* of this process alone: it ends with the MPI */
-    int rc = MPI_SUCCESS;
-    if (made == MPI_COMM_NULL) {
-        rc = cco_fresh_comm(MPI_COMM_SELF, &made);
-        if (rc == MPI_SUCCESS)
-            PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    }
-    *comm = made;
-    return rc;
-}
-
 int cco_type_move_huge(char *packed, void *at, MPI_Datatype type, bool back)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const MPI_Comm comm = cco_ask_comm(); /* nobody else's messages are there */
     MPI_Datatype bytes;
-    MPI_Comm comm;
+    if (comm == MPI_COMM_NULL)
+        return MPI_ERR_COUNT;
     int rc = cco_wide_type((size_t)cco_type_size(type), MPI_BYTE, INT_MAX, &bytes);
     if (rc != MPI_SUCCESS)
         return rc;
     pthread_mutex_lock(&lock);
-    rc = comm_of_our_own(&comm);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Sendrecv(back ? packed : at, 1, back ? bytes : type, 0, 0, back ? at : packed, 1,
-                           back ? type : bytes, 0, 0, comm, MPI_STATUS_IGNORE);
+    rc = PMPI_Sendrecv(back ? packed : at, 1, back ? bytes : type, 0, 0, back ? at : packed, 1,
+                       back ? type : bytes, 0, 0, comm, MPI_STATUS_IGNORE);
     pthread_mutex_unlock(&lock);
     PMPI_Type_free(&bytes);
     return rc;
