@@ -10,7 +10,9 @@
 #include "core/pause.h"
 #include "core/wait.h"
 #include "model/flight.h"
+#include "model/frame.h"
 #include "model/tower.h"
+#include "model/yard.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,7 +33,8 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 }
 
 /* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
- * none holds. */
+ * none holds.  What is wrong with the arguments the MPI's own call says, before anything of ours
+ * counts this begin: the next one may be right. */
 static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice)
 {
     const char *why;
@@ -44,7 +47,8 @@ static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice *
     *choice = cco_split_choice(*state, call);
     if (cco_flight_wants(*state, &(*choice)->way, call))
         cco_begins_want(*state);
-    return cco_flight_course(*state, &(*choice)->way, call, &why);
+    const cco_course course = cco_flight_course(*state, &(*choice)->way, call, &why);
+    return course != CCO_COURSE_NONE && cco_frame_is_fine(*state, call) ? course : CCO_COURSE_NONE;
 }
 
 /* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
