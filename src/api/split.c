@@ -96,6 +96,8 @@ bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc)
     if (course != CCO_COURSE_MESSAGES || !ready->facts.preloaded)
         return false;
     *rc = start_flight(ready, &choice->way, call, course, request);
+    if (*rc == MPI_SUCCESS)
+        cco_kept_add(NULL, CCO_KEPT_OURS, false, *request);
     return true;
 }
 
@@ -152,27 +154,46 @@ bool cco_attend(int *tries)
     return true;
 }
 
-int CRESTA_Coll_end(int count, MPI_Request requests[])
+bool cco_all_over(int count, const MPI_Request requests[], int *at)
+{
+    int over = 1;
+    while (over && requests != NULL && *at < count) {
+        const MPI_Request request = requests[*at];
+        cco_yard_hush(request);
+        if (request != MPI_REQUEST_NULL &&
+            PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            over = 1; /* its end says what is wrong */
+        *at += over;
+    }
+    cco_yard_hush(MPI_REQUEST_NULL);
+    return over;
+}
+
+/* All are over: the MPI has nothing to wait for, and tells errors. */
+static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
-    int rc = MPI_SUCCESS, done = 0;
     cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
-    for (int tries = CCO_ATTEND_FIRST; rc == MPI_SUCCESS && !done;) {
-        cco_attend(&tries);
-        rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-    }
+    const int rc = PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     cco_kept_settle(&notes, requests);
     return rc;
 }
 
+int CRESTA_Coll_end(int count, MPI_Request requests[])
+{
+    int tries = CCO_ATTEND_FIRST, at = 0;
+    do
+        cco_attend(&tries);
+    while (!cco_all_over(count, requests, &at));
+    return end_all(count, requests);
+}
+
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
-    cco_notes notes;
-    cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
+    int at = 0;
     cco_flights_move(true);
-    const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
-    cco_kept_settle(&notes, requests);
-    return rc;
+    *flag = cco_all_over(count, requests, &at);
+    return *flag ? end_all(count, requests) : MPI_SUCCESS;
 }
 
 int CRESTA_Progress(void)

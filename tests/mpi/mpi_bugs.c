@@ -5,8 +5,8 @@
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
- *                           null_grequest | empty_alltoall | empty_ialltoallv |
- *                           grid_ialltoallw | gap_behind
+ *                           null_grequest | after_none | empty_alltoall |
+ *                           empty_ialltoallv | grid_ialltoallw | gap_behind
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -332,6 +332,7 @@ static const struct {
             {"inactive", inactive, 2, 2},
             {"testall", testall, 2, 2},
             {"null_grequest", null_grequest, 2, 2},
+            {"after_none", after_none, 2, 2},
             {"empty_alltoall", empty_alltoall, 2, 2},
             {"empty_ialltoallv", empty_ialltoallv, 2, 2},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},

@@ -40,3 +40,14 @@ foreach(impl IN ITEMS shm os p2p nonblock)
   cresta_mpi_test(NAME waits-${impl} RANKS 2 COMMAND waits ${impl})
   cresta_mpi_test(NAME waits-thread-${impl} RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${impl})
 endforeach()
+
+# A begun call beside null and inactive requests and persistent collectives, which MPICH 4.0 takes
+# wrongly in some calls.
+cresta_test_program(mixed ${call} mixed.c)
+cresta_plain_program(mixed_plain ${call} mixed.c)
+foreach(impl IN ITEMS mpi p2p shm os)
+  cresta_mpi_test(NAME mixed-${impl} RANKS 2 COMMAND mixed ${impl})
+  cresta_mpi_test(NAME mixed-thread-${impl} RANKS 2 ENV CRESTA_ASYNC=thread COMMAND mixed ${impl})
+endforeach()
+cresta_mpi_test(NAME mixed-preload RANKS 2 PRELOAD ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=p2p"
+                COMMAND mixed_plain)
