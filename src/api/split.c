@@ -121,8 +121,10 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
-    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE)
+    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE) {
         cco_keep_empty(&ours, kept);
+        rc = cco_keep_types(&ours, kept);
+    }
     const bool holds = rc == MPI_SUCCESS && course == CCO_COURSE_NONE && cco_kept_hold(&ours);
     if (rc == MPI_SUCCESS)
         rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)

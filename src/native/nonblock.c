@@ -17,7 +17,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
     cco_call ours = *call;
     void *memory;
     (void)way;
-    if (cco_in_place_defect(call))
+    if (cco_in_place_defect(call) || cco_grid_defect(call))
         return cco_native_blocking(call);
     cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
     int rc = cco_native_nonblocking(&ours, &request);

@@ -51,3 +51,17 @@ foreach(impl IN ITEMS mpi p2p shm os)
 endforeach()
 cresta_mpi_test(NAME mixed-preload RANKS 2 PRELOAD ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=p2p"
                 COMMAND mixed_plain)
+
+# MPI_Ialltoallw on communicators with a topology, of fewer and of more ranks than neighbours.
+cresta_test_program(grid grid.c)
+cresta_plain_program(grid_plain grid.c)
+foreach(model IN LISTS models)
+  cresta_mpi_test(NAME grid-${model} RANKS 2 COMMAND grid ${model})
+endforeach()
+foreach(model IN ITEMS nonblock persist)
+  cresta_mpi_test(NAME grid-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
+                  COMMAND grid_plain)
+endforeach()
+foreach(ranks IN ITEMS 3 5)
+  cresta_mpi_test(NAME grid-nonblock-${ranks} RANKS ${ranks} COMMAND grid nonblock)
+endforeach()
