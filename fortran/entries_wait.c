@@ -65,6 +65,16 @@ static void settle(noted *t)
     free_requests(list, t->requests, room);
 }
 
+/* cco_all_over for Fortran's requests. */
+static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
+{
+    for (int one = 1; one && *at < count; *at += one) {
+        const MPI_Request request = PMPI_Request_f2c(requests[*at]);
+        int next = 0;
+        one = cco_all_over(1, &request, &next);
+    }
+}
+
 #pragma GCC visibility push(default)
 
 /* In mpi_f08 `e` may be absent. */
@@ -136,7 +146,15 @@ OWN(request_get_status, OF_TEST)
 #define DO_WAIT(own, end) WAIT(1, r, own##test##end(r, &f, s, e), f, own##wait##end(r, s, e))
 #define DO_TEST(own, end) LOOK(1, r, own##test##end(r, f, s, e))
 #define DO_WAITALL(own, end)                                                                       \
-    WAIT(*n, r, own##testall##end(n, r, &f, s, e), f, own##waitall##end(n, r, s, e))
+    {                                                                                              \
+        noted t;                                                                                   \
+        MPI_Fint at = 0;                                                                           \
+        note(&t, *n, r);                                                                           \
+        for (int tries = CCO_ATTEND_FIRST; t.any && at < *n && cco_attend(&tries);)                \
+            look_at(*n, r, &at);                                                                   \
+        own##waitall##end(n, r, s, e);                                                             \
+        settle(&t);                                                                                \
+    }
 #define DO_TESTALL(own, end) LOOK(*n, r, own##testall##end(n, r, f, s, e))
 #define DO_WAITANY(own, end)                                                                       \
     WAIT(*n, r, own##testany##end(n, r, i, &f, s, e), f, own##waitany##end(n, r, i, s, e))

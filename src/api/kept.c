@@ -95,6 +95,7 @@ void cco_kept_free(cco_kept *kept)
     free(kept->types[0]);
     free(kept->types[1]);
     free(kept->counts);
+    cco_held_free(kept->held);
     free(kept);
 }
 

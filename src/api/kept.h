@@ -22,6 +22,7 @@ typedef struct cco_kept {
     char *send;            /* protected buffer, NULL if none */
     void *types[2];        /* arrays that were made for the call, NULL if none */
     void *counts;          /* of native/empty.h, NULL if none */
+    struct cco_held *held; /* of keep_types.c, NULL if none */
     bool counted;          /* the helper looks as long as it is under way, */
     bool holds;            /* or stays out of the MPI (cco_helper_hold) */
     _Alignas(max_align_t) char arrays[];
@@ -42,6 +43,11 @@ int cco_keep(cco_call *call, cco_kept **kept);
 /* The same for a call that the MPI's own non-blocking one does, afterwards: its counts of empty
  * blocks become 0. */
 void cco_keep_empty(cco_call *call, cco_kept *kept);
+
+/* And the types of an alltoallw where the MPI does not hold them itself. */
+typedef struct cco_held cco_held;
+int cco_keep_types(cco_call *call, cco_kept *kept);
+void cco_held_free(cco_held *held); /* NULL: nothing */
 
 struct cco_given; /* api/given.h */
 

@@ -10,7 +10,9 @@
 #include "core/pause.h"
 #include "core/wait.h"
 #include "model/flight.h"
+#include "model/frame.h"
 #include "model/tower.h"
+#include "model/yard.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -31,7 +33,8 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 }
 
 /* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
- * none holds. */
+ * none holds.  What is wrong with the arguments the MPI's own call says, before anything of ours
+ * counts this begin: the next one may be right. */
 static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice)
 {
     const char *why;
@@ -44,7 +47,8 @@ static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice *
     *choice = cco_split_choice(*state, call);
     if (cco_flight_wants(*state, &(*choice)->way, call))
         cco_begins_want(*state);
-    return cco_flight_course(*state, &(*choice)->way, call, &why);
+    const cco_course course = cco_flight_course(*state, &(*choice)->way, call, &why);
+    return course != CCO_COURSE_NONE && cco_frame_is_fine(*state, call) ? course : CCO_COURSE_NONE;
 }
 
 /* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
@@ -92,6 +96,8 @@ bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc)
     if (course != CCO_COURSE_MESSAGES || !ready->facts.preloaded)
         return false;
     *rc = start_flight(ready, &choice->way, call, course, request);
+    if (*rc == MPI_SUCCESS)
+        cco_kept_add(NULL, CCO_KEPT_OURS, false, *request);
     return true;
 }
 
@@ -115,8 +121,10 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     cco_call ours = *call;
     cco_kept *kept;
     int rc = cco_keep(&ours, &kept);
-    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE)
+    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE) {
         cco_keep_empty(&ours, kept);
+        rc = cco_keep_types(&ours, kept);
+    }
     const bool holds = rc == MPI_SUCCESS && course == CCO_COURSE_NONE && cco_kept_hold(&ours);
     if (rc == MPI_SUCCESS)
         rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
@@ -148,27 +156,46 @@ bool cco_attend(int *tries)
     return true;
 }
 
-int CRESTA_Coll_end(int count, MPI_Request requests[])
+bool cco_all_over(int count, const MPI_Request requests[], int *at)
+{
+    int over = 1;
+    while (over && requests != NULL && *at < count) {
+        const MPI_Request request = requests[*at];
+        cco_yard_hush(request);
+        if (request != MPI_REQUEST_NULL &&
+            PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            over = 1; /* its end says what is wrong */
+        *at += over;
+    }
+    cco_yard_hush(MPI_REQUEST_NULL);
+    return over;
+}
+
+/* All are over: the MPI has nothing to wait for, and tells errors. */
+static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
-    int rc = MPI_SUCCESS, done = 0;
     cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
-    for (int tries = CCO_ATTEND_FIRST; rc == MPI_SUCCESS && !done;) {
-        cco_attend(&tries);
-        rc = PMPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE);
-    }
+    const int rc = PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
     cco_kept_settle(&notes, requests);
     return rc;
 }
 
+int CRESTA_Coll_end(int count, MPI_Request requests[])
+{
+    int tries = CCO_ATTEND_FIRST, at = 0;
+    do
+        cco_attend(&tries);
+    while (!cco_all_over(count, requests, &at));
+    return end_all(count, requests);
+}
+
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
-    cco_notes notes;
-    cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
+    int at = 0;
     cco_flights_move(true);
-    const int rc = PMPI_Testall(count, requests, flag, MPI_STATUSES_IGNORE);
-    cco_kept_settle(&notes, requests);
-    return rc;
+    *flag = cco_all_over(count, requests, &at);
+    return *flag ? end_all(count, requests) : MPI_SUCCESS;
 }
 
 int CRESTA_Progress(void)

@@ -28,6 +28,12 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
 enum { CCO_ATTEND_FIRST = INT_MIN }; /* `*tries` before the first turn */
 bool cco_attend(int *tries);
 
+/* Looks at requests from number `*at` on, and counts it up; true when all are over.  It ends none,
+ * and a wait that begins where it was looks at each but once.  (PMPI_Testall of MPICH 4.0 fails
+ * where a persistent collective has ended, and its PMPI_Waitall where a request of ours has not and
+ * another is null: docs/mpi-defects.md.) */
+bool cco_all_over(int count, const MPI_Request requests[], int *at);
+
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);
 

@@ -4,7 +4,8 @@
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way: only the MPI knows
- * which of the requests are inactive, that these never end a wait, and what the statuses are. */
+ * which of the requests are inactive, that these never end a wait, and what the statuses are.
+ * (MPI_Waitall, for which those are over, looks at them instead: cco_all_over says why.) */
 #include "api/next.h"
 #include "api/split.h"
 #include "model/tower.h"
@@ -54,10 +55,11 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
     if (!cco_kept_any())
         return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
     cco_notes notes;
-    int rc, flag = 0;
+    int at = 0;
     cco_kept_note(&notes, count, requests);
-    CCO_WAIT(rc, PMPI_Testall(count, requests, &flag, statuses), flag,
-             PMPI_Waitall(count, requests, statuses));
+    for (int tries = CCO_ATTEND_FIRST; at < count && cco_attend(&tries);)
+        cco_all_over(count, requests, &at);
+    const int rc = PMPI_Waitall(count, requests, statuses);
     cco_kept_settle(&notes, requests);
     return rc;
 }

@@ -215,18 +215,24 @@ static void settle_in_place(cco_frame *f, cco_coll coll)
         q->out = own_block(q, &q->in);
 }
 
+/* The ends that mean something on this rank; blocks of an alltoall* in place are both sent and
+ * received. */
+static void find_ends(cco_frame *f, const cco_comm *state, const cco_call *c)
+{
+    cco_ends_of_movement(c, state->rank, state->size, &f->in, &f->out);
+    if (f->in_place && !gathers(c->coll) && !scatters(c->coll))
+        f->in = f->out;
+    else if (f->in_place)
+        (gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
+}
+
 static int make_movement(cco_frame *f, const cco_comm *state, const cco_call *c, bool packed,
                          cco_workshop *shop)
 {
     cco_problem *q = &f->problem;
     bool in_gaps, out_gaps;
-    cco_ends_of_movement(c, state->rank, state->size, &f->in, &f->out);
-    if (f->in_place && !gathers(c->coll) && !scatters(c->coll)) {
-        f->in = f->out; /* alltoall*: blocks are sent and received into, so they are copied */
-        f->packs_in = true;
-    } else if (f->in_place) {
-        (gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
-    }
+    find_ends(f, state, c);
+    f->packs_in = f->in_place && !gathers(c->coll) && !scatters(c->coll);
     int rc = has_gaps(c, &f->in, shop, &in_gaps);
     if (rc == MPI_SUCCESS)
         rc = has_gaps(c, &f->out, shop, &out_gaps);
@@ -292,6 +298,35 @@ int cco_frame_make(cco_frame *f, const cco_comm *state, const cco_call *call, bo
         return make_movement(f, state, call, packed, shop);
     const int rc = commutes(call->op, &q->commutative);
     return rc == MPI_SUCCESS ? make_reduction(f, state, call, shop) : rc;
+}
+
+static bool end_is_fine(const cco_call *c, const cco_end *end)
+{
+    for (int i = 0; i < end->blocks; i++) {
+        if (is_absent(c, end, i))
+            continue;
+        const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
+        const bool known = i > 0 && end->types == NULL;
+        if (count_of(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
+            (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS))
+            return false;
+        if (known && end->counts == NULL)
+            break;
+    }
+    return true;
+}
+
+bool cco_frame_is_fine(const cco_comm *state, const cco_call *call)
+{
+    cco_frame f = {.in_place = in_place(call, state->rank)};
+    if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION)) {
+        find_ends(&f, state, call);
+        return end_is_fine(call, &f.in) && end_is_fine(call, &f.out);
+    }
+    cco_ends_of_reduction(call, state->rank, state->size, &f.in, &f.out);
+    return end_is_fine(call, &f.in) &&
+           (!cco_op_reserved(call->op) || cco_kernel_of(call->op, f.in.type) != NULL ||
+            cco_ask_op(call->op, f.in.type) == MPI_SUCCESS);
 }
 
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */

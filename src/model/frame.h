@@ -40,6 +40,10 @@ typedef struct cco_frame {
     ptrdiff_t low; /* of the elements of a reduction */
 } cco_frame;
 
+/* True if nothing is wrong with the counts and types of a call, as far as they mean something on
+ * this rank, nor with its operation for them: then cco_frame_make fails for lack of memory only. */
+bool cco_frame_is_fine(const cco_comm *state, const cco_call *call);
+
 /* Describes a call; packed if it says so, or if the types leave no choice.  Returns MPI_SUCCESS or
  * an MPI error class. */
 int cco_frame_make(cco_frame *f, const cco_comm *state, const cco_call *call, bool packed,

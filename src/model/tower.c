@@ -93,15 +93,16 @@ static void stop_counting(cco_flight *f)
     f->counted = false;
 }
 
-/* From the last line on the flight may be under way again. */
+/* From the completion on the flight may be under way again.  Where none is running any more, all
+ * requests are complete: waits rely on that. */
 static void end(cco_flight *f)
 {
     const MPI_Request request = f->request;
     cco_flight_end(f);
     stop_counting(f);
     cco_yard_lands(f);
-    __atomic_fetch_sub(&cco_flights_running, 1, __ATOMIC_ACQ_REL);
     PMPI_Grequest_complete(request);
+    __atomic_fetch_sub(&cco_flights_running, 1, __ATOMIC_ACQ_REL);
 }
 
 static bool end_landed(void)

@@ -68,4 +68,8 @@ void cco_yard_take_back(cco_flight *f);
 /* Makes its request, which gives it back when the program has ended it. */
 int cco_yard_request(cco_flight *f, MPI_Request *request);
 
+/* From now on this thread only looks at a request, until another or MPI_REQUEST_NULL: if it is of a
+ * flight that failed, its end will say so, and no error handler may be told twice. */
+void cco_yard_hush(MPI_Request request);
+
 #endif

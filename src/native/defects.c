@@ -63,6 +63,36 @@ static bool is_open_mpi(void)
 #endif
 }
 
+static int topology(MPI_Comm comm)
+{
+    int kind = MPI_UNDEFINED;
+    return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
+}
+
+bool cco_grid_defect(const cco_call *call)
+{
+    return is_open_mpi() && call->coll == CCO_ALLTOALLW && topology(call->comm) != MPI_UNDEFINED;
+}
+
+int cco_grid_neighbours(MPI_Comm comm)
+{
+    int rank, in = 0, out = 0, weighted;
+    switch (topology(comm)) {
+    case MPI_CART:
+        PMPI_Cartdim_get(comm, &in);
+        return 2 * in;
+    case MPI_GRAPH:
+        PMPI_Comm_rank(comm, &rank);
+        PMPI_Graph_neighbors_count(comm, rank, &in);
+        return in;
+    case MPI_DIST_GRAPH:
+        PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+        return in > out ? in : out;
+    default:
+        return 0;
+    }
+}
+
 bool cco_in_place_defect(const cco_call *call)
 {
     if (call->sendbuf != MPI_IN_PLACE)

@@ -14,4 +14,11 @@ const char *cco_persistent_defect(cco_coll coll);
 /* True for a call in place of which only the blocking one of this MPI is right. */
 bool cco_in_place_defect(const cco_call *call);
 
+/* True for a call whose non-blocking one takes as many types as this rank has neighbours in the
+ * communicator's topology, instead of as many as there are ranks. */
+bool cco_grid_defect(const cco_call *call);
+
+/* How many those are at most, sources or destinations. */
+int cco_grid_neighbours(MPI_Comm comm);
+
 #endif

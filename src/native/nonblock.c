@@ -33,7 +33,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
     (void)way;
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
         return reduce(call);
-    if (cco_in_place_defect(call))
+    if (cco_in_place_defect(call) || cco_grid_defect(call))
         return cco_native_blocking(call);
     cco_call ours = *call;
     void *memory;

@@ -86,7 +86,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_staged_key key;
     (void)way;
-    if (cco_in_place_defect(call))
+    if (cco_in_place_defect(call) || cco_grid_defect(call))
         return cco_native_blocking(call);
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call, state);

@@ -250,11 +250,11 @@ static void arguments(struct plan *p)
 
 /* MPI_Ialltoallw of Open MPI 4.1 looks for as many types as a grid has neighbours
  * (docs/mpi-defects.md): where the program itself calls it, there are more than it needs.
- * MPI_Alltoallw looks at those of its ranks only, whatever it comes to. */
+ * MPI_Alltoallw and begins look at those of its ranks only, whatever they come to. */
 static void more_types(const struct task *t, const struct side *side)
 {
     for (int i = 0; i < SPARE && side->types; i++)
-        if (t->mode == BLOCKING)
+        if (t->mode == BLOCKING || (t->mode == SPLIT && !program.plain))
             memset(&side->types[side->blocks + i], 0x5a, sizeof *side->types);
         else
             side->types[side->blocks + i] = MPI_BYTE;

@@ -25,8 +25,8 @@ int task_call(struct task *t, MPI_Request *request)
 
 void task_forget(struct task *t)
 {
-#ifdef OPEN_MPI
-    if (t->slot->grid && t->call.coll == COLL_Alltoallw) /* see more_types() */
+#ifdef OPEN_MPI /* see more_types() */
+    if (t->slot->grid && t->call.coll == COLL_Alltoallw && (t->mode != SPLIT || program.plain))
         return;
 #endif
     side_forget_types(&t->send);

@@ -101,6 +101,35 @@ static void returned(MPI_Comm comm, MPI_Comm plain)
           "sum %d", sum);
 }
 
+/* Calls that begin, one more after each wrong one than go on at once. */
+static void begun(MPI_Comm comm, MPI_Comm plain)
+{
+    enum { GOOD = 6 };
+    struct wrong list[16], same[16];
+    MPI_Request requests[GOOD];
+    int rank, size;
+    const int n = wrong_calls(comm, list);
+    wrong_calls(plain, same);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < n; i++) {
+        int sums[GOOD], mine = rank + i;
+        snprintf(testing_label, sizeof testing_label, "%s, %s, begun",
+                 coll_names[list[i].call.coll], list[i].what);
+        const int expected = class_of(call_reference(&same[i].call));
+        const int got = class_of(call_make(SPLIT, &list[i].call, &requests[0]));
+        CHECK(got == expected && got != MPI_SUCCESS, "class %d, the MPI's is %d", got, expected);
+        CHECK(requests[0] == MPI_REQUEST_NULL, "a request of a wrong call");
+        for (int k = 0; k < GOOD; k++)
+            CHECK(CRESTA_Allreduce_begin(&mine, &sums[k], 1, MPI_INT, MPI_SUM, comm,
+                                         &requests[k]) == MPI_SUCCESS,
+                  "begin %d after it", k);
+        CHECK(CRESTA_Coll_end(GOOD, requests) == MPI_SUCCESS, "ends after it");
+        for (int k = 0; k < GOOD; k++)
+            CHECK(sums[k] == size * (size - 1) / 2 + size * i, "sum %d after it", sums[k]);
+    }
+}
+
 static void handled(MPI_Comm comm)
 {
     MPI_Errhandler errhandler;
@@ -172,6 +201,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(plain, MPI_ERRORS_RETURN);
     CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "%s", spec);
     returned(comm, plain);
+    begun(comm, plain);
     handled(comm);
     wrong_specs(comm);
     MPI_Comm_free(&comm);

@@ -5,8 +5,9 @@
  *     mpiexec -n 2 mpi_bugs gather_init | scatter_init | allgather_init | ialltoallw_in_place |
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
- *                           null_grequest | empty_alltoall | empty_ialltoallv |
- *                           grid_ialltoallw | gap_behind | alone_alltoallw
+ *                           null_grequest | after_none | empty_alltoall |
+ *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
+ *                           alone_alltoallw
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -341,6 +342,7 @@ static const struct {
             {"inactive", inactive, 2, 2},
             {"testall", testall, 2, 2},
             {"null_grequest", null_grequest, 2, 2},
+            {"after_none", after_none, 2, 2},
             {"empty_alltoall", empty_alltoall, 2, 2},
             {"empty_ialltoallv", empty_ialltoallv, 2, 2},
             {"alone_alltoallw", alone_alltoallw, 2, 2},

@@ -6,5 +6,6 @@
 int inactive(void);
 int testall(void);
 int null_grequest(void);
+int after_none(void);
 
 #endif

@@ -33,7 +33,25 @@ int testall(void)
     MPI_Request_free(&request);
     return rc != MPI_SUCCESS;
 }
+/* A persistent collective in the place of a persistent receive from nobody that was freed. */
+int after_none(void)
+{
+    int one = 1, sum = 0, done = 0;
+    MPI_Request request;
+    MPI_Recv_init(&sum, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+    MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, MPI_INFO_NULL, &request);
+    MPI_Start(&request);
+    for (int i = 0; i < 100000 && !done; i++)
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    return !done;
+}
 #else
+int after_none(void)
+{
+    return 0;
+}
+
 int inactive(void)
 {
     return 0;
