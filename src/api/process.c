@@ -15,7 +15,6 @@
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/config.h"
-#include "core/data.h"
 #include "core/ending.h"
 #include "core/facts.h"
 #include "core/log.h"
@@ -222,7 +221,7 @@ void cco_process_begin(void)
     pthread_mutex_lock(&lock);
     if (!begun) {
         begin_here();
-        cco_data_without_world(NULL);
+        cco_ask_without_world(NULL);
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
         spawned = is_spawned();
@@ -272,7 +271,7 @@ void cco_process_begin_late(void)
         if (cco_has_world())
             hook_the_end();
         else
-            cco_data_without_world(cco_comm_any);
+            cco_ask_without_world(cco_comm_any);
         if (cco_configured.profile != NULL)
             warn_no_profile();
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */

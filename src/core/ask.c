@@ -36,19 +36,84 @@ void cco_ask_end(void)
         PMPI_Comm_free(&alone);
 }
 
+static MPI_Comm (*program_comm)(void);
+
+void cco_ask_without_world(MPI_Comm (*any)(void))
+{
+    __atomic_store_n(&program_comm, any, __ATOMIC_RELEASE);
+}
+
+static MPI_Comm any_of_program(void)
+{
+    MPI_Comm (*any)(void) = __atomic_load_n(&program_comm, __ATOMIC_ACQUIRE);
+    return any != NULL ? any() : MPI_COMM_NULL;
+}
+
+MPI_Comm cco_ask_any_comm(void)
+{
+    const MPI_Comm comm = cco_ask_comm();
+    return comm != MPI_COMM_NULL ? comm : any_of_program();
+}
+
+/* A communicator of a session must not outlive it, and nobody tells when that ends: so it is made
+ * for each question. */
+static MPI_Comm of_session(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+#if MPI_VERSION >= 4
+    const MPI_Comm any = any_of_program();
+    MPI_Group all, one;
+    int rank;
+    if (any == MPI_COMM_NULL || PMPI_Comm_group(any, &all) != MPI_SUCCESS)
+        return MPI_COMM_NULL;
+    PMPI_Group_rank(all, &rank);
+    if (PMPI_Group_incl(all, 1, &rank, &one) == MPI_SUCCESS) {
+        if (PMPI_Comm_create_from_group(one, "crestacoll", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                        &made) != MPI_SUCCESS)
+            made = MPI_COMM_NULL;
+        PMPI_Group_free(&one);
+    }
+    PMPI_Group_free(&all);
+#endif
+    return made;
+}
+
+/* The question, put to the MPI on a communicator that is then free. */
+typedef int (*question)(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count);
+
 /* To nobody, and so without a look at the memory. */
-int cco_ask_type(MPI_Datatype type, MPI_Count count)
+static int send(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count)
 {
     char nothing = 0;
-    const MPI_Comm comm = cco_ask_comm();
-    return comm != MPI_COMM_NULL
-               ? PMPI_Send(&nothing, count > 0 ? 1 : (int)count, type, MPI_PROC_NULL, 0, comm)
-               : MPI_SUCCESS;
+    (void)op;
+    return PMPI_Send(&nothing, count, type, MPI_PROC_NULL, 0, comm);
+}
+
+static int reduce(MPI_Comm comm, MPI_Datatype type, MPI_Op op, int count)
+{
+    char in = 0, out = 0;
+    return PMPI_Allreduce(&in, &out, count, type, op, comm);
+}
+
+static int ask(question put, MPI_Datatype type, MPI_Op op, int count)
+{
+    const MPI_Comm kept = cco_ask_comm();
+    if (kept != MPI_COMM_NULL)
+        return put(kept, type, op, count);
+    MPI_Comm made = of_session();
+    if (made == MPI_COMM_NULL)
+        return MPI_SUCCESS;
+    const int rc = put(made, type, op, count);
+    PMPI_Comm_free(&made);
+    return rc;
+}
+
+int cco_ask_type(MPI_Datatype type, MPI_Count count)
+{
+    return ask(send, type, MPI_OP_NULL, count > 0 ? 1 : (int)count);
 }
 
 int cco_ask_op(MPI_Op op, MPI_Datatype type)
 {
-    char in = 0, out = 0;
-    const MPI_Comm comm = cco_ask_comm();
-    return comm != MPI_COMM_NULL ? PMPI_Allreduce(&in, &out, 0, type, op, comm) : MPI_SUCCESS;
+    return ask(reduce, type, op, 0);
 }

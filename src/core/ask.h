@@ -11,6 +11,12 @@
 MPI_Comm cco_ask_comm(void);
 void cco_ask_end(void);
 
+/* In a program of sessions `any` gives a communicator of the program; NULL: it has a world. */
+void cco_ask_without_world(MPI_Comm (*any)(void));
+
+/* A communicator to pack on: the first, or any of the program's. */
+MPI_Comm cco_ask_any_comm(void);
+
 /* What the MPI says to so many elements of a type, or to a reduction: MPI_SUCCESS, or its error. */
 int cco_ask_type(MPI_Datatype type, MPI_Count count);
 int cco_ask_op(MPI_Op op, MPI_Datatype type);

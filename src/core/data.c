@@ -75,20 +75,6 @@ bool cco_type_dense(MPI_Datatype type)
     return dense;
 }
 
-/* Any communicator will do, but a program of sessions has no MPI_COMM_SELF. */
-static MPI_Comm (*other_comm)(void);
-
-void cco_data_without_world(MPI_Comm (*any)(void))
-{
-    __atomic_store_n(&other_comm, any, __ATOMIC_RELEASE);
-}
-
-static MPI_Comm any_comm(void)
-{
-    MPI_Comm (*other)(void) = __atomic_load_n(&other_comm, __ATOMIC_ACQUIRE);
-    return other == NULL ? MPI_COMM_SELF : other();
-}
-
 /* MPICH packs nothing at MPI_BOTTOM, a null pointer to it: the same elements, seen from another
  * address. */
 static int from_bottom(int count, MPI_Datatype type, char *base, MPI_Datatype *shifted)
@@ -116,8 +102,7 @@ static int pack_piece(char *to, int bytes, void *at, int count, MPI_Datatype typ
         count = 1;
         type = shifted;
     }
-    MPI_Comm comm = cco_ask_comm();
-    comm = comm != MPI_COMM_NULL ? comm : any_comm();
+    const MPI_Comm comm = cco_ask_any_comm();
     const int rc = back ? PMPI_Unpack(to, bytes, &position, at, count, type, comm)
                         : PMPI_Pack(at, count, type, to, bytes, &position, comm);
     if (shifted != MPI_DATATYPE_NULL)

@@ -17,9 +17,6 @@ bool cco_op_predefined(MPI_Op op);
 
 /* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
 bool cco_op_reserved(MPI_Op op);
-/* Where there is no MPI_COMM_SELF, `any` gives a communicator to pack on; NULL: there is. */
-void cco_data_without_world(MPI_Comm (*any)(void));
-
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
  * class. */
 int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);

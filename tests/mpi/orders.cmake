@@ -17,8 +17,8 @@ foreach(impl IN ITEMS "os?via=get" "os?access=calls" "os?sync=pscw" "os?sync=fen
   cresta_mpi_test(NAME orders-${name} RANKS 2 COMMAND orders ${impl} free)
 endforeach()
 
-# What ranks know for themselves, perturbed: memory and threads that they do not get, cores that they
-# seem to lack, log levels, instruction sets, late starts.  The seeds say who disagrees in what.
+# What ranks know for themselves, perturbed: memory and threads that they do not get, cores that
+# they seem to lack, log levels, instruction sets, late starts.  Seeds say who disagrees in what.
 set(seed 0)
 foreach(impl IN ITEMS shm os p2p persist "os?via=get" "shm:ring")
   foreach(ranks IN ITEMS 2 3)
