@@ -3,10 +3,12 @@
 #include "native/defects.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/mpi_compat.h"
+#include "native/calls.h"
 
 enum { INTEL = 400, NOT_MPICH = 1 << 30 };
 
@@ -100,4 +102,21 @@ bool cco_in_place_defect(const cco_call *call)
     if (call->coll == CCO_ALLTOALLW)
         return is_open_mpi() || mpich_version() < 402;
     return call->coll == CCO_ALLTOALLV && is_open_mpi();
+}
+
+static const char *displaced(const cco_call *c, const void *buffer, const void *displs)
+{
+    return (const char *)buffer + (c->large ? *(const MPI_Aint *)displs : *(const int *)displs);
+}
+
+int cco_blocking_instead(const cco_call *call, int size)
+{
+    static const MPI_Aint none = 0;
+    cco_call ours = *call;
+    if (call->coll == CCO_ALLTOALLW && size == 1 && call->sendbuf != MPI_IN_PLACE) {
+        ours.sendbuf = displaced(call, call->sendbuf, call->senddispls);
+        ours.recvbuf = (char *)(uintptr_t)displaced(call, call->recvbuf, call->recvdispls);
+        ours.senddispls = ours.recvdispls = &none;
+    }
+    return cco_native_blocking(&ours);
 }

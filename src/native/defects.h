@@ -18,6 +18,10 @@ bool cco_in_place_defect(const cco_call *call);
  * communicator's topology, instead of as many as there are ranks. */
 bool cco_grid_defect(const cco_call *call);
 
+/* The blocking one for such a call.  On one rank Open MPI takes the displacements of an alltoallw
+ * for numbers of elements: there it gets none. */
+int cco_blocking_instead(const cco_call *call, int size);
+
 /* How many those are at most, sources or destinations. */
 int cco_grid_neighbours(MPI_Comm comm);
 

@@ -34,7 +34,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
         return reduce(call);
     if (cco_in_place_defect(call) || cco_grid_defect(call))
-        return cco_native_blocking(call);
+        return cco_blocking_instead(call, state->size);
     cco_call ours = *call;
     void *memory;
     cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);

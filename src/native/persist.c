@@ -87,7 +87,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     cco_staged_key key;
     (void)way;
     if (cco_in_place_defect(call) || cco_grid_defect(call))
-        return cco_native_blocking(call);
+        return cco_blocking_instead(call, state->size);
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call, state);
     if (wrong(call, state))

@@ -40,7 +40,7 @@ static MPI_Datatype make_type(void)
 }
 
 typedef struct exchange {
-    int in[RANKS][2 * N], out[RANKS][2 * N];
+    int in[RANKS + 1][2 * N], out[RANKS + 1][2 * N]; /* the first is nobody's */
     int *counts, *at;
     MPI_Datatype *sends, *recvs;
 } exchange;
@@ -53,11 +53,11 @@ static void make(exchange *x)
     x->recvs = last_bytes((size_t)size * sizeof(MPI_Datatype));
     for (int i = 0; i < size; i++) {
         x->counts[i] = 1;
-        x->at[i] = (int)(i * (int)sizeof x->in[0]);
+        x->at[i] = (i + 1) * (int)sizeof x->in[0];
         x->sends[i] = make_type();
         x->recvs[i] = make_type();
         for (int k = 0; k < 2 * N; k++)
-            x->in[i][k] = 100 * rank + 10 * i + k, x->out[i][k] = -1;
+            x->in[i + 1][k] = 100 * rank + 10 * i + k, x->out[i + 1][k] = -1;
     }
 }
 
@@ -66,7 +66,8 @@ static void check(const exchange *x)
     for (int i = 0; i < size; i++)
         for (int k = 0; k < 2 * N; k++) {
             const int right = k % 2 == 0 ? 100 * i + 10 * rank + k : -1;
-            CHECK(x->out[i][k] == right, "%d of rank %d: %d, not %d", k, i, x->out[i][k], right);
+            CHECK(x->out[i + 1][k] == right, "%d of rank %d: %d, not %d", k, i, x->out[i + 1][k],
+                  right);
         }
 }
 

@@ -87,6 +87,7 @@ foreach(model IN LISTS models)
   cresta_mpi_test(NAME grid-${model} RANKS 2 COMMAND grid ${model})
 endforeach()
 foreach(model IN ITEMS nonblock persist)
+  cresta_mpi_test(NAME grid-${model}-1 RANKS 1 COMMAND grid ${model})
   cresta_mpi_test(NAME grid-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
                   COMMAND grid_plain)
 endforeach()
