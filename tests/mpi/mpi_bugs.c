@@ -6,7 +6,7 @@
  *                           reduce_scatter_in_place | reduce_in_place | comm_free |
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
  *                           null_grequest | empty_alltoall | empty_ialltoallv |
- *                           grid_ialltoallw | gap_behind | alone_alltoallw
+ *                           grid_ialltoallw | gap_behind | alone_alltoallw | win_freed_comm
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "mpi_bugs.h"
+#include "mpi_bugs_windows.h"
 
 static int me, ranks;
 
@@ -346,6 +347,7 @@ static const struct {
             {"alone_alltoallw", alone_alltoallw, 2, 2},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},
             {"gap_behind", gap_behind, 2, 2},
+            {"win_freed_comm", win_freed_comm, 2, 64},
             {"allgatherv_types", allgatherv_types, 3, 64},
             {"allgatherv_extents", allgatherv_extents, 3, 64}};
 
