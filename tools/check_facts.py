@@ -19,7 +19,7 @@ SOURCES = {
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"PMPI_Query_thread": {
-        "api/async.c": "becomes the fact `help`",
+        "api/async.c": "becomes the fact `help`", "interpose/wait.c": "how this rank waits",
         "transport/rma/window.c": "agreed on by cco_all",
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",

@@ -2,7 +2,7 @@
 /* leaves.c - error handlers that do not come back (longjmp, as C++ exceptions do too), and some
  * that call collectives themselves: afterwards everything goes on.
  *
- *     leaves [IMPL]        plain (for the preload library), or linked
+ *     leaves [IMPL [LEVEL]]        plain (for the preload library), or linked
  */
 #include "testing/testing.h"
 
@@ -113,8 +113,17 @@ static void exchange(MPI_Request *received, MPI_Request *sent)
     MPI_Isend(two, 2, MPI_INT, (rank + 1) % size, 3, pair, sent);
 }
 
-/* A wait that fails while calls of ours are under way: for the message alone, or for all. */
-static void a_wait(int round, int all)
+/* In Open MPI 4 such a request is one that MPI_Waitall waits for without end, with
+ * MPI_THREAD_MULTIPLE. */
+static void until_complete(int n, MPI_Request r[])
+{
+    for (int i = 0, done = 0; i < n; i += done != 0)
+        MPI_Request_get_status(r[i], &done, MPI_STATUS_IGNORE);
+}
+
+/* A wait that fails while calls of ours are under way, or when all is over: for the message alone,
+ * or for all. */
+static void a_wait(int round, int all, int late)
 {
     enum { N = 4 };
     static int mine, sums[N];
@@ -128,6 +137,8 @@ static void a_wait(int round, int all)
     }
     handled = 0;
     if (setjmp(back) == 0) {
+        if (late)
+            until_complete(N + 1, r);
         if (all)
             MPI_Waitall(N + 1, r, MPI_STATUSES_IGNORE);
         else
@@ -150,8 +161,8 @@ static void waits(void)
     MPI_Comm_set_errhandler(pair, made);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, made);
     MPI_Errhandler_free(&made);
-    for (int round = 0; round < 10; round++) {
-        a_wait(round, round % 2);
+    for (int round = 0; round < 12; round++) {
+        a_wait(round, round % 2, round % 3 == 2);
         sum_on_other("after waits that failed");
     }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
@@ -161,8 +172,9 @@ static void waits(void)
 
 int main(int argc, char **argv)
 {
+    int level = argc > 2 ? atoi(argv[2]) : MPI_THREAD_SINGLE;
     testing_watchdog(20);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;

@@ -7,7 +7,8 @@
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
  *                           null_grequest | after_none | empty_alltoall |
  *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
- *                           alone_alltoallw
+ *                           alone_alltoallw | win_freed_comm | handler_leaves |
+ *                           handler_calls | waitall_failed
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -18,6 +19,8 @@
 #include <unistd.h>
 
 #include "mpi_bugs.h"
+#include "mpi_bugs_errors.h"
+#include "mpi_bugs_windows.h"
 
 static int me, ranks;
 
@@ -348,6 +351,10 @@ static const struct {
             {"alone_alltoallw", alone_alltoallw, 2, 2},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},
             {"gap_behind", gap_behind, 2, 2},
+            {"handler_leaves", handler_leaves, 1, 64},
+            {"handler_calls", handler_calls, 1, 64},
+            {"waitall_failed", waitall_failed, 2, 2},
+            {"win_freed_comm", win_freed_comm, 2, 64},
             {"allgatherv_types", allgatherv_types, 3, 64},
             {"allgatherv_extents", allgatherv_extents, 3, 64}};
 

@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Unusual but valid programs: that nothing hangs, ends or comes to something else.
 
-# Error handlers that do not come back; below MPI_THREAD_MULTIPLE, since MPICH has a lock then.
+# Error handlers that do not come back; below MPI_THREAD_MULTIPLE in MPICH, which has a lock then.
 cresta_test_program(leaves leaves.c)
 cresta_plain_program(leaves_plain leaves.c)
 foreach(model IN LISTS models)
   cresta_mpi_test(NAME leaves-${model} RANKS 2 COMMAND leaves ${model})
   cresta_mpi_test(NAME leaves-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
                   COMMAND leaves_plain)
+  if(CRESTA_MPI_FAMILY STREQUAL "mpich")
+    continue()
+  endif()
+  cresta_mpi_test(NAME leaves-multiple-${model} RANKS 2 COMMAND leaves ${model} 3)
+  cresta_mpi_test(NAME leaves-thread-${model} RANKS 2 ENV CRESTA_ASYNC=thread
+                  COMMAND leaves ${model} 0)
+  cresta_mpi_test(NAME leaves-preload-thread-${model} RANKS 2 PRELOAD
+                  ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=${model}" COMMAND leaves_plain)
 endforeach()
 
 # Operations of programs below MPI_THREAD_MULTIPLE stay on their thread.

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_bugs_errors.c - see mpi_bugs_errors.h; mpi_bugs.c is the program. */
+#include "mpi_bugs_errors.h"
+
+#include <mpi.h>
+#include <setjmp.h>
+#include <stddef.h>
+
+static jmp_buf back;
+
+static void leave(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm, (void)code;
+    longjmp(back, 1);
+}
+
+static void ask(MPI_Comm *comm, int *code, ...)
+{
+    int size, sum, one = 1;
+    (void)code;
+    MPI_Comm_size(*comm, &size);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
+}
+
+static int with_handler(MPI_Comm_errhandler_function *handler)
+{
+    int word = 0, sum = 0;
+    MPI_Comm comm;
+    MPI_Errhandler made;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_errhandler(handler, &made);
+    MPI_Comm_set_errhandler(comm, made);
+    MPI_Errhandler_free(&made);
+    if (setjmp(back) == 0)
+        MPI_Bcast(&word, -1, MPI_INT, 0, comm);
+    word = 1;
+    MPI_Allreduce(&word, &sum, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Comm_free(&comm);
+    return sum != 1;
+}
+
+/* With MPI_THREAD_MULTIPLE a lock is held while a handler runs: an assertion fails in the next call
+ * after one that left, */
+int handler_leaves(void)
+{
+    return with_handler(leave);
+}
+
+/* and in calls of the handler. */
+int handler_calls(void)
+{
+    return with_handler(ask);
+}
+
+/* MPI_Waitall, with MPI_THREAD_MULTIPLE, when one request has failed before and another has not:
+ * waits for ever. */
+int waitall_failed(void)
+{
+    int two[2] = {1, 2}, room[2], rank, rc, done = 0;
+    MPI_Status statuses[2];
+    MPI_Request r[2], sent[2];
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&room[i], 1, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &r[i]);
+    for (int i = 0; i < 2; i++)
+        MPI_Isend(two, 2 - i, MPI_INT, 1 - rank, i, MPI_COMM_WORLD, &sent[i]);
+    while (!done)
+        MPI_Request_get_status(r[0], &done, MPI_STATUS_IGNORE);
+    rc = MPI_Waitall(2, r, statuses);
+    for (int i = 0; i < 2; i++) {
+        MPI_Wait(&r[i], MPI_STATUS_IGNORE);
+        MPI_Wait(&sent[i], MPI_STATUS_IGNORE);
+    }
+    return rc == MPI_SUCCESS;
+}

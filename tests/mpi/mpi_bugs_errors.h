@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_bugs_errors.h - the faults of the MPI itself that concern errors: mpi_bugs_errors.c. */
+#ifndef TESTS_MPI_BUGS_ERRORS_H
+#define TESTS_MPI_BUGS_ERRORS_H
+
+int handler_leaves(void);
+int handler_calls(void);
+int waitall_failed(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_bugs_windows.c - see mpi_bugs_windows.h; mpi_bugs.c is the program. */
+#include "mpi_bugs_windows.h"
+
+#include <mpi.h>
+#include <stddef.h>
+
+enum { WINDOWS = 16, ROUNDS = 5 };
+
+/* Each rank puts a number into the window of the next and looks at its own. */
+static int put_and_look(MPI_Win win, const volatile int *mine)
+{
+    int rank, size, bad = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int round = 1; round <= ROUNDS; round++) {
+        MPI_Put(&round, 1, MPI_INT, (rank + 1) % size, 0, 1, MPI_INT, win);
+        MPI_Win_flush((rank + 1) % size, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_sync(win);
+        bad += *mine != round;
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return bad;
+}
+
+/* A window stays valid when its communicator is freed, but a flush does not return after some. */
+int win_freed_comm(void)
+{
+    int bad = 0, *mine[WINDOWS];
+    MPI_Win wins[WINDOWS];
+    for (int i = 0; i < WINDOWS; i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Win_allocate(64, 1, MPI_INFO_NULL, comm, &mine[i], &wins[i]);
+        MPI_Comm_free(&comm);
+        MPI_Win_lock_all(0, wins[i]);
+        *mine[i] = 0;
+        MPI_Win_sync(wins[i]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        bad += put_and_look(wins[i], mine[i]);
+    }
+    for (int i = 0; i < WINDOWS; i++) {
+        MPI_Win_unlock_all(wins[i]);
+        MPI_Win_free(&wins[i]);
+    }
+    return bad;
+}
