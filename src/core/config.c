@@ -104,6 +104,7 @@ static void read_impl(cco_config *c)
 const char *const cco_log_names[3] = {"off", "warn", "info"};
 const char *const cco_fallback_names[3] = {"error", "warn", "silent"};
 const char *const cco_helping_names[3] = {"auto", "thread", "off"};
+const char *const cco_device_names[3] = {"auto", "yes", "no"};
 
 /* The place of a variable's value in a list of three; `otherwise` and an error if it is none of
  * them. */
@@ -245,6 +246,8 @@ void cco_config_read(void)
     read_memory(c);
     read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);
     read_store(c, "CRESTA_CAF_BUFFER", CCO_DEFAULT_CAF_BUFFER, &c->caf_buffer);
+    c->device_memory = (cco_device_memory)one_of(c, "CRESTA_DEVICE_MEMORY", cco_device_names,
+                                                 CCO_DEVICE_AUTO);
     read_protect(c);
     read_debug(c);
     read_name(c, &c->profile, value("CRESTA_PROFILE"));

@@ -36,6 +36,9 @@ typedef enum cco_helping {
     CCO_HELPING_OFF
 } cco_helping;
 
+/* CRESTA_DEVICE_MEMORY */
+typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
+
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
@@ -67,6 +70,7 @@ typedef struct cco_config {
     size_t shm_memory; /* bytes for each process */
     bool protect;      /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
+    cco_device_memory device_memory;
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
@@ -76,7 +80,7 @@ extern cco_config cco_configured;
 /* The values of CRESTA_LOG, CRESTA_FALLBACK and CRESTA_ASYNC, in the order of their enumerations.
  */
 extern const char *const cco_log_names[3], *const cco_fallback_names[3],
-    *const cco_helping_names[3];
+    *const cco_helping_names[3], *const cco_device_names[3];
 
 /* One row of env.def, for listings. */
 typedef struct cco_env_row {

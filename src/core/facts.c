@@ -3,6 +3,7 @@
 #include "core/facts.h"
 
 #include "core/config.h"
+#include "core/device.h"
 
 enum { REFUSED = 5 /* one in so many requests */ };
 
@@ -64,6 +65,7 @@ void cco_facts_mine(uint64_t words[CCO_FACT_WORDS])
     words[1] = (uint64_t)__atomic_load_n(&mine.crowded, __ATOMIC_RELAXED) ^ turned;
     words[2] = !CCO_PRELOADED;
     words[3] = (uint64_t)__atomic_load_n(&mine.begins, __ATOMIC_RELAXED);
+    words[4] = cco_device_memory_here();
 }
 
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most)
@@ -72,5 +74,6 @@ void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *m
                          .crowded = most[1] != 0,
                          .linked = least[2] != 0,
                          .preloaded = most[2] == 0,
-                         .begins = most[3] != 0};
+                         .begins = most[3] != 0,
+                         .device = most[4] != 0};
 }

@@ -81,6 +81,11 @@ static void tell_CAF_BUFFER(const cco_config *c, char *value)
     put_store(value, &c->caf_buffer);
 }
 
+static void tell_DEVICE_MEMORY(const cco_config *c, char *value)
+{
+    put_text(value, cco_device_names[c->device_memory]);
+}
+
 static void tell_DEBUG(const cco_config *c, char *value)
 {
     const cco_debug *d = &c->debug;

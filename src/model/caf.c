@@ -149,6 +149,7 @@ const cco_model cco_model_caf = {
     .name = "caf",
     .doc = "our algorithms on Fortran coarrays",
     .run = run,
+    .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,

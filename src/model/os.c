@@ -251,6 +251,7 @@ const cco_model cco_model_os = {
     .name = "os",
     .doc = "our algorithms on one-sided operations of the MPI",
     .run = run,
+    .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,

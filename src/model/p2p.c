@@ -62,6 +62,7 @@ const cco_model cco_model_p2p = {
     .name = "p2p",
     .doc = "our algorithms on the MPI's sends and receives, and a polite wait",
     .run = run,
+    .touches = true,
     .below = &cco_model_nonblock,
     .algorithms = cco_algo_of,
     .refuses = cco_scheduled_refuses,

@@ -218,6 +218,7 @@ const cco_model cco_model_shm = {
     .name = "shm",
     .doc = "shared memory of a node",
     .run = run,
+    .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .refuses = refuses,

@@ -113,6 +113,7 @@ const cco_model cco_model_persist = {
     .name = "persist",
     .doc = "the MPI's persistent collective, kept and started again",
     .run = run,
+    .touches = true,
     .below = &cco_model_nonblock,
     .refuses = refuses,
 #if !defined(CRESTA_HAVE_PERSISTENT)

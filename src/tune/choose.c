@@ -20,12 +20,18 @@ void cco_choose_from(cco_rules *user, cco_rules *builtin)
     builtin_rules = builtin;
 }
 
+static const char *refusal(const cco_way *way, cco_coll coll, const cco_comm *state)
+{
+    if (state->facts.device && way->model->touches && coll != CCO_BARRIER)
+        return "buffers may lie in a GPU's memory (CRESTA_DEVICE_MEMORY)";
+    return way->model->refuses != NULL ? way->model->refuses(way, coll, state->size) : NULL;
+}
+
 /* The ladder: from what a rule names to what can do the collective here. */
-static void go_down(cco_choice *choice, cco_coll coll, int size)
+static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
 {
     const char *why;
-    while (choice->way.model->refuses != NULL &&
-           (why = choice->way.model->refuses(&choice->way, coll, size)) != NULL) {
+    while ((why = refusal(&choice->way, coll, state)) != NULL) {
         const bool picky = choice->way.algo != NULL; /* the model may know another */
         choice->refused = why;
         if (picky)
@@ -57,7 +63,7 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         cco_rule_way(rule, coll, &choice->way);
         snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
         snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
-        go_down(choice, coll, state->size);
+        go_down(choice, coll, state);
         if (rule->min == 0 && rule->max == LLONG_MAX)
             return true;
     }

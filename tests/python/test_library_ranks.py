@@ -24,6 +24,25 @@ def test_the_log_level_may_differ(build, impl, loud):
         assert messages(done), done.stderr
 
 
+DEVICE = """
+int MPIX_Query_cuda_support(void) { return 1; }
+int cuInit(unsigned flags) { return (int)flags; }
+"""
+
+
+@pytest.mark.parametrize("on, loaded", [("auto", True), ("auto", False), ("no", True)])
+def test_device_memory_is_a_fact_of_all_ranks(build, tmp_path, on, loaded):
+    """A GPU's library, made up here, in one rank: no rank touches buffers by itself."""
+    source, library = tmp_path / "device.c", tmp_path / "libdevice.so"
+    source.write_text(DEVICE)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    env = {"CRESTA_IMPL": "*=shm", "CRESTA_DEVICE_MEMORY": on}
+    done = run(build, "script", "allreduce=8", "bcast=100000", env=env,
+               rank_env={1: {"LD_PRELOAD": str(library)}} if loaded else None)
+    good(done)
+    assert ("nonblock runs instead" in done.stderr) == (on == "auto" and loaded), done.stderr
+
+
 def launch(build, with_library):
     """The words that start the program preloaded on some of two ranks."""
     library = build / "lib" / "libcrestacoll-preload.so"
