@@ -152,6 +152,8 @@ void cco_kept_settle(cco_notes *notes, const MPI_Request requests[])
     for (int i = 0; i < notes->count; i++)
         if (requests[list[i].place] == MPI_REQUEST_NULL)
             cco_kept_free(take_out(list[i].request, list[i].serial));
+    if (notes->count > 0)
+        cco_helper_let_out();
     free(notes->many);
 }
 

@@ -264,11 +264,12 @@ void cco_helper_be_wary(void)
     __atomic_store_n(&cco_helper_is_wary, true, __ATOMIC_RELAXED);
 }
 
-/* It asks after it has said that it is in there, and who holds looks after having said so. */
+/* It asks after it has said that it is in there, and who holds, or ends what was under way, looks
+ * after having said so. */
 bool cco_helper_enter_mpi(void)
 {
     __atomic_store_n(&inside, true, __ATOMIC_SEQ_CST);
-    return __atomic_load_n(&held, __ATOMIC_SEQ_CST) <= 0 &&
+    return !is_idle() && __atomic_load_n(&held, __ATOMIC_SEQ_CST) <= 0 &&
            !__atomic_load_n(&held_call, __ATOMIC_SEQ_CST);
 }
 
@@ -280,6 +281,12 @@ void cco_helper_leave_mpi(void)
 static void wait_outside(void)
 {
     while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+void cco_helper_let_out(void)
+{
+    while (is_idle() && __atomic_load_n(&inside, __ATOMIC_SEQ_CST))
         sched_yield();
 }
 
