@@ -58,8 +58,8 @@ void cco_helper_leave_mpi(void);
 void cco_helper_stop(void);
 
 /* After the end of an operation, before the program knows of it: if it was the last that is under
- * way, returns when the helper is out of the MPI, where it does not come again before the next.  For
- * what the program calls now may end the MPI, without a word to us (PMPI_Finalize by a tool,
+ * way, returns when the helper is out of the MPI, where it does not come again before the next.
+ * What the program calls now may end the MPI, without a word to us (PMPI_Finalize,
  * MPI_Session_finalize), and MPICH takes no locks from then on. */
 void cco_helper_let_out(void);
 
