@@ -18,6 +18,23 @@ foreach(model IN LISTS models)
                   ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=${model}" COMMAND leaves_plain)
 endforeach()
 
+# The same by exceptions of C++, where there is a compiler; the project is of C and Fortran only.
+find_program(CRESTA_TEST_CXX NAMES c++ g++ clang++)
+if(CRESTA_TEST_CXX AND NOT CRESTA_SANITIZE)
+  set(throws "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/throws")
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
+  add_custom_command(OUTPUT "${throws}" VERBATIM
+    COMMAND "${CRESTA_TEST_CXX}" "${CMAKE_CURRENT_SOURCE_DIR}/throws.cpp" -o "${throws}" ${includes}
+            "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_BINARY_DIR}/include"
+            "$<TARGET_FILE:crestacoll_shared>" ${MPI_C_LIBRARIES}
+            "-Wl,-rpath,$<TARGET_FILE_DIR:crestacoll_shared>"
+    DEPENDS throws.cpp crestacoll_shared)
+  add_custom_target(throws ALL DEPENDS "${throws}")
+  foreach(model IN LISTS models)
+    cresta_mpi_test(NAME throws-${model} RANKS 2 ENV "CRESTA_IMPL=*=${model}" COMMAND "${throws}")
+  endforeach()
+endif()
+
 # Operations of programs below MPI_THREAD_MULTIPLE stay on their thread.
 cresta_test_program(own_op own_op.c)
 cresta_plain_program(own_op_plain own_op.c)
