@@ -50,3 +50,22 @@ if(CRESTA_MPI_FAMILY STREQUAL "mpich" AND NOT CRESTA_MPI_IS_INTEL)
 endif()
 set_tests_properties(${crowds} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS mpi PROCESSORS 2
   ENVIRONMENT "${CRESTA_TEST_ENV};CRESTA_FALLBACK=silent")
+
+cresta_test_program(pool pool.c)
+foreach(ranks IN ITEMS 2 3 4)
+  cresta_mpi_test(NAME pool-${ranks} RANKS ${ranks} COMMAND pool)
+endforeach()
+foreach(what IN ITEMS copy peace)
+  cresta_mpi_test(NAME limits-no-${what} RANKS 3 COMMAND limits refused ${what} before)
+endforeach()
+set(full ${CRESTA_LAUNCH})
+if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
+  list(APPEND full --mca btl tcp,self --mca btl_tcp_if_include lo)
+endif()
+string(JOIN " " full ${full} -n 3 $<TARGET_FILE:limits> full)
+add_test(NAME limits-full COMMAND bash -c
+  "unshare -m true || { echo 'skipped: no name space of mounts (not root?)'; exit 77; }; \
+   unshare -m bash -c 'mount -t tmpfs -o size=32m tmpfs /dev/shm && exec ${full}'")
+set_tests_properties(limits-full PROPERTIES TIMEOUT 60 LABELS mpi ENVIRONMENT
+  "${CRESTA_TEST_ENV}" PROCESSORS 2)
+set_tests_properties(limits-full limits-no-copy limits-no-peace PROPERTIES SKIP_RETURN_CODE 77)
