@@ -51,18 +51,15 @@ void cco_async_begin(void)
     cco_fact_help(help);
 }
 
+/* Where it must stay out of the MPI, what passes through memory moves all the same: other ranks
+ * count on that. */
 static bool look(long *due)
 {
-    const bool calls_mpi = cco_async();
-    bool moved = false;
-    if (!calls_mpi) {
-        moved = cco_flights_move(false);
-    } else if (cco_helper_enter_mpi()) {
-        cco_move_all();
-        moved = cco_flights_move(true);
-    }
+    const bool calls_mpi = cco_async() && cco_helper_enter_mpi();
     if (calls_mpi)
-        cco_helper_leave_mpi();
+        cco_move_all();
+    const bool moved = cco_flights_move(calls_mpi);
+    cco_helper_leave_mpi();
     *due = cco_flights_due();
     return moved;
 }

@@ -137,7 +137,8 @@ static bool look(bool calls_mpi)
     bool moved = false;
     for (cco_flight **link = &running; *link != NULL;) {
         cco_flight *f = *link;
-        if (!cco_flight_move(f, &moved)) {
+        const bool may = calls_mpi || f->runway != NULL;
+        if (!may || !cco_flight_move(f, &moved)) {
             link = &f->next;
             continue;
         }

@@ -20,8 +20,7 @@ static inline bool cco_flights_any(void)
 }
 
 /* Looks at all once; at once returns where another thread is at it.  True if one moved.  Who may
- * not call the MPI leaves the ends of flights to the next who may: no flight is on messages then.
- */
+ * not call the MPI leaves flights on messages, and the ends of all, to the next who may. */
 bool cco_flights_move(bool calls_mpi);
 
 /* When the next of those on messages is due, as of the last look: ns of CLOCK_MONOTONIC; 0 if

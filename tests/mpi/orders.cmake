@@ -17,6 +17,10 @@ foreach(impl IN ITEMS "os?via=get" "os?access=calls" "os?sync=pscw" "os?sync=fen
   cresta_mpi_test(NAME orders-${name} RANKS 2 COMMAND orders ${impl} free)
 endforeach()
 
+cresta_test_program(held held.c)
+cresta_mpi_test(NAME held RANKS 2 ENV CRESTA_ASYNC=thread COMMAND held)
+cresta_mpi_test(NAME held-not RANKS 2 COMMAND held)
+
 # What ranks know for themselves, perturbed: memory and threads that they do not get, cores that
 # they seem to lack, log levels, instruction sets, late starts.  Seeds say who disagrees in what.
 set(seed 0)
