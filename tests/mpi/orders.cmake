@@ -21,6 +21,11 @@ cresta_test_program(held held.c)
 cresta_mpi_test(NAME held RANKS 2 ENV CRESTA_ASYNC=thread COMMAND held)
 cresta_mpi_test(NAME held-not RANKS 2 COMMAND held)
 
+cresta_test_program(unused unused.c)
+foreach(ranks IN ITEMS 2 3)
+  cresta_mpi_test(NAME unused-${ranks} RANKS ${ranks} ENV CRESTA_IMPL=*=shm COMMAND unused)
+endforeach()
+
 # What ranks know for themselves, perturbed: memory and threads that they do not get, cores that
 # they seem to lack, log levels, instruction sets, late starts.  Seeds say who disagrees in what.
 set(seed 0)
