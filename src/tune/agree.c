@@ -11,6 +11,16 @@
 #include "core/mpi_compat.h"
 #include "core/settings.h"
 #include "core/wait.h"
+#include "core/world.h"
+#include "tune/presence.h"
+
+/* All ranks of MPI_COMM_WORLD have met in MPI_Init; of others nobody knows that they answer. */
+static void late(void *what)
+{
+    const MPI_Comm *comm = what;
+    if (!cco_in_world(*comm))
+        cco_presence_tell(*comm);
+}
 
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most)
 {
@@ -28,7 +38,7 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
     }
     int rc = PMPI_Iallreduce(mine, all, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
     if (rc == MPI_SUCCESS)
-        rc = cco_wait(&request);
+        rc = cco_wait_patiently(&request, CCO_PATIENCE, late, &comm);
     for (int i = 0; i < count; i++) {
         least[i] = all[2 * i];
         most[i] = ~all[2 * i + 1];

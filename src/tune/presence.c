@@ -85,12 +85,15 @@ void cco_presence_await(MPI_Comm world)
     pass_on(&m, GO);
 }
 
-void cco_presence_tell(void *what)
+void cco_presence_tell(MPI_Comm comm)
 {
-    char here[1600];
+    char here[1600], name[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+    PMPI_Comm_get_name(comm, name, &length);
     if (cco_neighbours(here, sizeof here))
-        cco_say("communicator '%s' waits in its first collective for ranks that do not answer."
+        cco_log(CCO_LOG_WARN,
+                "communicator '%s' waits in its first collective for ranks that do not answer."
                 " They may be late, or run without crestacoll, which must be in all ranks or in"
                 " none. On this host:%s",
-                (const char *)what, here);
+                name, here);
 }
