@@ -63,8 +63,10 @@ static void agree_on_help(cco_comm *state)
 void cco_begins_prepare(cco_comm *state)
 {
     if (cco_flights_possible(state)) {
-        if (!state->begins_ready)
+        if (!state->begins_ready) {
             agree_on_help(state);
+            state->told_split = 0; /* another runs from now on */
+        }
         state->begins_ready = true;
         cco_flights_prepare(state);
     }

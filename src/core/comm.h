@@ -51,7 +51,7 @@ typedef struct cco_comm {
     uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
     uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
     uint32_t untold; /* bit per collective: there is something to say first, or to stop for */
-    uint32_t told_split; /* bit per collective: what a split-phase call does was said */
+    uint32_t told_split; /* bit per collective: what a begin runs was said */
     uint32_t calls;      /* blocking calls so far, equal on all ranks */
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
