@@ -66,7 +66,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     cco_rules *rules = cco_rules_parse(spec, "CRESTA_Set_impl", error, sizeof error);
     if (check_everywhere(state, spec, error) != MPI_SUCCESS) {
         free(rules);
-        return refuse(comm, MPI_ERR_ARG);
+        return refuse(comm, cco_comm_refuse(state, MPI_ERR_ARG));
     }
     free(state->program_rules);
     state->program_rules = rules;

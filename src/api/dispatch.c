@@ -217,7 +217,7 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
     if (state->untold >> coll & 1 && !say_first(state, choice, call)) {
-        const int rc = cco_comm_unsupported(state);
+        const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
         PMPI_Comm_call_errhandler(state->comm, rc);
         return rc;
     }

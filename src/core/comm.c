@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/log.h"
 #include "core/mpi_compat.h"
@@ -156,10 +157,14 @@ cco_channel *cco_comm_channel(cco_comm *state)
     return &state->channel;
 }
 
-int cco_comm_unsupported(cco_comm *state)
+int cco_comm_refuse(cco_comm *state, int error)
 {
+    static bool waited;
+    enum { MOMENT_NS = 200 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
+    if (state->rank == 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
+        nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
     cco_all(true, state->comm);
-    return MPI_ERR_UNSUPPORTED_OPERATION;
+    return error;
 }
 
 void cco_comm_read_name(cco_comm *state)

@@ -95,9 +95,9 @@ void cco_comm_read_name(cco_comm *state);
  * if the MPI makes no communicator for it. */
 cco_channel *cco_comm_channel(cco_comm *state);
 
-/* What a call returns that all ranks refuse after rank 0 has said why: first waits for that, since
- * an error handler may end the job.  Collective; the caller calls the handler. */
-int cco_comm_unsupported(cco_comm *state);
+/* The error that a call returns which all ranks refuse after rank 0 has said why: first waits for
+ * that, since an error handler may end the job.  Collective; the caller calls the handler. */
+int cco_comm_refuse(cco_comm *state, int error);
 
 /* Drops the choices of every collective; what they recorded goes to the profile. */
 void cco_comm_drop_choices(cco_comm *state);

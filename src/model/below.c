@@ -26,7 +26,7 @@ int cco_run_below(const cco_model *model, cco_comm *state, const cco_call *call,
                 error ? "" : " runs instead");
     if (!error)
         return below->run(state, &way, call);
-    const int rc = cco_comm_unsupported(state);
+    const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
     PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }

@@ -134,7 +134,7 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
 static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
 {
     const int rc = cco_scheduled_settle(state, way, q, algo);
-    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_unsupported(state) : rc;
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_refuse(state, rc) : rc;
 }
 
 /* The plan for a call; its data packed, if need be. */
