@@ -55,7 +55,7 @@ def test_calls_that_are_refused_are_counted(crestacoll, build):
 
 
 def test_a_failing_operation_is_an_error(crestacoll, build):
-    words = "check alltoallv --impl p2p -n 2 --seconds 0.1 --timeout 5 --mpi".split()
+    words = "check alltoallv --impl p2p -n 2 --seconds 0.1 --timeout 15 --mpi".split()
     ran = crestacoll(*words, build.name, CRESTA_DEBUG="fail=9")
     assert ran.returncode == 1
     assert "Error in CRESTA_Alltoallv: p2p, rank " in ran.stdout
