@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "core/pause.h"
 #include "model/tower.h"
 
 struct cco_yard {
