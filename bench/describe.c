@@ -91,15 +91,14 @@ static void put_begins(const cco_model *model)
 {
     const cco_way way = {.model = model};
     const char *why = NULL;
-    const cco_course course = model->course != NULL ? model->course(NULL, &way, &why)
-                                                    : CCO_COURSE_NONE;
+    const cco_path path = model->path != NULL ? model->path(NULL, &way, &why) : CCO_PATH_NONE;
     json_field("begins",
-               course == CCO_COURSE_NONE ? "nonblock"
-               : why != NULL             ? "p2p"
-                                         : model->name,
+               path == CCO_PATH_NONE ? "nonblock"
+               : why != NULL         ? "p2p"
+                                     : model->name,
                ", ");
     json_field("begins_why", why != NULL ? why : "", ", ");
-    json_field("begins_level", course == CCO_COURSE_MESSAGES ? "MPI_THREAD_MULTIPLE" : "", ", ");
+    json_field("begins_level", path == CCO_PATH_MESSAGES ? "MPI_THREAD_MULTIPLE" : "", ", ");
 }
 
 static void put_models(void)

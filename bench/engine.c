@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "core/comm.h"
-#include "model/plan.h"
+#include "plan/plan.h"
 #include "model/registry.h"
 #include "transport/hook/hook.h"
 #include "transport/p2p/p2p.h"

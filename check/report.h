@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - where the checks say what they do and what is wrong.  Every program that is made of
- * them defines these functions: crestacoll-check in tell.c, the tests in tests/mpi/report.c. */
+ * them defines these functions: crestacoll-check in report.c, the tests in tests/mpi/report.c. */
 #ifndef CHECK_REPORT_H
 #define CHECK_REPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tell.c - see tell.h; and report.h for crestacoll-check. */
+/* report.c - see report.h; and report.h for crestacoll-check. */
 #include "tell.h"
 
 #include <signal.h>

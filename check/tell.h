@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tell.h - what crestacoll-check prints.  People read it, and so does
+/* report.h - what crestacoll-check prints.  People read it, and so does
  * python/crestacoll/checkjob.py; crestacoll-check-fortran prints the same lines:
  *
  *     trying: alltoallv=p2p:pairwise                       with --progress

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries_init.c - the small interposer for Fortran: MPI_Init, MPI_Init_thread, MPI_Finalize and
  * MPI_Pcontrol where they do not pass the C names. */
-#include "api/async.h"
+#include "api/progress.h"
 #include "api/process.h"
 #include "handles.h"
 
@@ -65,7 +65,7 @@ void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
 void mpi_init_f08_(MPI_Fint *ierror)
 {
-    MPI_Fint rc = MPI_SUCCESS, level = cco_async_level(MPI_THREAD_SINGLE), provided;
+    MPI_Fint rc = MPI_SUCCESS, level = cco_progress_thread_level(MPI_THREAD_SINGLE), provided;
     if (level > MPI_THREAD_SINGLE)
         pmpir_init_thread_f08_(&level, &provided, &rc);
     else
@@ -77,7 +77,7 @@ void mpi_init_f08_(MPI_Fint *ierror)
 
 void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
-    MPI_Fint rc = MPI_SUCCESS, level = cco_async_level(*required);
+    MPI_Fint rc = MPI_SUCCESS, level = cco_progress_thread_level(*required);
     pmpir_init_thread_f08_(&level, provided, &rc);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
@@ -87,7 +87,7 @@ void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr
 void mpi_finalize_f08_(MPI_Fint *ierror)
 {
     MPI_Fint rc = MPI_SUCCESS;
-    cco_async_end();
+    cco_progress_end();
     pmpir_finalize_f08_(&rc);
     cco_f_return(ierror, rc);
 }

@@ -9,7 +9,7 @@
 #include "core/log.h"
 #include "cresta_sp_coll.h"
 #include "handles.h"
-#include "model/tower.h"
+#include "progress/queue.h"
 #include "section.h"
 
 #include <stdlib.h>
@@ -46,11 +46,11 @@ typedef struct noted {
 static void note(noted *t, int count, MPI_Fint *requests)
 {
     MPI_Request room[FEW];
-    *t = (noted){.count = count, .requests = requests, .any = cco_kept_any()};
+    *t = (noted){.count = count, .requests = requests, .any = cco_pending_any()};
     if (!t->any)
         return;
     MPI_Request *list = c_requests(count, requests, room);
-    cco_kept_note(&t->notes, count, list);
+    cco_pending_note(&t->notes, count, list);
     free_requests(list, requests, room);
 }
 
@@ -61,17 +61,17 @@ static void settle(noted *t)
     if (!t->any)
         return;
     MPI_Request *list = c_requests(t->count, t->requests, room);
-    cco_kept_settle(&t->notes, list);
+    cco_pending_settle(&t->notes, list);
     free_requests(list, t->requests, room);
 }
 
-/* cco_all_over for Fortran's requests. */
+/* cco_all_complete for Fortran's requests. */
 static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
 {
     for (int one = 1; one && *at < count; *at += one) {
         const MPI_Request request = PMPI_Request_f2c(requests[*at]);
         int next = 0;
-        one = cco_all_over(1, &request, &next);
+        one = cco_all_complete(1, &request, &next);
     }
 }
 
@@ -86,8 +86,8 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
     void pmpi_##name##_ parameters __attribute__((weak));                                          \
     void pmpi_##name##_f08_ parameters __attribute__((weak));
 #define INTERPOSED(name, NAME, parameters, does)                                                   \
-    void mpi_##name##_ parameters does(pmpi_, _)                                                   \
-    void mpi_##name parameters __attribute__((alias("mpi_" #name "_")));                           \
+    void mpi_##name##_ parameters does(pmpi_, _) void mpi_##name parameters                        \
+        __attribute__((alias("mpi_" #name "_")));                                                  \
     void mpi_##name##__ parameters __attribute__((alias("mpi_" #name "_")));                       \
     void MPI_##NAME parameters __attribute__((alias("mpi_" #name "_")));                           \
     void mpi_##name##_f08_ parameters does(pmpi_, _f08_)
@@ -103,7 +103,7 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
     {                                                                                              \
         noted t;                                                                                   \
         note(&t, n, requests);                                                                     \
-        cco_flights_move(true);                                                                    \
+        cco_queue_progress(true);                                                                  \
         own;                                                                                       \
         settle(&t);                                                                                \
     }
@@ -116,7 +116,7 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
         bool ended = false;                                                                        \
         (void)f;                                                                                   \
         note(&t, n, requests);                                                                     \
-        for (int tries = CCO_ATTEND_FIRST; t.any && !ended && cco_attend(&tries);) {               \
+        for (int tries = CCO_PROGRESS_FIRST_TURN; t.any && !ended && cco_progress_turn(&tries);) { \
             test;                                                                                  \
             ended = FAILED(e) || (over);                                                           \
         }                                                                                          \
@@ -126,12 +126,12 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
     }
 
 #define OF_WAIT (MPI_Fint * r, void *s, MPI_Fint *e)
-#define OF_TEST (MPI_Fint * r, MPI_Fint *f, void *s, MPI_Fint *e)
-#define OF_WAITALL (MPI_Fint * n, MPI_Fint *r, void *s, MPI_Fint *e)
-#define OF_TESTALL (MPI_Fint * n, MPI_Fint *r, MPI_Fint *f, void *s, MPI_Fint *e)
-#define OF_WAITANY (MPI_Fint * n, MPI_Fint *r, void *i, void *s, MPI_Fint *e)
-#define OF_TESTANY (MPI_Fint * n, MPI_Fint *r, void *i, MPI_Fint *f, void *s, MPI_Fint *e)
-#define OF_SOME (MPI_Fint * n, MPI_Fint *r, MPI_Fint *o, void *i, void *s, MPI_Fint *e)
+#define OF_TEST (MPI_Fint * r, MPI_Fint * f, void *s, MPI_Fint *e)
+#define OF_WAITALL (MPI_Fint * n, MPI_Fint * r, void *s, MPI_Fint *e)
+#define OF_TESTALL (MPI_Fint * n, MPI_Fint * r, MPI_Fint * f, void *s, MPI_Fint *e)
+#define OF_WAITANY (MPI_Fint * n, MPI_Fint * r, void *i, void *s, MPI_Fint *e)
+#define OF_TESTANY (MPI_Fint * n, MPI_Fint * r, void *i, MPI_Fint *f, void *s, MPI_Fint *e)
+#define OF_SOME (MPI_Fint * n, MPI_Fint * r, MPI_Fint * o, void *i, void *s, MPI_Fint *e)
 
 OWN(wait, OF_WAIT)
 OWN(test, OF_TEST)
@@ -150,7 +150,7 @@ OWN(request_get_status, OF_TEST)
         noted t;                                                                                   \
         MPI_Fint at = 0;                                                                           \
         note(&t, *n, r);                                                                           \
-        for (int tries = CCO_ATTEND_FIRST; t.any && at < *n && cco_attend(&tries);)                \
+        for (int tries = CCO_PROGRESS_FIRST_TURN; t.any && at < *n && cco_progress_turn(&tries);)  \
             look_at(*n, r, &at);                                                                   \
         own##waitall##end(n, r, s, e);                                                             \
         settle(&t);                                                                                \

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "api/kept.h"
+#include "api/pending.h"
 #include "core/log.h"
 
 #if defined(OPEN_MPI)
@@ -94,10 +94,10 @@ void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Dataty
 {
     void *const send = (void *)c_sendtypes == (void *)sendtypes ? NULL : c_sendtypes;
     void *const recv = (void *)c_recvtypes == (void *)recvtypes ? NULL : c_recvtypes;
-    cco_kept *kept = send != NULL || recv != NULL ? calloc(1, sizeof *kept) : NULL;
-    if (kept == NULL)
+    cco_pending *pending = send != NULL || recv != NULL ? calloc(1, sizeof *pending) : NULL;
+    if (pending == NULL)
         return;
-    kept->types[0] = send;
-    kept->types[1] = recv;
-    cco_kept_add(kept, CCO_KEPT_ARRAYS, false, request);
+    pending->types[0] = send;
+    pending->types[1] = recv;
+    cco_pending_add(pending, CCO_PENDING_ARRAYS, false, request);
 }

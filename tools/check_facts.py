@@ -19,7 +19,7 @@ SOURCES = {
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"PMPI_Query_thread": {
-        "api/async.c": "becomes the fact `help`", "interpose/wait.c": "how this rank waits",
+        "api/progress.c": "becomes the fact `help`", "interpose/wait.c": "how this rank waits",
         "transport/rma/window.c": "agreed on by cco_all",
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",
@@ -32,7 +32,7 @@ SOURCES = {
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
     r"\bgetpid\(": {
-        "core/ending.c": "makes numbers unique, which rank 0 gives to all",
+        "core/teardown.c": "makes numbers unique, which rank 0 gives to all",
         "transport/shm/segment.c": "where the others find the memory",
         "tune/neighbours.c": "for a message",
     },
@@ -40,18 +40,18 @@ SOURCES = {
     r"cco_configured\.log\b|c->log\b": {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
         "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank looks",
-        "api/tell.c": "whether this rank prints", "api/split.c": "whether this rank prints",
+        "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
     r"\bcco_async(_help)?\(\)": {
-        "api/async.c": "its definition", "api/async.h": "its definition",
-        "api/kept.c": "what the thread of this rank looks at",
+        "api/progress.c": "its definition", "api/progress.h": "its definition",
+        "api/pending.c": "what the thread of this rank looks at",
         "api/split.c": "starts the thread for requests of the MPI's own",
         "api/split.h": "whether this rank remembers requests",
         "api/dispatch.c": "below, what begins run over is an agreed fact",
     },
     r"\bCCO_PRELOADED\b": {
         "core/config.h": "its definition", "core/facts.c": "becomes `linked` and `preloaded`",
-        "api/async.c": "becomes the fact `help`", "api/process.c": "agreed on in MPI_Init",
+        "api/progress.c": "becomes the fact `help`", "api/process.c": "agreed on in MPI_Init",
         "api/dispatch.c": "below, what begins run over is an agreed fact",
     },
     r"PMPI_Get_processor_name|\bgethostname\(": {},

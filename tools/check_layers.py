@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    core < sched < {algo, transport, native} < model < tune < api
+    core < sched < {algo, transport, native} < plan < model < progress < tune < api
     < {interpose, fortran, bench, check} < python
 """
 import re
 
 from sources import ROOT, Report, files
 
-RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "model": 3, "tune": 4,
-        "api": 5, "interpose": 6, "fortran": 6, "bench": 6, "check": 6}
+RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "plan": 3, "model": 4,
+        "progress": 5, "tune": 6, "api": 7, "interpose": 8, "fortran": 8, "bench": 8, "check": 8}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 

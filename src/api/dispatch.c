@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/async.h"
-#include "api/kept.h"
+#include "api/progress.h"
+#include "api/pending.h"
 #include "api/split.h"
-#include "api/tell.h"
+#include "api/report.h"
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/facts.h"
 #include "core/guard.h"
-#include "core/helper.h"
+#include "core/progress_thread.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
 #include "core/wait.h"
-#include "model/flight.h"
+#include "progress/operation.h"
 #include "native/calls.h"
 #include "transport/caf/caf.h"
 #include "tune/agree.h"
@@ -50,10 +50,10 @@ static void set_up(cco_comm *state)
 
 /* The thread is started before its ranks agree on what it does: it may be refused on one of them.
  */
-static void agree_on_help(cco_comm *state)
+static void agree_on_progress(cco_comm *state)
 {
     uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
-    cco_async_start();
+    cco_progress_start();
     cco_facts_mine(words);
     if (cco_agree(state->comm, words, CCO_FACT_WORDS, least, most) != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
@@ -62,17 +62,17 @@ static void agree_on_help(cco_comm *state)
 
 void cco_begins_prepare(cco_comm *state)
 {
-    if (cco_flights_possible(state)) {
+    if (cco_operations_possible(state)) {
         if (!state->begins_ready) {
-            agree_on_help(state);
-            state->told_split = 0; /* another runs from now on */
+            agree_on_progress(state);
+            state->reported_begin = 0; /* another runs from now on */
         }
         state->begins_ready = true;
-        cco_flights_prepare(state);
+        cco_operations_prepare(state);
     }
     if (state->begins_wanted) {
         state->plain = state->plain_then;
-        state->untold = state->untold_then;
+        state->to_report = state->to_report_then;
     }
     state->begins_wanted = false;
 }
@@ -80,12 +80,12 @@ void cco_begins_prepare(cco_comm *state)
 void cco_begins_want(cco_comm *state)
 {
     cco_fact_begins();
-    if (state->begins_wanted || state->begins_ready || state->facts.help == CCO_HELP_NONE)
+    if (state->begins_wanted || state->begins_ready || state->facts.progress == CCO_PROGRESS_NONE)
         return;
     state->plain_then = state->plain;
-    state->untold_then = state->untold;
+    state->to_report_then = state->to_report;
     state->plain = 0;
-    state->untold = (1u << CCO_COLLECTIVES) - 1;
+    state->to_report = (1u << CCO_COLLECTIVES) - 1;
     state->begins_wanted = true;
 }
 
@@ -127,8 +127,8 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (cco_guarded() ||
-        !(cco_recording || (CCO_PRELOADED && cco_async()) || cco_helper_wary()))
+    if (cco_guarded() || !(cco_recording || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
+                           cco_progress_thread_runs_no_ops()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -205,8 +205,8 @@ static bool say_first(cco_comm *state, const cco_choice *choice, const cco_call 
 {
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    return !(state->untold >> call->coll & 1) ||
-           cco_tell(state, choice, call->coll, cco_bytes(call, state->rank, state->size));
+    return !(state->to_report >> call->coll & 1) ||
+           cco_report_choice(state, choice, call->coll, cco_bytes(call, state->rank, state->size));
 }
 
 /* With the implementation that the rules choose. */
@@ -216,13 +216,13 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     const bool sized = state->sized >> coll & 1;
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     cco_choice *choice = cco_choose(state, coll, bytes);
-    if (state->untold >> coll & 1 && !say_first(state, choice, call)) {
+    if (state->to_report >> coll & 1 && !say_first(state, choice, call)) {
         const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
         PMPI_Comm_call_errhandler(state->comm, rc);
         return rc;
     }
     return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
-                                          : run_recorded(state, choice, call, bytes);
+                         : run_recorded(state, choice, call, bytes);
 }
 
 int cco_dispatch(cco_comm *state, const cco_call *call)
@@ -252,16 +252,17 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
               MPI_Request *request)
 {
     const uint64_t start = cco_start_clock(state);
-    const bool holds = cco_kept_hold(call); /* a persistent one for good */
+    const bool holds = cco_pending_hold(call); /* a persistent one for good */
     int rc;
     if (mode == CCO_PERSISTENT)
         rc = cco_native_persistent(call, info, request);
-    else if (!CCO_PRELOADED || !cco_async() || !cco_start_helped(call, request, &rc))
+    else if (!CCO_PRELOADED || !cco_progress_calls_mpi() ||
+             !cco_start_progressed(call, request, &rc))
         rc = cco_start_nonblocking(call, request);
     if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
-        cco_kept_add(NULL, CCO_KEPT_MPIS, true, *request);
+        cco_pending_add(NULL, CCO_PENDING_MPIS, true, *request);
     else if (holds && rc != MPI_SUCCESS)
-        cco_helper_hold(-1);
+        cco_progress_thread_hold(-1);
     cco_start_count(cco_recording ? state : NULL, mode, call, start);
     return rc;
 }

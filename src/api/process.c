@@ -9,13 +9,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/async.h"
+#include "api/progress.h"
 #include "api/dispatch.h"
-#include "api/kept.h"
+#include "api/pending.h"
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/config.h"
-#include "core/ending.h"
+#include "core/teardown.h"
 #include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
@@ -42,20 +42,20 @@ static bool coarrays; /* a rule names caf: they begin here, before any call on s
 
 static void move(void)
 {
-    cco_async_move();
+    cco_progress_all();
 }
 
 /* From now on the MPI can be moved, also while we wait. */
 static void start_moving(void)
 {
-    cco_move_begin();
-    cco_pause_moves(move);
+    cco_mpi_progress_begin();
+    cco_pause_set_progress(move);
 }
 
 static void stop_moving(void)
 {
-    cco_pause_moves(NULL);
-    cco_move_end();
+    cco_pause_set_progress(NULL);
+    cco_mpi_progress_end();
 }
 
 static void set_phase(cco_phase phase)
@@ -99,7 +99,7 @@ static void read_environment(void)
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
     wishes = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
-            !cco_rules_are_plain(builtin);
+             !cco_rules_are_plain(builtin);
     coarrays = name_caf(user) || name_caf(builtin);
     cco_choose_from(user, builtin);
 }
@@ -151,14 +151,14 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (cco_profiled)
         write_profile();
     set_phase(CCO_IDLE);
-    cco_async_end();
+    cco_progress_end();
     cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
-    cco_endings_collect();
+    cco_teardowns_collect();
     cco_comm_end();
     cco_windows_free(true);
-    cco_endings_run();
+    cco_teardowns_run();
     cco_pool_empty();
-    cco_kept_end();
+    cco_pending_end();
     cco_ask_end();
     stop_moving();
     return MPI_SUCCESS;
@@ -211,7 +211,7 @@ static void begin_together(int rank)
     if (rank == 0)
         report_loaded();
     if (asked || wanted[1])
-        cco_wait_look_around(MPI_COMM_WORLD);
+        cco_wait_detect_crowding(MPI_COMM_WORLD);
 }
 
 void cco_process_begin(void)
@@ -228,9 +228,9 @@ void cco_process_begin(void)
         if (cco_configured.profile != NULL)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
-        cco_async_begin();
+        cco_progress_begin();
         /* Which operations of the program are under way counts even if nothing is asked. */
-        set_phase(asked || awake || cco_helper_wary() ? CCO_ACTIVE : CCO_IDLE);
+        set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE : CCO_IDLE);
         begun = first = true;
     }
     pthread_mutex_unlock(&lock);
@@ -256,8 +256,7 @@ static void warn_no_profile(void)
 {
     int rank = 0;
     if (!world_rank(&rank))
-        cco_log(CCO_LOG_WARN,
-                "no profile of what comes before MPI_Init: it is not for sessions");
+        cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it is not for sessions");
     else if (rank == 0)
         cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll: link"
                               " it before the MPI library (mpicc ... -lcrestacoll does)");

@@ -5,14 +5,14 @@
 #include <time.h>
 
 #include "api/dispatch.h"
-#include "api/tell.h"
+#include "api/report.h"
 #include "core/facts.h"
 #include "core/pause.h"
 #include "core/wait.h"
-#include "model/flight.h"
-#include "model/frame.h"
-#include "model/tower.h"
-#include "model/yard.h"
+#include "progress/operation.h"
+#include "plan/bound.h"
+#include "progress/queue.h"
+#include "progress/operation_pool.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -23,7 +23,7 @@ static void tell(const cco_call *call)
 {
     cco_comm *state = cco_configured.log >= CCO_LOG_INFO ? cco_comm_find(call->comm) : NULL;
     if (state != NULL && state->ready)
-        cco_tell_split(state, call);
+        cco_report_begin(state, call);
 }
 
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
@@ -35,20 +35,20 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 /* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
  * none holds.  What is wrong with the arguments the MPI's own call says, before anything of ours
  * counts this begin: the next one may be right. */
-static cco_course course_of(const cco_call *call, cco_comm **state, cco_choice **choice)
+static cco_path path_of(const cco_call *call, cco_comm **state, cco_choice **choice)
 {
     const char *why;
     *state = cco_comm_find(call->comm);
     *choice = NULL;
     if (*state == NULL || !(*state)->ready || (*state)->inter) {
         cco_fact_begins();
-        return CCO_COURSE_NONE;
+        return CCO_PATH_NONE;
     }
     *choice = cco_split_choice(*state, call);
-    if (cco_flight_wants(*state, &(*choice)->way, call))
+    if (cco_operation_needs_prepare(*state, &(*choice)->way, call))
         cco_begins_want(*state);
-    const cco_course course = cco_flight_course(*state, &(*choice)->way, call, &why);
-    return course != CCO_COURSE_NONE && cco_frame_is_fine(*state, call) ? course : CCO_COURSE_NONE;
+    const cco_path path = cco_operation_path(*state, &(*choice)->way, call, &why);
+    return path != CCO_PATH_NONE && cco_bound_is_valid(*state, call) ? path : CCO_PATH_NONE;
 }
 
 /* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
@@ -58,9 +58,9 @@ static bool allowed(const cco_comm *state, const cco_choice *choice, const cco_c
         return true;
     const char *why = choice->refused;
     if (why == NULL)
-        why = cco_flight_lacks(state, &choice->way, call);
+        why = cco_operation_lacks(state, &choice->way, call);
     if (why != NULL)
-        cco_tell_stray(state, choice, call->coll, why);
+        cco_report_forbidden_begin(state, choice, call->coll, why);
     return why == NULL;
 }
 
@@ -76,10 +76,10 @@ static int unsupported(const cco_comm *state, const cco_call *call)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int start_flight(cco_comm *state, const cco_way *way, const cco_call *call,
-                        cco_course course, MPI_Request *request)
+static int start_flight(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
+                        MPI_Request *request)
 {
-    const int rc = cco_flight_begin(state, way, call, course, request);
+    const int rc = cco_operation_begin(state, way, call, path, request);
     if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
         return unsupported(state, call);
     if (rc != MPI_SUCCESS)
@@ -87,17 +87,17 @@ static int start_flight(cco_comm *state, const cco_way *way, const cco_call *cal
     return rc;
 }
 
-bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc)
+bool cco_start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
     cco_choice *choice;
     cco_comm *ready;
-    const cco_course course = course_of(call, &ready, &choice);
+    const cco_path path = path_of(call, &ready, &choice);
     tell(call);
-    if (course != CCO_COURSE_MESSAGES || !ready->facts.preloaded)
+    if (path != CCO_PATH_MESSAGES || !ready->facts.preloaded)
         return false;
-    *rc = start_flight(ready, &choice->way, call, course, request);
+    *rc = start_flight(ready, &choice->way, call, path, request);
     if (*rc == MPI_SUCCESS)
-        cco_kept_add(NULL, CCO_KEPT_OURS, false, *request);
+        cco_pending_add(NULL, CCO_PENDING_OURS, false, *request);
     return true;
 }
 
@@ -108,66 +108,66 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     tell(call);
-    const cco_course course = course_of(call, &ready, &choice);
+    const cco_path path = path_of(call, &ready, &choice);
     if (!allowed(ready, choice, call)) {
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
         return unsupported(ready, call);
     }
-    if (cco_async())
-        cco_async_start();
+    if (cco_progress_calls_mpi())
+        cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
-    cco_kept *kept;
-    int rc = cco_keep(&ours, &kept);
-    if (rc == MPI_SUCCESS && course == CCO_COURSE_NONE) {
-        cco_keep_empty(&ours, kept);
-        rc = cco_keep_types(&ours, kept);
+    cco_pending *pending;
+    int rc = cco_copy_arrays(&ours, &pending);
+    if (rc == MPI_SUCCESS && path == CCO_PATH_NONE) {
+        cco_copy_empty(&ours, pending);
+        rc = cco_copy_types(&ours, pending);
     }
-    const bool holds = rc == MPI_SUCCESS && course == CCO_COURSE_NONE && cco_kept_hold(&ours);
+    const bool holds = rc == MPI_SUCCESS && path == CCO_PATH_NONE && cco_pending_hold(&ours);
     if (rc == MPI_SUCCESS)
-        rc = course != CCO_COURSE_NONE ? start_flight(ready, &choice->way, &ours, course, request)
-                                       : cco_start_nonblocking(&ours, request);
+        rc = path != CCO_PATH_NONE ? start_flight(ready, &choice->way, &ours, path, request)
+                                   : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
-        cco_kept_add(kept, course != CCO_COURSE_NONE ? CCO_KEPT_OURS : CCO_KEPT_MPIS, holds,
-                     *request);
+        cco_pending_add(pending, path != CCO_PATH_NONE ? CCO_PENDING_OURS : CCO_PENDING_MPIS, holds,
+                        *request);
     else
-        cco_kept_free(kept);
+        cco_pending_free(pending);
     if (rc != MPI_SUCCESS && holds)
-        cco_helper_hold(-1);
+        cco_progress_thread_hold(-1);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
     cco_start_count(cco_recording ? state : NULL, CCO_NONBLOCKING, call, start);
     return rc;
 }
 
-bool cco_attend(int *tries)
+bool cco_progress_turn(int *tries)
 {
-    if (*tries == CCO_ATTEND_FIRST)
+    if (*tries == CCO_PROGRESS_FIRST_TURN)
         *tries = 0;
     else
         cco_pause(tries);
-    cco_helper_spare();
-    if (!cco_flights_any())
+    cco_progress_thread_spare();
+    if (!cco_queue_any())
         return false;
-    if (cco_flights_move(true))
+    if (cco_queue_progress(true))
         *tries = 0;
     return true;
 }
 
-bool cco_all_over(int count, const MPI_Request requests[], int *at)
+bool cco_all_complete(int count, const MPI_Request requests[], int *at)
 {
     int over = 1;
     while (over && requests != NULL && *at < count) {
         const MPI_Request request = requests[*at];
-        cco_yard_hush(request);
+        cco_operation_only_test(request);
         if (request != MPI_REQUEST_NULL &&
             PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
             over = 1; /* its end says what is wrong */
         *at += over;
     }
-    cco_yard_hush(MPI_REQUEST_NULL);
+    cco_operation_only_test(MPI_REQUEST_NULL);
     return over;
 }
 
@@ -175,31 +175,31 @@ bool cco_all_over(int count, const MPI_Request requests[], int *at)
 static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
-    cco_kept_note(&notes, cco_kept_any() ? count : 0, requests);
+    cco_pending_note(&notes, cco_pending_any() ? count : 0, requests);
     const int rc = PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 int CRESTA_Coll_end(int count, MPI_Request requests[])
 {
-    int tries = CCO_ATTEND_FIRST, at = 0;
+    int tries = CCO_PROGRESS_FIRST_TURN, at = 0;
     do
-        cco_attend(&tries);
-    while (!cco_all_over(count, requests, &at));
+        cco_progress_turn(&tries);
+    while (!cco_all_complete(count, requests, &at));
     return end_all(count, requests);
 }
 
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)
 {
     int at = 0;
-    cco_flights_move(true);
-    *flag = cco_all_over(count, requests, &at);
+    cco_queue_progress(true);
+    *flag = cco_all_complete(count, requests, &at);
     return *flag ? end_all(count, requests) : MPI_SUCCESS;
 }
 
 int CRESTA_Progress(void)
 {
-    cco_flights_move(true);
-    return cco_move_all();
+    cco_queue_progress(true);
+    return cco_mpi_progress_all();
 }

@@ -5,8 +5,8 @@
 
 #include <limits.h>
 
-#include "api/async.h"
-#include "api/kept.h"
+#include "api/progress.h"
+#include "api/pending.h"
 #include "api/process.h"
 #include "core/comm.h"
 #include "core/config.h"
@@ -15,8 +15,8 @@
 /* True while a call without arrays is nothing but the MPI's own. */
 static inline bool cco_begin_is_plain(void)
 {
-    return cco_phase_now() == CCO_IDLE && !cco_configured.protect && !cco_async() &&
-           !cco_kept_any();
+    return cco_phase_now() == CCO_IDLE && !cco_configured.protect && !cco_progress_calls_mpi() &&
+           !cco_pending_any();
 }
 
 /* The rule that a begin goes by; the state is ready. */
@@ -24,22 +24,22 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
 
 /* One turn of a wait of the program that tests in a loop: pauses, but for the first time, and moves
  * what is ours.  False if nothing of ours is under way: then the MPI can wait by itself.  (It only
- * looks at its own, and nothing else would move ours before the helper gets a core.) */
-enum { CCO_ATTEND_FIRST = INT_MIN }; /* `*tries` before the first turn */
-bool cco_attend(int *tries);
+ * looks at its own, and nothing else would move ours before the progress thread gets a core.) */
+enum { CCO_PROGRESS_FIRST_TURN = INT_MIN }; /* `*tries` before the first turn */
+bool cco_progress_turn(int *tries);
 
 /* Looks at requests from number `*at` on, and counts it up; true when all are over.  It ends none,
  * and a wait that begins where it was looks at each but once.  (PMPI_Testall of MPICH 4.0 fails
  * where a persistent collective has ended, and its PMPI_Waitall where a request of ours has not and
  * another is null: docs/mpi-defects.md.) */
-bool cco_all_over(int count, const MPI_Request requests[], int *at);
+bool cco_all_complete(int count, const MPI_Request requests[], int *at);
 
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);
 
-/* For the non-blocking calls of a preloaded program, which has no begins, where the helper may call
- * the MPI: does the same, without copies.  False if our algorithms are not asked for; nothing has
- * begun then. */
-bool cco_start_helped(const cco_call *call, MPI_Request *request, int *rc);
+/* For the non-blocking calls of a preloaded program, which has no begins, where the progress thread
+ * may call the MPI: does the same, without copies.  False if our algorithms are not asked for;
+ * nothing has begun then. */
+bool cco_start_progressed(const cco_call *call, MPI_Request *request, int *rc);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* windows.c - CRESTA_Win_init, CRESTA_Win_finalize. */
 #include "api/dispatch.h"
-#include "core/ending.h"
+#include "core/teardown.h"
 #include "core/mpi_compat.h"
 #include "model/registry.h"
 #include "transport/rma/window.h"
@@ -48,9 +48,9 @@ static void let_go(cco_comm *state)
 /* Nothing collective may happen while states are locked: it comes afterwards. */
 int CRESTA_Win_finalize(void)
 {
-    cco_endings_collect();
+    cco_teardowns_collect();
     cco_comm_for_each(let_go);
     cco_windows_free(false);
-    cco_endings_run();
+    cco_teardowns_run();
     return MPI_SUCCESS;
 }

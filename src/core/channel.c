@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/ending.h"
+#include "core/teardown.h"
 #include "core/fresh.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -169,7 +169,7 @@ static carrier *make(MPI_Comm comm)
     carrier *c = calloc(1, sizeof *c);
     if (c == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for a communicator");
-    *c = (carrier){.comm = copy, .number = cco_ending_number(comm), .used = 1};
+    *c = (carrier){.comm = copy, .number = cco_teardown_number(comm), .used = 1};
     for (int i = 0; i < WORDS; i++)
         c->free[i] = UINT64_MAX;
     c->free[0] &= ~(uint64_t)1;

@@ -41,23 +41,23 @@ typedef struct cco_attached {
 typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
-    bool inter;      /* an intercommunicator: every call goes to the MPI */
-    cco_facts facts; /* what its ranks have agreed on, once they are ready */
-    bool ready;      /* ranks have agreed, choices are made */
-    bool begins_ready;  /* so is what begins run over (model/flight.h) */
-    bool begins_wanted; /* the next blocking call makes it ready: `untold` has all bits until then,
-                           and `plain` none */
-    uint32_t plain_then, untold_then; /* what they will be */
-    uint32_t plain;  /* bit per collective: straight to the MPI, nothing to record or say */
-    uint32_t sized;  /* bit per collective: the choice depends on the bytes, or they are recorded */
-    uint32_t untold; /* bit per collective: there is something to say first, or to stop for */
-    uint32_t told_split; /* bit per collective: what a begin runs was said */
-    uint32_t calls;      /* blocking calls so far, equal on all ranks */
+    bool inter;         /* an intercommunicator: every call goes to the MPI */
+    cco_facts facts;    /* what its ranks have agreed on, once they are ready */
+    bool ready;         /* ranks have agreed, choices are made */
+    bool begins_ready;  /* so is what begins run over (progress/operation.h) */
+    bool begins_wanted; /* the next blocking call makes it ready: `to_report` has all bits until
+                           then, and `plain` none */
+    uint32_t plain_then, to_report_then; /* what they will be */
+    uint32_t plain; /* bit per collective: straight to the MPI, nothing to record or say */
+    uint32_t sized; /* bit per collective: the choice depends on the bytes, or they are recorded */
+    uint32_t to_report; /* bit per collective: there is something to say first, or to stop for */
+    uint32_t reported_begin; /* bit per collective: what a begin runs was said */
+    uint32_t calls;          /* blocking calls so far, equal on all ranks */
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
-    cco_channel channel;   /* for our messages; none until it is needed */
-    void *program_rules;   /* what CRESTA_Set_impl said (tune/rules.h) */
+    cco_channel channel; /* for our messages; none until it is needed */
+    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
     struct cco_comm *previous, *next; /* all states, for the profile */
 } cco_comm;

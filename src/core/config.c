@@ -103,7 +103,7 @@ static void read_impl(cco_config *c)
 
 const char *const cco_log_names[3] = {"off", "warn", "info"};
 const char *const cco_fallback_names[3] = {"error", "warn", "silent"};
-const char *const cco_helping_names[3] = {"auto", "thread", "off"};
+const char *const cco_async_names[3] = {"auto", "thread", "off"};
 const char *const cco_device_names[3] = {"auto", "yes", "no"};
 
 /* The place of a variable's value in a list of three; `otherwise` and an error if it is none of
@@ -239,9 +239,8 @@ void cco_config_read(void)
     c->error[0] = '\0';
     read_impl(c);
     c->log = (cco_log_level)one_of(c, "CRESTA_LOG", cco_log_names, CCO_LOG_WARN);
-    c->fallback =
-        (cco_fallback)one_of(c, "CRESTA_FALLBACK", cco_fallback_names, CCO_FALLBACK_WARN);
-    c->async = (cco_helping)one_of(c, "CRESTA_ASYNC", cco_helping_names, CCO_HELPING_OFF);
+    c->fallback = (cco_fallback)one_of(c, "CRESTA_FALLBACK", cco_fallback_names, CCO_FALLBACK_WARN);
+    c->async = (cco_async_setting)one_of(c, "CRESTA_ASYNC", cco_async_names, CCO_ASYNC_OFF);
     read_wait(c);
     read_memory(c);
     read_store(c, "CRESTA_OS_WINDOW", CCO_DEFAULT_OS_WINDOW, &c->os_window);

@@ -29,12 +29,12 @@ typedef enum cco_fallback {
     CCO_FALLBACK_SILENT
 } cco_fallback;
 
-/* CRESTA_ASYNC: whether there is a helper thread. */
-typedef enum cco_helping {
-    CCO_HELPING_AUTO, /* where the program has asked for MPI_THREAD_MULTIPLE */
-    CCO_HELPING_THREAD,
-    CCO_HELPING_OFF
-} cco_helping;
+/* CRESTA_ASYNC: whether there is a progress thread. */
+typedef enum cco_async_setting {
+    CCO_ASYNC_AUTO, /* where the program has asked for MPI_THREAD_MULTIPLE */
+    CCO_ASYNC_THREAD,
+    CCO_ASYNC_OFF
+} cco_async_setting;
 
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
@@ -42,8 +42,8 @@ typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO 
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
-    unsigned long delay; /* seed */
-    unsigned long fail;  /* number of the operation */
+    unsigned long delay;    /* seed */
+    unsigned long fail;     /* number of the operation */
     unsigned long disagree; /* seed (core/facts.h) */
 } cco_debug;
 
@@ -66,7 +66,7 @@ typedef struct cco_config {
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
     cco_fallback fallback;
-    cco_helping async;
+    cco_async_setting async;
     size_t shm_memory; /* bytes for each process */
     bool protect;      /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
@@ -79,8 +79,8 @@ extern cco_config cco_configured;
 
 /* The values of CRESTA_LOG, CRESTA_FALLBACK and CRESTA_ASYNC, in the order of their enumerations.
  */
-extern const char *const cco_log_names[3], *const cco_fallback_names[3],
-    *const cco_helping_names[3], *const cco_device_names[3];
+extern const char *const cco_log_names[3],
+    *const cco_fallback_names[3], *const cco_async_names[3], *const cco_device_names[3];
 
 /* One row of env.def, for listings. */
 typedef struct cco_env_row {

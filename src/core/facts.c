@@ -8,7 +8,7 @@
 enum { REFUSED = 5 /* one in so many requests */ };
 
 static struct {
-    int help, crowded, begins;
+    int progress, crowded, begins;
 } mine;
 static uint64_t who; /* tells the ranks of a job apart */
 
@@ -17,9 +17,9 @@ void cco_facts_of(int rank)
     who = (uint64_t)rank + 1;
 }
 
-void cco_fact_help(cco_help help)
+void cco_fact_progress(cco_progress_level progress)
 {
-    __atomic_store_n(&mine.help, (int)help, __ATOMIC_RELAXED);
+    __atomic_store_n(&mine.progress, (int)progress, __ATOMIC_RELAXED);
 }
 
 void cco_fact_crowded(bool crowded)
@@ -60,8 +60,8 @@ bool cco_disagrees(void)
 void cco_facts_mine(uint64_t words[CCO_FACT_WORDS])
 {
     const bool turned = cco_disagrees();
-    const int help = __atomic_load_n(&mine.help, __ATOMIC_RELAXED);
-    words[0] = cco_disagrees() ? CCO_HELP_NONE : (uint64_t)help;
+    const int progress = __atomic_load_n(&mine.progress, __ATOMIC_RELAXED);
+    words[0] = cco_disagrees() ? CCO_PROGRESS_NONE : (uint64_t)progress;
     words[1] = (uint64_t)__atomic_load_n(&mine.crowded, __ATOMIC_RELAXED) ^ turned;
     words[2] = !CCO_PRELOADED;
     words[3] = (uint64_t)__atomic_load_n(&mine.begins, __ATOMIC_RELAXED);
@@ -70,7 +70,7 @@ void cco_facts_mine(uint64_t words[CCO_FACT_WORDS])
 
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most)
 {
-    *facts = (cco_facts){.help = (cco_help)least[0],
+    *facts = (cco_facts){.progress = (cco_progress_level)least[0],
                          .crowded = most[1] != 0,
                          .linked = least[2] != 0,
                          .preloaded = most[2] == 0,

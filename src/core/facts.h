@@ -12,15 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/helper.h"
+#include "core/progress_thread.h"
 
 typedef struct cco_facts {
-    cco_help help; /* what progress threads do: on the rank where they do least */
-    bool crowded;  /* ranks outnumber the cores that they may use, on some node */
+    cco_progress_level progress; /* what progress threads do: on the rank where they do least */
+    bool crowded;                /* ranks outnumber the cores that they may use, on some node */
     bool linked, preloaded; /* the library is so on all ranks: one may begin calls in two phases, in
                                the other non-blocking calls may be ours */
-    bool begins;   /* some program has begun such a call: make ready what they run over */
-    bool device;   /* buffers may lie in a GPU's memory, on some rank */
+    bool begins;            /* some program has begun such a call: make ready what they run over */
+    bool device;            /* buffers may lie in a GPU's memory, on some rank */
 } cco_facts;
 
 /* The facts as words, to be compared by cco_agree, and back: `least` and `most` of each word. */
@@ -29,7 +29,7 @@ void cco_facts_mine(uint64_t words[CCO_FACT_WORDS]);
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most);
 
 /* What this rank says of itself: called by those who find it out. */
-void cco_fact_help(cco_help help);
+void cco_fact_progress(cco_progress_level progress);
 void cco_fact_crowded(bool crowded);
 void cco_fact_begins(void);
 

@@ -20,15 +20,15 @@ typedef struct cco_param {
     const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
 } cco_param;
 
-/* What the schedule of a begin runs over (model/flight.h). */
-typedef enum cco_course {
-    CCO_COURSE_NONE,     /* there is none: the MPI's own non-blocking call */
-    CCO_COURSE_MESSAGES, /* sends and receives */
-    CCO_COURSE_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
-    CCO_COURSE_PUTS,     /* or that of a window, where the sender moves data, */
-    CCO_COURSE_GETS,     /* or the receiver */
-    CCO_COURSES
-} cco_course;
+/* What the schedule of a begin runs over (progress/operation.h). */
+typedef enum cco_path {
+    CCO_PATH_NONE,     /* there is none: the MPI's own non-blocking call */
+    CCO_PATH_MESSAGES, /* sends and receives */
+    CCO_PATH_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
+    CCO_PATH_PUTS,     /* or that of a window, where the sender moves data, */
+    CCO_PATH_GETS,     /* or the receiver */
+    CCO_PATHS
+} cco_path;
 
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */
 typedef struct cco_way {
@@ -43,7 +43,7 @@ typedef struct cco_model {
     const char *doc;     /* one line */
     const char *lacking; /* why this build cannot run it; NULL if it can */
     const struct cco_model
-        *below; /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
+        *below;   /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
     bool touches; /* the program's buffers, by the processor: not where they may be a GPU's */
     /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */
     const struct cco_algo *(*algorithms)(cco_coll coll, int i);
@@ -58,7 +58,7 @@ typedef struct cco_model {
     int (*run)(struct cco_comm *state, const cco_way *way, const cco_call *call);
     /* What its begins run over, if they can; `*why` if that is another model's.  The state may
      * be NULL: anywhere.  NULL itself: nothing. */
-    cco_course (*course)(const struct cco_comm *state, const cco_way *way, const char **why);
+    cco_path (*path)(const struct cco_comm *state, const cco_way *way, const char **why);
     /* CRESTA_Win_init and CRESTA_Win_finalize; `wanted` if a rule may bring calls.  Collective. May
      * be NULL. */
     void (*hold)(struct cco_comm *state, bool wanted);

@@ -19,7 +19,7 @@ enum {
 static int spins = SPINS_UNKNOWN;
 static void (*move)(void);
 
-void cco_pause_moves(void (*how)(void))
+void cco_pause_set_progress(void (*how)(void))
 {
     __atomic_store_n(&move, how, __ATOMIC_RELEASE);
 }
@@ -41,7 +41,7 @@ bool cco_pause_crowds(void)
     return spins == 0;
 }
 
-static void nap(void)
+static void back_off(void)
 {
     move_on();
     nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
@@ -53,7 +53,7 @@ void cco_pause(int *tries)
     if (now >= last) { /* stay here, and never overflow */
         *tries = now < last + LOOKS - 1 ? now + 1 : last;
         if (now == last)
-            nap();
+            back_off();
         return;
     }
     *tries = now + 1;

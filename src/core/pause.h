@@ -15,7 +15,7 @@ void cco_pause(int *tries);
 
 /* What a long wait does now and then: it lets the MPI move on what the program has under way there.
  * Whoever we wait for may be waiting for just that.  NULL, as at first: nothing. */
-void cco_pause_moves(void (*move)(void));
+void cco_pause_set_progress(void (*move)(void));
 
 /* Says whether this node has more ranks than cores they may use.  Until somebody does, waits spin
  * for a few looks only. */

@@ -63,7 +63,7 @@ static void tell_SHM_MEMORY(const cco_config *c, char *value)
 
 static void tell_ASYNC(const cco_config *c, char *value)
 {
-    put_text(value, cco_helping_names[c->async]);
+    put_text(value, cco_async_names[c->async]);
 }
 
 static void tell_PROTECTED_BUFFER(const cco_config *c, char *value)
@@ -128,7 +128,7 @@ static const struct {
     {"built-in rules", tell_built_in},
 };
 
-void cco_settings_tell(char *text)
+void cco_settings_report(char *text)
 {
     size_t used = 0;
     memset(text, 0, CCO_SETTINGS_ROOM); /* it is sent whole */
@@ -146,6 +146,6 @@ void cco_settings_tell(char *text)
 uint64_t cco_settings_hash(void)
 {
     char text[CCO_SETTINGS_ROOM];
-    cco_settings_tell(text);
+    cco_settings_report(text);
     return cco_hash(0, text);
 }

@@ -10,7 +10,7 @@
 enum { CCO_SETTINGS_ROOM = 6144 };
 
 /* Writes it to text[CCO_SETTINGS_ROOM].  Of a long value the start and its hash. */
-void cco_settings_tell(char *text);
+void cco_settings_report(char *text);
 
 /* All of it as one number. */
 uint64_t cco_settings_hash(void);

@@ -63,13 +63,13 @@ static int nothing_to_cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-void cco_move_begin(void)
+void cco_mpi_progress_begin(void)
 {
     if (PMPI_Grequest_start(query, nothing_to_free, nothing_to_cancel, NULL, &never) != MPI_SUCCESS)
         never = MPI_REQUEST_NULL;
 }
 
-void cco_move_end(void)
+void cco_mpi_progress_end(void)
 {
     if (never == MPI_REQUEST_NULL)
         return;
@@ -77,18 +77,18 @@ void cco_move_end(void)
     PMPI_Wait(&never, MPI_STATUS_IGNORE);
 }
 
-int cco_move(void)
+int cco_mpi_progress(void)
 {
     int done;
     return never != MPI_REQUEST_NULL ? PMPI_Request_get_status(never, &done, MPI_STATUS_IGNORE)
                                      : MPI_SUCCESS;
 }
 
-int cco_move_all(void)
+int cco_mpi_progress_all(void)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < MOVES && rc == MPI_SUCCESS; i++)
-        rc = cco_move();
+        rc = cco_mpi_progress();
     return rc;
 }
 
@@ -116,7 +116,7 @@ static int count_node(MPI_Comm node, int *ranks, int *cores)
     return rc;
 }
 
-void cco_wait_look_around(MPI_Comm world)
+void cco_wait_detect_crowding(MPI_Comm world)
 {
     MPI_Comm node;
     int ranks = 1, cores = 1;

@@ -14,16 +14,17 @@ enum { CCO_PATIENCE = 10 /* seconds */ };
 int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what);
 
 /* Moves on what is under way in the MPI, and returns at once: for those who come back soon, or once
- * in a while.  Works from cco_move_begin to cco_move_end, which is before MPI_Finalize. */
-void cco_move_begin(void);
-void cco_move_end(void);
-int cco_move(void);
-int cco_move_all(void);
+ * in a while.  Works from cco_mpi_progress_begin to cco_mpi_progress_end, which is before
+ * MPI_Finalize. */
+void cco_mpi_progress_begin(void);
+void cco_mpi_progress_end(void);
+int cco_mpi_progress(void);
+int cco_mpi_progress_all(void);
 
 /* True on all ranks if it is on each of them; collective.  False if the MPI fails. */
 bool cco_all(bool mine, MPI_Comm comm);
 
 /* Finds out whether this node has more ranks than cores they may use.  Collective over `world`. */
-void cco_wait_look_around(MPI_Comm world);
+void cco_wait_detect_crowding(MPI_Comm world);
 
 #endif

@@ -2,18 +2,18 @@
 /* init.c - the small interposer, in the linked library too: MPI_Init, MPI_Init_thread,
  * MPI_Finalize, MPI_Pcontrol.
  *
- * MPI_Finalize only ends the helper thread; the rest ends, and where it is passed by that too, with
- * an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
- * (api/next.h); one that has MPI_Init gets that, and the helper does without
+ * MPI_Finalize only ends the progress thread thread; the rest ends, and where it is passed by that
+ * too, with an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
+ * (api/next.h); one that has MPI_Init gets that, and the progress thread does without
  * MPI_THREAD_MULTIPLE. */
-#include "api/async.h"
+#include "api/progress.h"
 #include "api/next.h"
 #include "api/process.h"
 #include "core/mpi_compat.h"
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 {
-    const int level = cco_async_level(MPI_THREAD_SINGLE);
+    const int level = cco_progress_thread_level(MPI_THREAD_SINGLE);
     const bool tool = CCO_TOOL("MPI_Init", PMPI_Init) != NULL;
     int provided;
     const int rc = level > MPI_THREAD_SINGLE && !tool
@@ -27,7 +27,7 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     const int rc = CCO_CALL_NEXT(Init_thread,
-                                 (argc, argv, cco_async_level(required), provided));
+                                 (argc, argv, cco_progress_thread_level(required), provided));
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     return rc;
@@ -35,7 +35,7 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 
 CCO_EXPORT int MPI_Finalize(void)
 {
-    cco_async_end();
+    cco_progress_end();
     return CCO_CALL_NEXT(Finalize, ());
 }
 

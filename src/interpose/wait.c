@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait.c - MPI_Wait*, MPI_Test* and MPI_Request_get_status, in the linked library too: they move on
- * what is ours (model/tower.h), and let go of what was kept for a request (api/kept.h).
+ * what is ours (progress/queue.h), and let go of what was kept for a request (api/pending.h).
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way: only the MPI knows
  * which of the requests are inactive, that these never end a wait, and what the statuses are.
- * (MPI_Waitall, for which those are over, looks at them instead: cco_all_over says why.) */
+ * (MPI_Waitall, for which those are over, looks at them instead: cco_all_complete says why.) */
 #include "api/next.h"
 #include "api/split.h"
 #include "core/pause.h"
-#include "model/tower.h"
+#include "progress/queue.h"
 
 /* Tests, with `test` that sets `over` as it says, until then or until nothing of ours is under way;
  * afterwards `wait` for the rest. */
 #define CCO_WAIT(rc, test, over, wait)                                                             \
     do {                                                                                           \
         bool cco_over = false;                                                                     \
-        for (int tries = CCO_ATTEND_FIRST; !cco_over && cco_attend(&tries);) {                     \
+        for (int tries = CCO_PROGRESS_FIRST_TURN; !cco_over && cco_progress_turn(&tries);) {       \
             rc = test;                                                                             \
             cco_over = rc != MPI_SUCCESS || (over);                                                \
         }                                                                                          \
@@ -26,28 +26,28 @@
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Wait, (request, status));
     cco_notes notes;
     int rc, flag = 0;
-    cco_kept_note(&notes, 1, request);
+    cco_pending_note(&notes, 1, request);
     CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
-    cco_kept_settle(&notes, request);
+    cco_pending_settle(&notes, request);
     return rc;
 }
 
-/* For api/async.c. */
+/* For api/progress.c. */
 int cco_our_wait(MPI_Request *request, MPI_Status *status) __attribute__((alias("MPI_Wait")));
 
 CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Test, (request, flag, status));
     cco_notes notes;
-    cco_kept_note(&notes, 1, request);
-    cco_flights_move(true);
+    cco_pending_note(&notes, 1, request);
+    cco_queue_progress(true);
     const int rc = PMPI_Test(request, flag, status);
-    cco_kept_settle(&notes, request);
+    cco_pending_settle(&notes, request);
     return rc;
 }
 
@@ -69,86 +69,86 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses)
 
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
     cco_notes notes;
     int at = 0;
-    cco_kept_note(&notes, count, requests);
-    for (int tries = CCO_ATTEND_FIRST; at < count && cco_attend(&tries);)
-        cco_all_over(count, requests, &at);
+    cco_pending_note(&notes, count, requests);
+    for (int tries = CCO_PROGRESS_FIRST_TURN; at < count && cco_progress_turn(&tries);)
+        cco_all_complete(count, requests, &at);
     const int rc = wait_all(count, requests, statuses);
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
     cco_notes notes;
-    cco_kept_note(&notes, count, requests);
-    cco_flights_move(true);
+    cco_pending_note(&notes, count, requests);
+    cco_queue_progress(true);
     const int rc = PMPI_Testall(count, requests, flag, statuses);
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_notes notes;
     int rc, flag = 0;
-    cco_kept_note(&notes, count, requests);
+    cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testany(count, requests, index, &flag, status), flag,
              PMPI_Waitany(count, requests, index, status));
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                            MPI_Status *status)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
     cco_notes notes;
-    cco_kept_note(&notes, count, requests);
-    cco_flights_move(true);
+    cco_pending_note(&notes, count, requests);
+    cco_queue_progress(true);
     const int rc = PMPI_Testany(count, requests, index, flag, status);
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     int rc;
-    cco_kept_note(&notes, count, requests);
+    cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testsome(count, requests, done, indices, statuses), *done != 0,
              PMPI_Waitsome(count, requests, done, indices, statuses));
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!cco_kept_any())
+    if (!cco_pending_any())
         return CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
     cco_notes notes;
-    cco_kept_note(&notes, count, requests);
-    cco_flights_move(true);
+    cco_pending_note(&notes, count, requests);
+    cco_queue_progress(true);
     const int rc = PMPI_Testsome(count, requests, done, indices, statuses);
-    cco_kept_settle(&notes, requests);
+    cco_pending_settle(&notes, requests);
     return rc;
 }
 
 /* Ends nothing. */
 CCO_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
-    cco_flights_move(true);
+    cco_queue_progress(true);
     return CCO_CALL_NEXT(Request_get_status, (request, flag, status));
 }

@@ -6,7 +6,7 @@
 
 #include "core/config.h"
 #include "model/below.h"
-#include "model/lane.h"
+#include "model/stream_model.h"
 #include "model/registry.h"
 #include "native/calls.h"
 
@@ -18,13 +18,13 @@ enum { PUT, GET, VIAS };
  * on the other. */
 typedef struct own {
     struct {
-        cco_lane lane;
+        cco_stream_model streams;
         cco_caf area;
         bool there;
         unsigned calls; /* without an area */
         const char *why;
     } kept[VIAS];
-    cco_lane made[VIAS]; /* for coarrays of one call */
+    cco_stream_model made[VIAS]; /* for coarrays of one call */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -33,10 +33,10 @@ static void release(void *data)
 {
     own *o = data;
     for (int via = 0; via < VIAS; via++) {
-        cco_lane_close(&o->kept[via].lane);
-        cco_lane_empty(&o->kept[via].lane);
+        cco_stream_model_close(&o->kept[via].streams);
+        cco_stream_model_free(&o->kept[via].streams);
         cco_caf_free(&o->kept[via].area);
-        cco_lane_empty(&o->made[via]);
+        cco_stream_model_free(&o->made[via]);
     }
     free(o);
 }
@@ -74,7 +74,7 @@ static const char *keep(own *o, cco_comm *state, int via)
     o->kept[via].there = why == NULL;
     o->kept[via].why = why;
     if (why == NULL)
-        cco_lane_open(&o->kept[via].lane, &area->area, via == GET, state);
+        cco_stream_model_open(&o->kept[via].streams, &area->area, via == GET, state);
     return why;
 }
 
@@ -84,7 +84,7 @@ static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const char *why = keep(o, state, via);
     if (why != NULL)
         return cco_run_below(&cco_model_caf, state, call, why);
-    const int rc = cco_scheduled_run(&o->kept[via].lane.scheduled, state, way, call);
+    const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -96,15 +96,15 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const int via = (int)way->options[VIA];
     cco_caf area;
     const char *why = begin(state);
-    const size_t ring = cco_lane_ring(state, call, cco_configured.caf_buffer.bytes);
+    const size_t ring = cco_stream_model_ring(state, call, cco_configured.caf_buffer.bytes);
     const size_t share = cco_stream_share(state->size, ring);
     if (why == NULL)
         why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->comm);
     if (why != NULL)
         return cco_run_below(&cco_model_caf, state, call, why);
-    cco_lane_open(&o->made[via], &area.area, via == GET, state);
+    cco_stream_model_open(&o->made[via], &area.area, via == GET, state);
     const int rc = cco_scheduled_run(&o->made[via].scheduled, state, way, call);
-    cco_lane_close(&o->made[via]);
+    cco_stream_model_close(&o->made[via]);
     cco_caf_free(&area);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -113,7 +113,7 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    if (!cco_arguments_fine(state, call))
+    if (!cco_arguments_valid(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
     const long buffer = way->options[BUFFER];
@@ -130,11 +130,11 @@ static void hold(cco_comm *state, bool wanted)
 }
 
 /* OpenCoarrays locks the window for each put, and two threads must not at once. */
-static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     (void)state, (void)way;
     *why = "coarrays move in the calls of the program's thread only";
-    return CCO_COURSE_MESSAGES;
+    return CCO_PATH_MESSAGES;
 }
 
 static const cco_param options[CCO_OPTIONS + 1] = {
@@ -154,6 +154,6 @@ const cco_model cco_model_caf = {
     .algorithms = cco_algo_of,
     .options = options,
     .refuses = cco_scheduled_refuses,
-    .course = course,
+    .path = path,
     .hold = hold,
 };

@@ -4,7 +4,7 @@
 
 #include "core/config.h"
 #include "model/below.h"
-#include "model/lane.h"
+#include "model/stream_model.h"
 #include "model/registry.h"
 #include "native/calls.h"
 #include "transport/rma/epochs.h"
@@ -19,22 +19,22 @@ enum { DIRECT, CALLS };
 
 /* Memory and streams for one way to use it.  No two ways share them: a rank may still read what
  * came by the one when others already write by the other. */
-typedef struct line {
-    cco_lane lane;
+typedef struct link {
+    cco_stream_model streams;
     cco_window window;
     cco_epochs epochs;
     cco_fences fences;
-} line;
+} link;
 
-enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, FENCES, LINES };
+enum { PUTS, GETS, PUTS_BY_CALLS, GETS_BY_CALLS, EPOCHS, FENCES, LINKS };
 
 typedef struct own {
     struct {
-        line line;
+        link link;
         bool asked;      /* for its window: it is there, or never will be, */
         const char *why; /* because of this */
-    } kept[LINES];
-    line made[LINES];   /* for windows of one call */
+    } kept[LINKS];
+    link made[LINKS];   /* for windows of one call */
     bool held;          /* CRESTA_Win_init */
     bool looked, share; /* whether all ranks are on one node, once somebody has looked */
 } own;
@@ -42,10 +42,10 @@ typedef struct own {
 static const char own_key; /* its address is the key */
 
 /* Streams that were given up leave a window in which nobody knows what is where. */
-static void close_line(line *l, bool retire)
+static void close_link(link *l, bool retire)
 {
-    l->window.broken = l->lane.stream.broken;
-    cco_lane_close(&l->lane);
+    l->window.broken = l->streams.stream.broken;
+    cco_stream_model_close(&l->streams);
     (retire ? cco_window_retire : cco_window_free)(&l->window);
     cco_epochs_close(&l->epochs, retire);
     cco_fences_close(&l->fences, retire);
@@ -54,13 +54,13 @@ static void close_line(line *l, bool retire)
 static void release(void *data)
 {
     own *o = data;
-    for (int i = 0; i < LINES; i++) {
-        line *l = &o->kept[i].line;
+    for (int i = 0; i < LINKS; i++) {
+        link *l = &o->kept[i].link;
         l->window.held = l->epochs.words.held = l->epochs.data.held = l->fences.window.held =
             o->held;
-        close_line(l, true);
-        cco_lane_empty(&l->lane);
-        cco_lane_empty(&o->made[i].lane);
+        close_link(l, true);
+        cco_stream_model_free(&l->streams);
+        cco_stream_model_free(&o->made[i].streams);
     }
     free(o);
 }
@@ -80,19 +80,20 @@ static bool can_share(own *o, MPI_Comm comm)
     return o->share;
 }
 
-static const char *open_streams(line *l, int kind, cco_comm *state, size_t ring, bool share,
+static const char *open_streams(link *l, int kind, cco_comm *state, size_t ring, bool share,
                                 cco_window_life life)
 {
     const size_t zero = cco_stream_share(state->size, 0);
     const char *why = cco_window_make(&l->window, cco_stream_share(state->size, ring), zero,
                                       state->comm, share, life);
     if (why == NULL)
-        cco_lane_open(&l->lane, &l->window.area, kind == GETS || kind == GETS_BY_CALLS, state);
+        cco_stream_model_open(&l->streams, &l->window.area, kind == GETS || kind == GETS_BY_CALLS,
+                              state);
     return why;
 }
 
 /* NULL on all ranks, or on all why there is none. */
-static const char *open_line(own *o, line *l, int kind, cco_comm *state, size_t ring,
+static const char *open_link(own *o, link *l, int kind, cco_comm *state, size_t ring,
                              cco_window_life life)
 {
     const MPI_Comm comm = state->comm;
@@ -100,14 +101,13 @@ static const char *open_line(own *o, line *l, int kind, cco_comm *state, size_t 
     if (kind == FENCES) {
         why = cco_fences_open(&l->fences, ring, comm, life);
         if (why == NULL)
-            cco_scheduled_over(&l->lane.scheduled, &cco_transport_fences, &l->fences, state);
+            cco_scheduled_over(&l->streams.scheduled, &cco_transport_fences, &l->fences, state);
     } else if (kind == EPOCHS) {
         why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm), life);
         if (why == NULL)
-            cco_scheduled_over(&l->lane.scheduled, &cco_transport_epochs, &l->epochs, state);
+            cco_scheduled_over(&l->streams.scheduled, &cco_transport_epochs, &l->epochs, state);
     } else {
-        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm),
-                           life);
+        why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm), life);
     }
     return why;
 }
@@ -118,15 +118,15 @@ static const char *keep(own *o, int kind, cco_comm *state)
     const size_t bytes = cco_configured.os_window.bytes;
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
-        o->kept[kind].why = open_line(o, &o->kept[kind].line, kind, state,
+        o->kept[kind].why = open_link(o, &o->kept[kind].link, kind, state,
                                       cco_stream_ring(state->size, bytes), CCO_WINDOW_KEPT);
     }
     return o->kept[kind].why;
 }
 
-static int run_line(line *l, cco_comm *state, const cco_way *way, const cco_call *call)
+static int run_link(link *l, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    int rc = cco_scheduled_run(&l->lane.scheduled, state, way, call);
+    int rc = cco_scheduled_run(&l->streams.scheduled, state, way, call);
     if (way->options[SYNC] == FENCE) {
         const int end = cco_fences_end(&l->fences);
         rc = rc == MPI_SUCCESS ? end : rc;
@@ -145,13 +145,13 @@ static int told(const cco_call *call, int rc)
 /* With a window for this call only, as large as it needs. */
 static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const size_t ring = cco_lane_ring(state, call, cco_configured.os_window.bytes);
-    line *l = &o->made[kind];
-    const char *why = open_line(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
+    const size_t ring = cco_stream_model_ring(state, call, cco_configured.os_window.bytes);
+    link *l = &o->made[kind];
+    const char *why = open_link(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
     if (why != NULL)
         return cco_run_below(&cco_model_os, state, call, why);
-    const int rc = run_line(l, state, way, call);
-    close_line(l, false);
+    const int rc = run_link(l, state, way, call);
+    close_link(l, false);
     return told(call, rc);
 }
 
@@ -177,14 +177,14 @@ static int kind_of(const cco_way *way)
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    if (!cco_arguments_fine(state, call))
+    if (!cco_arguments_valid(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
     const int kind = kind_of(way);
     if (is_dynamic(o, way))
         return run_made(o, kind, state, way, call);
     const char *why = keep(o, kind, state);
-    return why == NULL ? told(call, run_line(&o->kept[kind].line, state, way, call))
+    return why == NULL ? told(call, run_link(&o->kept[kind].link, state, way, call))
                        : cco_run_below(&cco_model_os, state, call, why);
 }
 
@@ -198,7 +198,7 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
 }
 
 /* Windows that ranks reach by themselves. */
-static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     const own *o = state != NULL ? cco_comm_attached(state, &own_key) : NULL;
     const int kind = kind_of(way);
@@ -208,8 +208,8 @@ static cco_course course(const cco_comm *state, const cco_way *way, const char *
     else if (kind != PUTS && kind != GETS)
         *why = "what goes by calls of windows moves in blocking calls only";
     if (*why != NULL)
-        return CCO_COURSE_MESSAGES;
-    return kind == GETS ? CCO_COURSE_GETS : CCO_COURSE_PUTS;
+        return CCO_PATH_MESSAGES;
+    return kind == GETS ? CCO_PATH_GETS : CCO_PATH_PUTS;
 }
 
 /* CRESTA_Win_init: the window is static, and made now if a call may want it. */
@@ -228,8 +228,8 @@ static void let_go(cco_comm *state)
     if (o == NULL || !o->held)
         return;
     o->held = false;
-    for (int i = 0; i < LINES; i++) {
-        close_line(&o->kept[i].line, false);
+    for (int i = 0; i < LINKS; i++) {
+        close_link(&o->kept[i].link, false);
         o->kept[i].asked = false;
     }
 }
@@ -256,7 +256,7 @@ const cco_model cco_model_os = {
     .algorithms = cco_algo_of,
     .options = options,
     .refuses = refuses,
-    .course = course,
+    .path = path,
     .hold = hold,
     .let_go = let_go,
 };

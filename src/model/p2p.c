@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "model/registry.h"
-#include "model/scheduled.h"
+#include "plan/scheduled.h"
 #include "native/calls.h"
 
 typedef struct own {
@@ -42,7 +42,7 @@ static own *own_of(cco_comm *state)
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    if (!cco_arguments_fine(state, call))
+    if (!cco_arguments_valid(state, call))
         return cco_native_blocking(call);
     own *o = own_of(state);
     const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
@@ -51,11 +51,11 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     return rc;
 }
 
-static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     (void)state, (void)way;
     *why = NULL;
-    return CCO_COURSE_MESSAGES;
+    return CCO_PATH_MESSAGES;
 }
 
 const cco_model cco_model_p2p = {
@@ -66,5 +66,5 @@ const cco_model cco_model_p2p = {
     .below = &cco_model_nonblock,
     .algorithms = cco_algo_of,
     .refuses = cco_scheduled_refuses,
-    .course = course,
+    .path = path,
 };

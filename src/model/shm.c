@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "shm": data on boards that the ranks of a node share. */
+/* model "shm": data on slot rings that the ranks of a node share. */
 #include <stdlib.h>
 
 #include "core/config.h"
 #include "core/data.h"
 #include "model/below.h"
-#include "model/memo.h"
+#include "plan/call_cache.h"
 #include "model/registry.h"
-#include "model/scheduled.h"
+#include "plan/scheduled.h"
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
 #include "native/calls.h"
@@ -18,43 +18,42 @@
  * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
  * a core. */
 enum { SMALL, MIDDLE, LARGE, BOARDS };
-static const size_t slots[BOARDS] = {256, (8 << 10) + CCO_BOARD_LINE, (64 << 10) + CCO_BOARD_LINE};
-static const unsigned rings[BOARDS] = {CCO_BOARD_RING, CCO_BOARD_RING, 8};
-static const size_t rooms[BOARDS] = {256 - CCO_BOARD_HEAD,
-                                     (8 << 10) + CCO_BOARD_LINE - CCO_BOARD_HEAD,
-                                     (64 << 10) + CCO_BOARD_LINE - CCO_BOARD_HEAD};
+static const size_t slots[BOARDS] = {256, (8 << 10) + CCO_SLOT_LINE, (64 << 10) + CCO_SLOT_LINE};
+static const unsigned counts[BOARDS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
+static const size_t rooms[BOARDS] = {256 - CCO_SLOT_HEAD, (8 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD,
+                                     (64 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD};
 
 /* Memory is made in the first call that needs it: a communicator for barriers takes little. */
 typedef enum part { NEAR, FAR, PARTS } part;
-static const int first_board[PARTS + 1] = {SMALL, MIDDLE, BOARDS};
+static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, BOARDS};
 
 /* What repeated calls came to. */
 typedef struct kept {
-    cco_memo memo;
+    cco_cached_call cached;
     cco_flat plan;
 } kept;
 
 typedef struct own {
     cco_segment segments[PARTS];
     bool asked[PARTS]; /* for a segment: it is there, or never will be */
-    cco_board boards[BOARDS];
-    cco_workshop shop;
-    kept kept[CCO_MEMOS];
+    cco_slot_ring rings[BOARDS];
+    cco_workspace workspace;
+    kept kept[CCO_CACHED_CALLS];
     cco_shm_named named;
 } own;
 
 static const char own_key; /* its address is the key */
 
-/* Its calls are all counted below that of the board with most. */
+/* Its calls are all counted below that of the slot ring with most. */
 static void let_go(own *o, part part)
 {
     uint64_t mark = 0;
     int rank = 0;
     if (o->segments[part].memory == NULL)
         return;
-    for (int i = first_board[part]; i < first_board[part + 1]; i++) {
-        mark = o->boards[i].call > mark ? o->boards[i].call : mark;
-        rank = o->boards[i].rank;
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
+        mark = o->rings[i].call > mark ? o->rings[i].call : mark;
+        rank = o->rings[i].rank;
     }
     cco_pool_keep(&o->segments[part], mark, rank);
 }
@@ -64,46 +63,47 @@ static void release(void *data)
     own *o = data;
     for (int i = 0; i < PARTS; i++)
         let_go(o, (part)i);
-    for (int i = 0; i < CCO_MEMOS; i++)
-        cco_memo_empty(&o->kept[i].memo);
-    cco_workshop_empty(&o->shop);
+    for (int i = 0; i < CCO_CACHED_CALLS; i++)
+        cco_cached_call_free(&o->kept[i].cached);
+    cco_workspace_free(&o->workspace);
     cco_shm_named_free(&o->named);
     free(o);
 }
 
-/* Makes the boards of a part.  Each rank's share of the memory has its rings one after the other.
+/* Makes the slot rings of a part.  Each rank's share of the memory has its rings one after the
+ * other.
  */
-static void make_boards(own *o, cco_comm *state, part part)
+static void make_rings(own *o, cco_comm *state, part part)
 {
     cco_segment *segment = &o->segments[part];
     size_t share = 0;
-    for (int i = first_board[part]; i < first_board[part + 1]; i++)
-        share += cco_board_share(slots[i], rings[i]);
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
+        share += cco_slot_ring_share(slots[i], counts[i]);
     uint64_t mark = 0;
     if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
         return;
     size_t before = 0;
-    for (int i = first_board[part]; i < first_board[part + 1]; i++) {
-        o->boards[i] = (cco_board){.memory = segment->memory + before,
-                                   .share = segment->share,
-                                   .slot = slots[i],
-                                   .ring = rings[i],
-                                   .rank = state->rank,
-                                   .size = state->size,
-                                   .call = mark,
-                                   .passed_by = CCO_BOARD_ALL};
-        before += cco_board_share(slots[i], rings[i]);
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
+        o->rings[i] = (cco_slot_ring){.memory = segment->memory + before,
+                                      .share = segment->share,
+                                      .slot = slots[i],
+                                      .slots = counts[i],
+                                      .rank = state->rank,
+                                      .size = state->size,
+                                      .call = mark,
+                                      .passed_by = CCO_SLOT_READERS_ALL};
+        before += cco_slot_ring_share(slots[i], counts[i]);
     }
 }
 
-/* Whether there is memory for the boards of a call, the same on all ranks.  Collective when the
+/* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
  * first ones of their part are asked for. */
-static bool has_boards(own *o, cco_comm *state, const cco_flat *plan)
+static bool has_rings(own *o, cco_comm *state, const cco_flat *plan)
 {
-    const part part = plan->stage[0].board >= first_board[FAR] ? FAR : NEAR;
+    const part part = plan->stage[0].ring >= first_ring[FAR] ? FAR : NEAR;
     if (!o->asked[part]) {
         o->asked[part] = true;
-        make_boards(o, state, part);
+        make_rings(o, state, part);
     }
     return o->segments[part].memory != NULL;
 }
@@ -121,7 +121,7 @@ static int run_as_p2p(cco_comm *state, const cco_call *call)
 }
 
 /* Reductions need a type that is the same for ever on all ranks, and no gaps. */
-static bool takes(const cco_call *call)
+static bool round_ns(const cco_call *call)
 {
     return !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) ||
            (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
@@ -130,16 +130,16 @@ static bool takes(const cco_call *call)
 /* Memory of the program that need not be copied: small data are not worth looking for it. */
 static const cco_regions *regions_for(const cco_comm *state, const cco_flat *plan)
 {
-    return plan->stage[plan->stages - 1].board == LARGE ? cco_shm_memory_of(state) : NULL;
+    return plan->stage[plan->stages - 1].ring == LARGE ? cco_shm_memory_of(state) : NULL;
 }
 
-static int run_frame(cco_board *boards, const cco_flat *plan, const cco_frame *frame,
+static int run_bound(cco_slot_ring *rings, const cco_flat *plan, const cco_bound *bound,
                      const cco_regions *regions)
 {
-    int rc = cco_frame_fill(frame);
+    int rc = cco_bound_pack(bound);
     if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(boards, plan, &frame->problem, &frame->binding, regions);
-    return rc == MPI_SUCCESS ? cco_frame_drain(frame) : rc;
+        rc = cco_flat_run(rings, plan, &bound->problem, &bound->binding, regions);
+    return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
 static int run_below(cco_comm *state, const cco_call *call)
@@ -151,21 +151,20 @@ static int run_below(cco_comm *state, const cco_call *call)
 /* A call that is not remembered. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    cco_frame frame;
-    if (!takes(call))
+    cco_bound bound;
+    if (!round_ns(call))
         return run_as_p2p(state, call);
-    int rc = cco_frame_make(&frame, state, call, true, &o->shop);
+    int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     if (rc == MPI_SUCCESS) {
-        const cco_flat plan = cco_flat_plan(&frame.problem, rooms, BOARDS,
-                                            state->facts.crowded);
-        if (!has_boards(o, state, &plan)) {
-            cco_workshop_trim(&o->shop);
+        const cco_flat plan = cco_flat_plan(&bound.problem, rooms, BOARDS, state->facts.crowded);
+        if (!has_rings(o, state, &plan)) {
+            cco_workspace_trim(&o->workspace);
             return run_below(state, call);
         }
-        rc = run_frame(o->boards, &plan, &frame, regions_for(state, &plan));
-        if (rc == MPI_SUCCESS && cco_memo_write(&k->memo, 0, way, &frame, NULL))
+        rc = run_bound(o->rings, &plan, &bound, regions_for(state, &plan));
+        if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, &bound, NULL))
             k->plan = plan;
-        cco_workshop_trim(&o->shop);
+        cco_workspace_trim(&o->workspace);
     }
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -174,10 +173,10 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
 
 static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
 {
-    cco_memo *memo = &k->memo;
-    memo->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
-    memo->binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run(o->boards, &k->plan, &memo->problem, &memo->binding,
+    cco_cached_call *cached = &k->cached;
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    cached->binding.base[CCO_OUT] = call->recvbuf;
+    const int rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding,
                                 regions_for(state, &k->plan));
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -187,10 +186,10 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
-    kept *k = &o->kept[cco_memo_place(call)];
-    if (cco_memo_holds(&k->memo, 0, way, call))
+    kept *k = &o->kept[cco_cached_call_index(call)];
+    if (cco_cached_call_matches(&k->cached, 0, way, call))
         return run_again(state, o, k, call);
-    if (!cco_arguments_fine(state, call))
+    if (!cco_arguments_valid(state, call))
         return cco_native_blocking(call);
     if (way->algo == NULL)
         return run_new(o, k, state, way, call);
@@ -205,13 +204,13 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
     return size > CCO_FLAT_RANKS ? "there are more than 64 processes" : NULL;
 }
 
-/* The boards are of one call at a time: begins go over streams, with the preset algorithm if none
- * is named. */
-static cco_course course(const cco_comm *state, const cco_way *way, const char **why)
+/* The slot rings are of one call at a time: begins go over streams, with the preset algorithm if
+ * none is named. */
+static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     (void)state, (void)way;
     *why = NULL;
-    return CCO_COURSE_SEGMENT;
+    return CCO_PATH_SEGMENT;
 }
 
 const cco_model cco_model_shm = {
@@ -222,5 +221,5 @@ const cco_model cco_model_shm = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .refuses = refuses,
-    .course = course,
+    .path = path,
 };

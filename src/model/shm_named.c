@@ -31,21 +31,20 @@ bool cco_shm_named_there(cco_shm_named *named, cco_comm *state)
     if (named->asked)
         return named->segment.memory != NULL;
     named->asked = true;
-    if (!cco_segment_make(&named->segment, share, cco_configured.shm_memory,
-                          state->comm))
+    if (!cco_segment_make(&named->segment, share, cco_configured.shm_memory, state->comm))
         return false;
     if (!cco_all(open_area(named, state), state->comm)) {
         cco_shm_named_free(named);
         return false;
     }
-    cco_lane_open(&named->lane, &named->area, false, state);
+    cco_stream_model_open(&named->streams, &named->area, false, state);
     return true;
 }
 
 int cco_shm_named_run(cco_shm_named *named, cco_comm *state, const cco_way *way,
                       const cco_call *call)
 {
-    const int rc = cco_scheduled_run(&named->lane.scheduled, state, way, call);
+    const int rc = cco_scheduled_run(&named->streams.scheduled, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -53,8 +52,8 @@ int cco_shm_named_run(cco_shm_named *named, cco_comm *state, const cco_way *way,
 
 void cco_shm_named_free(cco_shm_named *named)
 {
-    cco_lane_close(&named->lane);
-    cco_lane_empty(&named->lane);
+    cco_stream_model_close(&named->streams);
+    cco_stream_model_free(&named->streams);
     cco_segment_free(&named->segment);
     free(named->area.shares);
     named->area.shares = NULL;

@@ -4,14 +4,14 @@
 #ifndef CCO_SHM_NAMED_H
 #define CCO_SHM_NAMED_H
 
-#include "model/lane.h"
+#include "model/stream_model.h"
 #include "transport/shm/segment.h"
 
 typedef struct cco_shm_named {
     bool asked; /* for the segment: it is there, or never will be */
     cco_segment segment;
     cco_area area;
-    cco_lane lane;
+    cco_stream_model streams;
 } cco_shm_named;
 
 /* True on all ranks if there is memory for it, made in the first call; collective. */

@@ -4,17 +4,17 @@
 #define CCO_MODELS_H
 
 #include "core/data.h"
-#include "core/helper.h"
+#include "core/progress_thread.h"
 #include "core/model.h"
 
 extern const cco_model cco_model_mpi, cco_model_nonblock, cco_model_persist;
 
 /* True for a reduction with an operation of the program, while which is under way in a non-blocking
- * call the helper may have to stay out of the MPI (cco_helper_hold_call). */
+ * call the progress thread may have to stay out of the MPI (cco_progress_thread_hold_call). */
 static inline bool cco_native_holds(const cco_call *call)
 {
-    return cco_helper_wary() && cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
-           !cco_op_predefined(call->op);
+    return cco_progress_thread_runs_no_ops() &&
+           cco_coll_infos[call->coll].properties & CCO_REDUCTION && !cco_op_predefined(call->op);
 }
 
 #endif

@@ -22,9 +22,9 @@ static int reduce(const cco_call *call)
 {
     if (!cco_native_holds(call))
         return start_and_wait(call);
-    cco_helper_hold_call(true);
+    cco_progress_thread_hold_call(true);
     const int rc = start_and_wait(call);
-    cco_helper_hold_call(false);
+    cco_progress_thread_hold_call(false);
     return rc;
 }
 

@@ -40,10 +40,10 @@ static int run_once(const cco_call *call, const cco_comm *state)
     cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
     const bool holds = cco_native_holds(&ours);
     if (holds)
-        cco_helper_hold_call(true);
+        cco_progress_thread_hold_call(true);
     const int rc = start_once(&ours);
     if (holds)
-        cco_helper_hold_call(false);
+        cco_progress_thread_hold_call(false);
     free(memory);
     return rc;
 }

@@ -46,7 +46,7 @@ enum { SMALL = 512, LARGE = 128 << 10 };
 
 struct cco_engine {
     const cco_transport *transport;
-    void *flight;
+    void *transfer;
     const cco_binding *binding;
     int at; /* the round that is open */
     int rounds;
@@ -181,9 +181,9 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
     e->locals = calloc(room, sizeof *e->locals);
     e->remotes = calloc(room, sizeof *e->remotes);
     if (e->ends != NULL && e->messages != NULL && e->locals != NULL && e->remotes != NULL)
-        e->flight = transport->open(shared, arrange(e, s));
+        e->transfer = transport->open(shared, arrange(e, s));
     e->at = e->rounds;
-    if (e->flight != NULL)
+    if (e->transfer != NULL)
         return e;
     cco_engine_free(e);
     return NULL;
@@ -193,10 +193,10 @@ void cco_engine_free(cco_engine *e)
 {
     if (e == NULL)
         return;
-    if (e->flight != NULL && e->at < e->rounds)
-        e->transport->abandon(e->flight);
-    if (e->flight != NULL)
-        e->transport->close(e->flight);
+    if (e->transfer != NULL && e->at < e->rounds)
+        e->transport->abandon(e->transfer);
+    if (e->transfer != NULL)
+        e->transport->close(e->transfer);
     free(e->ends);
     free(e->messages);
     free(e->locals);
@@ -216,8 +216,8 @@ static int start_messages(cco_engine *e, int first, int end)
     for (int i = first; i < end && rc == MPI_SUCCESS; i++) {
         const message *m = &e->messages[i];
         const cco_data data = data_of(e->binding, &m->data);
-        rc = m->sends ? e->transport->send(e->flight, m->peer, &data)
-                      : e->transport->recv(e->flight, m->peer, &data);
+        rc = m->sends ? e->transport->send(e->transfer, m->peer, &data)
+                      : e->transport->recv(e->transfer, m->peer, &data);
     }
     return rc;
 }
@@ -230,9 +230,9 @@ static int run_locals(cco_engine *e, int first, int end)
         const cco_data from = data_of(e->binding, &step->from);
         const cco_data to = data_of(e->binding, &step->to);
         if (!step->reduces)
-            rc = e->transport->copy(e->flight, &from, &to);
+            rc = e->transport->copy(e->transfer, &from, &to);
         else
-            rc = e->transport->reduce(e->flight, &from, &to, &e->binding->operation);
+            rc = e->transport->reduce(e->transfer, &from, &to, &e->binding->operation);
     }
     return rc;
 }
@@ -243,15 +243,15 @@ static int start_remote(cco_engine *e, const remote *step)
     const cco_data data = data_of(e->binding, &step->data);
     switch (step->kind) {
     case CCO_STEP_EXPOSE:
-        return transport->expose(e->flight, step->slot, &data);
+        return transport->expose(e->transfer, step->slot, &data);
     case CCO_STEP_PUT:
-        return transport->put(e->flight, step->peer, &data, step->slot, step->where);
+        return transport->put(e->transfer, step->peer, &data, step->slot, step->where);
     case CCO_STEP_GET:
-        return transport->get(e->flight, step->peer, step->slot, step->where, &data);
+        return transport->get(e->transfer, step->peer, step->slot, step->where, &data);
     case CCO_STEP_NOTIFY:
-        return transport->notify(e->flight, step->peer);
+        return transport->notify(e->transfer, step->peer);
     default:
-        return transport->await(e->flight, step->peer);
+        return transport->await(e->transfer, step->peer);
     }
 }
 
@@ -265,7 +265,7 @@ static int start_remotes(cco_engine *e, int first, int end)
 
 static int stop(cco_engine *e, int error)
 {
-    e->transport->abandon(e->flight);
+    e->transport->abandon(e->transfer);
     e->at = e->rounds;
     return error;
 }
@@ -293,7 +293,7 @@ int cco_engine_start(cco_engine *e, const cco_binding *binding)
 {
     e->binding = binding;
     e->at = 0;
-    e->transport->begin(e->flight);
+    e->transport->begin(e->transfer);
     return go_on(e);
 }
 
@@ -302,7 +302,7 @@ int cco_engine_test(cco_engine *e, bool *done)
     int rc = MPI_SUCCESS;
     bool ended = false;
     if (e->at < e->rounds) {
-        rc = e->transport->test(e->flight, &ended);
+        rc = e->transport->test(e->transfer, &ended);
         if (rc != MPI_SUCCESS)
             rc = stop(e, rc);
     }

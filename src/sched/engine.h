@@ -13,7 +13,7 @@
 typedef struct cco_binding {
     char *base[CCO_BASES];
     cco_layout layouts[CCO_BASES]; /* sizes and extents are those of the problem */
-    cco_operation operation;
+    cco_reduce_op operation;
 } cco_binding;
 
 typedef struct cco_engine cco_engine;

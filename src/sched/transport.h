@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transport.h - what carries out the steps of a schedule: one table of operations per transport.
  *
- * The engine opens one flight per schedule and starts the steps of a round on it; the transport
+ * The engine opens one transfer per schedule and starts the steps of a round on it; the transport
  * moves on whenever it is tested.  Operations return MPI_SUCCESS or an MPI error class. */
 #ifndef CCO_TRANSPORT_H
 #define CCO_TRANSPORT_H
@@ -11,10 +11,10 @@
 #include "sched/problem.h"
 
 /* An operation on the type of the elements that are reduced. */
-typedef struct cco_operation {
+typedef struct cco_reduce_op {
     MPI_Op op;
     cco_kernel kernel; /* NULL: the MPI's */
-} cco_operation;
+} cco_reduce_op;
 
 /* Elements in memory. */
 typedef struct cco_data {
@@ -25,33 +25,33 @@ typedef struct cco_data {
 
 typedef struct cco_transport {
     const char *name;
-    /* A flight for a schedule with at most `messages` in a round, one-sided steps counted as such;
-     * NULL when memory runs out.
-     * `shared` is what the flights of one communicator have in common. */
+    /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
+     * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in
+     * common. */
     void *(*open)(void *shared, int messages);
-    void (*close)(void *flight); /* nothing is under way */
+    void (*close)(void *transfer); /* nothing is under way */
     /* The schedule starts, on all ranks in the same order. */
-    void (*begin)(void *flight);
+    void (*begin)(void *transfer);
     /* Start a message; between two ranks they match in the order of calls. */
-    int (*recv)(void *flight, int peer, const cco_data *to);
-    int (*send)(void *flight, int peer, const cco_data *from);
+    int (*recv)(void *transfer, int peer, const cco_data *to);
+    int (*send)(void *transfer, int peer, const cco_data *from);
     /* Moves on, without waiting; `done` when all that was started has come to its end. */
-    int (*test)(void *flight, bool *done);
+    int (*test)(void *transfer, bool *done);
     /* After an error: forgets what is under way. */
-    void (*abandon)(void *flight);
+    void (*abandon)(void *transfer);
     /* Local steps: as many bytes of data on both sides; into = from op into. */
-    int (*copy)(void *flight, const cco_data *from, const cco_data *to);
-    int (*reduce)(void *flight, const cco_data *from, const cco_data *into,
-                  const cco_operation *op);
+    int (*copy)(void *transfer, const cco_data *from, const cco_data *to);
+    int (*reduce)(void *transfer, const cco_data *from, const cco_data *into,
+                  const cco_reduce_op *op);
     /* One-sided steps, as sched.h says; NULL where a transport has none.  Slots are exposed after
      * begin, before the other one-sided steps.  For `test`, a put has ended when its data may
      * change, a get when its data are here, an await when the notification is; a notify need not
      * wait.  The first notification to a peer may bring what it has to know to reach the slots. */
-    int (*expose)(void *flight, int slot, const cco_data *data);
-    int (*put)(void *flight, int peer, const cco_data *from, int slot, size_t place);
-    int (*get)(void *flight, int peer, int slot, size_t place, const cco_data *to);
-    int (*notify)(void *flight, int peer);
-    int (*await)(void *flight, int peer);
+    int (*expose)(void *transfer, int slot, const cco_data *data);
+    int (*put)(void *transfer, int peer, const cco_data *from, int slot, size_t place);
+    int (*get)(void *transfer, int peer, int slot, size_t place, const cco_data *to);
+    int (*notify)(void *transfer, int peer);
+    int (*await)(void *transfer, int peer);
 } cco_transport;
 
 static inline size_t cco_data_bytes(const cco_data *data)

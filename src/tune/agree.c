@@ -19,7 +19,7 @@ static void late(void *what)
 {
     const MPI_Comm *comm = what;
     if (!cco_in_world(*comm))
-        cco_presence_tell(*comm);
+        cco_presence_report(*comm);
 }
 
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most)
@@ -90,7 +90,7 @@ static void explain_difference(MPI_Comm comm, int rank, int size)
     char here[CCO_SETTINGS_ROOM / 3], there[CCO_SETTINGS_ROOM / 3];
     int first, count;
     MPI_Request request;
-    cco_settings_tell(mine);
+    cco_settings_report(mine);
     memcpy(root, mine, sizeof root);
     if (PMPI_Ibcast(root, sizeof root, MPI_CHAR, 0, comm, &request) == MPI_SUCCESS)
         cco_wait(&request);

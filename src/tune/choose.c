@@ -103,7 +103,7 @@ bool cco_choose_for(cco_comm *state)
     const bool recorded = cco_profiled, told = cco_configured.log >= CCO_LOG_INFO;
     cco_comm_drop_choices(state);
     state->plain = state->sized = 0;
-    state->untold = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
+    state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (!choose(state, (cco_coll)coll))
             return false;
@@ -114,7 +114,7 @@ bool cco_choose_for(cco_comm *state)
         if (choices->count > 1 || recorded)
             state->sized |= 1u << coll;
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
-            state->untold |= 1u << coll;
+            state->to_report |= 1u << coll;
     }
     return true;
 }

@@ -85,7 +85,7 @@ void cco_presence_await(MPI_Comm world)
     pass_on(&m, GO);
 }
 
-void cco_presence_tell(MPI_Comm comm)
+void cco_presence_report(MPI_Comm comm)
 {
     char here[1600], name[MPI_MAX_OBJECT_NAME] = "";
     int length;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ends.c - see ends.h. */
+/* buffers.c - see buffers.h. */
 #include "ends.h"
 
 #include <sched.h>
@@ -164,11 +164,23 @@ static void own_calls(struct end *e, bool waits)
     all(e, waits, true);
 }
 
-static const char *const names[] = {"get_status", "test",    "testany",  "testsome", "testall",
-                                    "coll_test",  "waitany", "waitsome", "waitall",  "coll_end",
-                                    "wait"};
-enum { ASK, TEST, TESTANY, TESTSOME, TESTALL, COLL_TEST, WAITANY, WAITSOME, WAITALL, COLL_END,
-       WAIT, CALLS };
+static const char *const names[] = {"get_status", "test",      "testany", "testsome",
+                                    "testall",    "coll_test", "waitany", "waitsome",
+                                    "waitall",    "coll_end",  "wait"};
+enum {
+    ASK,
+    TEST,
+    TESTANY,
+    TESTSOME,
+    TESTALL,
+    COLL_TEST,
+    WAITANY,
+    WAITSOME,
+    WAITALL,
+    COLL_END,
+    WAIT,
+    CALLS
+};
 
 static bool has_persistent(const struct end *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ends.h - an array of requests, and every call that ends some of them. */
+/* buffers.h - an array of requests, and every call that ends some of them. */
 #ifndef CHANCE_ENDS_H
 #define CHANCE_ENDS_H
 

@@ -8,7 +8,7 @@
 
 MPI_Datatype base_by_chance(dice *d)
 {
-    const MPI_Datatype list[] = {MPI_INT,   MPI_CHAR,  MPI_DOUBLE,           MPI_SHORT, MPI_FLOAT,
+    const MPI_Datatype list[] = {MPI_INT,     MPI_CHAR, MPI_DOUBLE,           MPI_SHORT, MPI_FLOAT,
                                  MPI_INT64_T, MPI_BYTE, MPI_C_DOUBLE_COMPLEX, MPI_2INT};
     MPI_Datatype type;
     const int which = below(d, 12), kind = below(d, 3);
@@ -122,7 +122,7 @@ static void side_alloc(struct side *side, int blocks, int shapes)
     side->displs = calloc((size_t)blocks + 1, sizeof *side->displs);
 }
 
-/* Notes the bytes that count elements at `at` cover. */
+/* Signals the bytes that count elements at `at` cover. */
 static void cover(MPI_Aint *range, const struct shape *s, int count, MPI_Aint at)
 {
     if (count == 0 || s->high == s->low)

@@ -8,13 +8,13 @@
 
 #include "sched/engine.h"
 #include "transport/hook/hook.h"
-#include "transport/sim/office.h"
+#include "transport/sim/matcher.h"
 #include "world.h"
 
 enum { LOOKS = 1000000 }; /* more than any of these takes */
 
 typedef struct seat {
-    cco_desk desk;
+    cco_endpoint endpoint;
     cco_hook hook;
     cco_engine *engine;
     cco_binding binding;
@@ -93,12 +93,12 @@ static void fail(const cco_algo *algo, const world *w, const char *what)
            w->c.gaps ? " with gaps" : "", what, w->sim.why);
 }
 
-static void sit_down(seat *seats, world *w, cco_office *office, uint64_t seed)
+static void sit_down(seat *seats, world *w, cco_matcher *matcher, uint64_t seed)
 {
     for (int i = 0; i < w->c.p; i++) {
-        seats[i].desk = (cco_desk){office, i};
-        seats[i].hook = (cco_hook){.inner = &cco_transport_office,
-                                   .shared = &seats[i].desk,
+        seats[i].endpoint = (cco_endpoint){matcher, i};
+        seats[i].hook = (cco_hook){.inner = &cco_transport_matcher,
+                                   .shared = &seats[i].endpoint,
                                    .seed = seed != 0 ? seed + (uint64_t)i : 0};
         seats[i].engine = cco_engine_new(w->sim.ranks[i].sched, &cco_transport_hook,
                                          &seats[i].hook);
@@ -108,8 +108,8 @@ static void sit_down(seat *seats, world *w, cco_office *office, uint64_t seed)
 /* Runs once in the simulator, then through engines. */
 static void run(const cco_algo *algo, world *w, seat *seats, uint64_t seed)
 {
-    cco_office office = {.reduce = w->sim.reduce};
-    sit_down(seats, w, &office, seed);
+    cco_matcher matcher = {.reduce = w->sim.reduce};
+    sit_down(seats, w, &matcher, seed);
     for (unsigned again = 1; again <= 2; again++) {
         world_fill(w, again);
         if (!cco_sim_run(&w->sim)) {
@@ -124,7 +124,7 @@ static void run(const cco_algo *algo, world *w, seat *seats, uint64_t seed)
             free(marks[i]);
         free(marks);
         runs++;
-        if (rc != MPI_SUCCESS || office.mismatch || office.first != NULL || !world_check(w))
+        if (rc != MPI_SUCCESS || matcher.mismatch || matcher.first != NULL || !world_check(w))
             fail(algo, w, rc == MPI_ERR_PENDING ? "no end" : "through the engine:");
     }
     for (int i = 0; i < w->c.p; i++)
@@ -134,8 +134,8 @@ static void run(const cco_algo *algo, world *w, seat *seats, uint64_t seed)
 /* Lets operation `k` of rank `rank` fail: the engine must say so, and nothing may be left. */
 static bool run_failing(const cco_algo *algo, world *w, seat *seats, int rank, long k)
 {
-    cco_office office = {.reduce = w->sim.reduce};
-    sit_down(seats, w, &office, 0);
+    cco_matcher matcher = {.reduce = w->sim.reduce};
+    sit_down(seats, w, &matcher, 0);
     seats[rank].hook.fail = k;
     world_fill(w, 1);
     const int rc = run_all(seats, w);
@@ -144,7 +144,7 @@ static bool run_failing(const cco_algo *algo, world *w, seat *seats, int rank, l
         fail(algo, w, "an operation failed, and the engine said something else");
     for (int i = 0; i < w->c.p; i++)
         cco_engine_free(seats[i].engine);
-    if (office.first != NULL)
+    if (matcher.first != NULL)
         fail(algo, w, "messages are left after a failure");
     failed_well += reached;
     return reached;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_flat.c - the collectives on boards (transport/shm/flat.h), all ranks in one process: each a
- * coroutine that gives way to another, by chance, where it would wait.  Boards have few and small
- * slots, so that calls take pieces and rings come round; every rank goes on to the next call when
- * it is through, however far behind the others are.
+/* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process:
+ * each a coroutine that gives way to another, by chance, where it would wait.  Boards have few and
+ * small slots, so that calls take pieces and rings come round; every rank goes on to the next call
+ * when it is through, however far behind the others are.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum {
 typedef struct rank {
     ucontext_t context;
     char *stack;
-    cco_board boards[BOARDS];
+    cco_slot_ring rings[BOARDS];
     int calls; /* begun */
     bool done;
 } rank;
@@ -61,7 +61,7 @@ bool __wrap_cco_pause_crowds(void)
 
 /* What transport/p2p/local.c does elsewhere, with the operation of the world. */
 int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
-                   const cco_operation *op)
+                   const cco_reduce_op *op)
 {
     const world *w = worlds[ranks[running].calls - 1];
     (void)flight, (void)op;
@@ -115,7 +115,7 @@ static void call(int me, world *w)
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     entered[ranks[me].calls++]++;
-    if (cco_flat_run(ranks[me].boards, &plan, q, &binding, &regions) != MPI_SUCCESS)
+    if (cco_flat_run(ranks[me].rings, &plan, q, &binding, &regions) != MPI_SUCCESS)
         fail(w, "error");
     if (in_region)
         move_out(me, w, &binding);
@@ -130,29 +130,29 @@ static void live(int me)
     ranks[me].done = true;
 }
 
-static void make_boards(void)
+static void make_rings(void)
 {
     static char *memory;
-    unsigned rings[BOARDS];
+    unsigned counts[BOARDS];
     size_t slots[BOARDS], share = 0, before = 0;
     for (int i = 0; i < BOARDS; i++) {
-        slots[i] = (size_t)(i + 1) * CCO_BOARD_LINE * (size_t)(2 + rand() % 3);
-        rings[i] = 2u << rand() % 3;
-        rooms[i] = cco_board_room(slots[i]);
-        share += cco_board_share(slots[i], rings[i]);
+        slots[i] = (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
+        counts[i] = 2u << rand() % 3;
+        rooms[i] = cco_slot_room(slots[i]);
+        share += cco_slot_ring_share(slots[i], counts[i]);
     }
     free(memory);
     memory = calloc((size_t)size, share);
     for (int i = 0; i < BOARDS; i++) {
         for (int k = 0; k < size; k++)
-            ranks[k].boards[i] = (cco_board){.memory = memory + before,
-                                             .share = share,
-                                             .slot = slots[i],
-                                             .ring = rings[i],
-                                             .rank = k,
-                                             .size = size,
-                                             .passed_by = CCO_BOARD_ALL};
-        before += cco_board_share(slots[i], rings[i]);
+            ranks[k].rings[i] = (cco_slot_ring){.memory = memory + before,
+                                                .share = share,
+                                                .slot = slots[i],
+                                                .slots = counts[i],
+                                                .rank = k,
+                                                .size = size,
+                                                .passed_by = CCO_SLOT_READERS_ALL};
+        before += cco_slot_ring_share(slots[i], counts[i]);
     }
 }
 
@@ -253,7 +253,7 @@ static world_case some_case(void)
 static void run_sequence(void)
 {
     size = 1 + rand() % RANKS;
-    make_boards();
+    make_rings();
     for (int i = 0; i < CALLS; i++) {
         const world_case c = some_case();
         worlds[i] = world_new(&c);

@@ -5,9 +5,9 @@
  */
 #include <mpi.h>
 
-#include "model/plan.h"
+#include "plan/plan.h"
 #include "testing/testing.h"
-#include "transport/sim/office.h"
+#include "transport/sim/matcher.h"
 #include "world.h"
 
 void *__real_calloc(size_t count, size_t size);
@@ -86,9 +86,9 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         long k = 0;
         while (algo->usable(q) && !build_with_failure(algo, q, k))
             k++;
-        cco_office office = {0};
-        cco_desk desk = {&office, rank};
-        cco_plans plans = {.transport = &cco_transport_office, .shared = &desk};
+        cco_matcher matcher = {0};
+        cco_endpoint endpoint = {&matcher, rank};
+        cco_plans plans = {.transport = &cco_transport_matcher, .shared = &endpoint};
         for (k = 0; algo->usable(q) && !plan_with_failure(&plans, algo, q, k); k++)
             ;
     }

@@ -187,7 +187,7 @@ __attribute__((format(printf, 1, 2))) static int ask(const char *format, ...)
     return MPI_SUCCESS;
 }
 
-static void *open_flight(void *shared, int messages)
+static void *open_transfer(void *shared, int messages)
 {
     ask("open %d; ", messages);
     return shared;
@@ -237,8 +237,8 @@ static int test(void *flight, bool *done)
 static void test_engine(void)
 {
     char memory[16];
-    const cco_transport two_sided = {.open = open_flight, .close = ignore, .begin = ignore};
-    const cco_transport one_sided = {.open = open_flight,
+    const cco_transport two_sided = {.open = open_transfer, .close = ignore, .begin = ignore};
+    const cco_transport one_sided = {.open = open_transfer,
                                      .close = ignore,
                                      .begin = ignore,
                                      .test = test,

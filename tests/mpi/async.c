@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* async.c - the helper thread: what it moves, when it sleeps, when it is there at all.
+/* progress.c - the progress thread thread: what it moves, when it sleeps, when it is there at all.
  *
  *     async IMPL LEVEL EXPECTED [past]
  *
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "flight.h"
+#include "begun.h"
 #include "testing/testing.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
@@ -23,7 +23,7 @@ enum { MANY = 40, INTS = 5000, THREADS = 3 };
 
 static int rank, size;
 static const char *impl;
-static bool calls_mpi; /* the helper */
+static bool calls_mpi; /* the progress thread */
 
 static bool read_line(const char *path, const char *head, char *line, int room)
 {
@@ -36,8 +36,8 @@ static bool read_line(const char *path, const char *head, char *line, int room)
     return found;
 }
 
-/* The thread of the helper, as /proc names it; false if there is none. */
-static bool find_helper(char name[32])
+/* The thread of the progress thread, as /proc names it; false if there is none. */
+static bool find_progress_thread(char name[32])
 {
     DIR *tasks = opendir("/proc/self/task");
     bool found = false;
@@ -51,17 +51,17 @@ static bool find_helper(char name[32])
     return found;
 }
 
-static bool there_is_helper(void)
+static bool has_progress_thread(void)
 {
     char name[32];
-    return find_helper(name);
+    return find_progress_thread(name);
 }
 
 /* What /proc says of it; false if it says nothing. */
-static bool ask_helper(const char *file, const char *head, long *number)
+static bool ask_progress_thread(const char *file, const char *head, long *number)
 {
     char name[32], path[300], line[200];
-    if (!find_helper(name))
+    if (!find_progress_thread(name))
         return false;
     snprintf(path, sizeof path, "/proc/self/task/%.20s/%s", name, file);
     if (!read_line(path, head, line, sizeof line))
@@ -82,15 +82,15 @@ static void sleeps_when_idle(void)
     long call = -1, before = -1, after = -2;
     snprintf(testing_label, sizeof testing_label, "nothing is under way, but the helper naps");
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!ask_helper("syscall", "", &call)) /* which not every kernel tells */
+    if (!ask_progress_thread("syscall", "", &call)) /* which not every kernel tells */
         return;
     while (call != SYS_futex) {
         doze(1);
-        ask_helper("syscall", "", &call);
+        ask_progress_thread("syscall", "", &call);
     }
-    ask_helper("status", "voluntary_ctxt_switches:", &before);
+    ask_progress_thread("status", "voluntary_ctxt_switches:", &before);
     doze(20);
-    ask_helper("status", "voluntary_ctxt_switches:", &after);
+    ask_progress_thread("status", "voluntary_ctxt_switches:", &after);
     CHECK(after == before, "woke %ld times", after - before);
 }
 
@@ -110,7 +110,7 @@ static void moves_in_background(enum coll coll, int n)
         else
             MPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
         CRESTA_Coll_end(1, &f.request);
-        flight_check(&f);
+        begun_check(&f);
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
 }
@@ -147,12 +147,12 @@ static void mixed_order(enum coll coll, int n, int way, int first, int second)
     if (way % 2)
         CRESTA_Coll_end(1, &f.request);
     else if (calls_mpi)
-        PMPI_Wait(&f.request, MPI_STATUS_IGNORE); /* completed by the helper alone */
+        PMPI_Wait(&f.request, MPI_STATUS_IGNORE); /* completed by the progress thread alone */
     else
         MPI_Wait(&f.request, MPI_STATUS_IGNORE);
     if (rank == second)
         MPI_Send(&rank, 1, MPI_INT, first, 2, MPI_COMM_WORLD);
-    flight_check(&f);
+    begun_check(&f);
 }
 
 static void mixed_orders(void)
@@ -177,7 +177,7 @@ static void many_at_once(void)
     MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < MANY; i++) {
         flights[i].request = requests[i];
-        flight_check(&flights[i]);
+        begun_check(&flights[i]);
     }
 }
 
@@ -193,7 +193,7 @@ static void free_in_flight(void)
         flight_begin(&f, (enum coll)(i % COLLS), comm, INTS, 0, i, false);
         MPI_Comm_free(&comm);
         CRESTA_Coll_end(1, &f.request);
-        flight_check(&f);
+        begun_check(&f);
     }
 }
 
@@ -206,8 +206,8 @@ static void *thread_main(void *data)
         flight_begin(&b, COLL_Allreduce, comm, i, 0, i, false);
         CRESTA_Coll_end(1, &b.request);
         MPI_Wait(&a.request, MPI_STATUS_IGNORE);
-        flight_check(&a);
-        flight_check(&b);
+        begun_check(&a);
+        begun_check(&b);
     }
     return NULL;
 }
@@ -237,9 +237,9 @@ static bool is_ours(void)
            strstr(impl, "=nonblock") == NULL && strstr(impl, "=persist") == NULL;
 }
 
-static void with_helper(void)
+static void with_progress_thread(void)
 {
-    CHECK(there_is_helper(), "there is no helper thread");
+    CHECK(has_progress_thread(), "there is no helper thread");
     sleeps_when_idle();
     for (int i = 0; i < COLLS; i++)
         if (calls_mpi || is_ours())
@@ -259,7 +259,7 @@ static void begin_and_end(void)
     struct flight f;
     flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, 3, 0, 1, false);
     CRESTA_Coll_end(1, &f.request);
-    flight_check(&f);
+    begun_check(&f);
 }
 
 int main(int argc, char **argv)
@@ -282,9 +282,9 @@ int main(int argc, char **argv)
     CRESTA_Set_impl(MPI_COMM_WORLD, spec);
     begin_and_end();
     if (helped)
-        with_helper();
+        with_progress_thread();
     else
-        CHECK(!there_is_helper(), "there is a helper thread");
+        CHECK(!has_progress_thread(), "there is a helper thread");
     mixed_orders();
     begin_and_end();
     if (argc > 4) /* past the interposer */
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
     else
         MPI_Finalize();
     snprintf(testing_label, sizeof testing_label, "the helper thread is left");
-    while (there_is_helper()) /* the kernel needs a moment to forget it */
+    while (has_progress_thread()) /* the kernel needs a moment to forget it */
         doze(1);
     return testing_end("async");
 }

@@ -179,7 +179,7 @@ static bool refuses_here(const char *when)
     return strcmp(when, "after") == 0 || (strcmp(when, "before") != 0 && atoi(when) == rank);
 }
 
-/* What is refused late finds a communicator with its first boards, which stay in use. */
+/* What is refused late finds a communicator with its first slot rings, which stay in use. */
 static int refused(const char *what, const char *when)
 {
     MPI_Comm later;
@@ -290,7 +290,7 @@ static int many(int n, size_t most)
     return 0;
 }
 
-/* With the helper thread at work. */
+/* With the progress thread thread at work. */
 static void split(MPI_Comm comm)
 {
     static int from[HUGE], to[HUGE];

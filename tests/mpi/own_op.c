@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* own_op.c - a program that asks for less than MPI_THREAD_MULTIPLE sees its operations run on its
- * own thread, whatever the helper moves.
+ * own thread, whatever the progress thread moves.
  *
  *     own_op LEVEL        plain (for the preload library), or linked: with begins
  */
@@ -37,7 +37,7 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
         ((int *)inout)[i] += ((const int *)in)[i];
 }
 
-/* Time for the helper to go wrong in. */
+/* Time for the progress thread to go wrong in. */
 static void compute(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* past.c - the MPI is ended past the interposer right after the end of a call, when the helper
- * thread may be in the MPI for it.
+/* past.c - the MPI is ended past the interposer right after the end of a call, when the progress
+ * thread thread may be in the MPI for it.
  *
  *     past coll | wait | test        how the call is ended
  */

@@ -6,7 +6,7 @@
  */
 #include <sched.h>
 
-#include "flight.h"
+#include "begun.h"
 #include "testing/testing.h"
 
 enum { LARGE_BYTES = 8 << 20, INTS = 100000 };
@@ -50,7 +50,7 @@ static void split_and_message(int first, enum coll coll, int n)
     CRESTA_Coll_end(1, &f.request);
     if (rank == second)
         MPI_Send(&word, 1, MPI_INT, first, 2, MPI_COMM_WORLD);
-    flight_check(&f);
+    begun_check(&f);
     CHECK(rank != first || word == second, "message from %d", word);
 }
 
@@ -67,7 +67,7 @@ static void split_and_blocking(int first, MPI_Comm other)
     CRESTA_Coll_end(1, &f.request);
     if (rank != first)
         CRESTA_Barrier(other);
-    flight_check(&f);
+    begun_check(&f);
 }
 
 /* CRESTA_Progress alone brings a collective to its end: a single test, at last, finds it. */
@@ -84,7 +84,7 @@ static void by_progress_alone(void)
         }
         CRESTA_Coll_test(1, &f.request, &done);
         CRESTA_Coll_end(1, &f.request);
-        flight_check(&f);
+        begun_check(&f);
         MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* special.c - MPI_BOTTOM with absolute addresses, an intercommunicator, several operations in
- * flight at once.
+ * operation at once.
  *
  *     special IMPL
  */
@@ -137,7 +137,7 @@ static void inter(enum mode mode)
     MPI_Comm_free(&half);
 }
 
-/* Nonblocking calls in flight, blocking ones in between on the same communicator, completed in
+/* Nonblocking calls in operation, blocking ones in between on the same communicator, completed in
  * another order. */
 static void in_flight(MPI_Comm comm)
 {

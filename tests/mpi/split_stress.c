@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "flight.h"
+#include "begun.h"
 #include "testing/testing.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
@@ -39,7 +39,7 @@ static const char *const impls[] = {"*=mpi",
                                     "*=p2p",
                                     "*=caf"};
 static struct flight flights[MOST];
-static MPI_Request requests[MOST]; /* of the flights that a call is to end */
+static MPI_Request requests[MOST]; /* of the operations that a call is to end */
 static int chosen[MOST];
 static unsigned long shared, own; /* generators */
 static bool spoil, caf;
@@ -117,7 +117,7 @@ static void end_some(void)
         struct flight *f = &flights[chosen[i]];
         f->request = requests[i];
         if (f->request == MPI_REQUEST_NULL)
-            flight_check(f);
+            begun_check(f);
     }
 }
 
@@ -126,7 +126,7 @@ static void end_slot(struct flight *f)
     if (f->request == MPI_REQUEST_NULL)
         return;
     CRESTA_Coll_end(1, &f->request);
-    flight_check(f);
+    begun_check(f);
 }
 
 static int random_size(void)

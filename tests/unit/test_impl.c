@@ -232,7 +232,7 @@ static void mistakes(void)
     }
 }
 
-/* Words of the grammar in any order: deeper into it than letters come. */
+/* Words of the grammar in any order: deeper into it than messages come. */
 static void word_salad(void)
 {
     static const char *const words[] = {

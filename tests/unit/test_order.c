@@ -13,7 +13,7 @@ typedef struct log {
     int count;
 } log;
 
-static void *open_flight(void *shared, int messages)
+static void *open_transfer(void *shared, int messages)
 {
     (void)messages;
     return shared;
@@ -52,7 +52,7 @@ static int test(void *flight, bool *done)
 }
 
 static const cco_transport writer = {.name = "writer",
-                                     .open = open_flight,
+                                     .open = open_transfer,
                                      .close = nothing,
                                      .begin = nothing,
                                      .recv = hear,

@@ -2,7 +2,7 @@
 /* test_plan.c - plans are kept for their problem, within bounds, the least recently used out first.
  */
 #include "algo/registry.h"
-#include "model/plan.h"
+#include "plan/plan.h"
 #include "testing/testing.h"
 #include "transport/hook/hook.h"
 

@@ -16,7 +16,7 @@ static uint64_t with(const char *name, const char *value)
     setenv(name, value, 1);
     cco_config_read();
     unsetenv(name);
-    cco_settings_tell(text);
+    cco_settings_report(text);
     return cco_settings_hash();
 }
 

@@ -8,7 +8,7 @@
 #include "core/guard.h"
 #include "core/log.h"
 #include "core/wait.h"
-#include "transport/caf/notes.h"
+#include "transport/caf/signals.h"
 #include "transport/caf/runtime.h"
 
 enum {
@@ -55,8 +55,8 @@ static int complete(cco_area *area, int peer)
 /* `at` counts from the start of the coarray. */
 static int tell_image(const cco_caf *caf, int image, size_t at, uint32_t word)
 {
-    if (caf->notes)
-        return cco_notes_tell(image, at, word);
+    if (caf->signals)
+        return cco_signals_send(image, at, word);
     GUARDED(caf->coarray->tell(image, at, word));
     return MPI_SUCCESS;
 }
@@ -76,7 +76,7 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 static int look(cco_area *area)
 {
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    return of(area)->notes ? cco_notes_receive() : cco_area_let_on(area, LOOKS);
+    return of(area)->signals ? cco_signals_receive() : cco_area_progress_mpi(area, LOOKS);
 }
 
 static const cco_area_kind kind = {
@@ -157,7 +157,7 @@ static void settle(cco_caf *caf, const cco_images *images, size_t block, size_t 
         peer->start = at + images->pads[peer->image - 1] + head;
     }
     caf->coarray = &images->plugin->kept;
-    caf->notes = CCO_NOTES_PAY;
+    caf->signals = CCO_SIGNALS_PAY;
     caf->area.share = images->kept + caf->peers[caf->area.rank].start;
     caf->area.bytes = (size_t)caf->slice.blocks * block - CCO_IMAGE_ALIGNED - head;
     if (caf->area.bytes > MOST)

@@ -14,7 +14,7 @@
 typedef struct cco_caf {
     cco_area area;
     const cco_coarray *coarray;
-    bool notes; /* words go by messages (notes.h); atomically in the coarray otherwise */
+    bool signals; /* words go by messages (signals.h); atomically in the coarray otherwise */
     struct cco_caf_peer {
         int image;
         size_t start; /* of its share, in the coarray */

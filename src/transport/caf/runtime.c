@@ -10,7 +10,7 @@
 #include "core/guard.h"
 #include "core/log.h"
 #include "core/wait.h"
-#include "transport/caf/notes.h"
+#include "transport/caf/signals.h"
 #include "transport/rma/window.h"
 
 enum {
@@ -110,7 +110,7 @@ static const char *make_kept(void)
     for (int i = 0; i < size; i++)
         if (images.pads[i] == NO_MEMORY)
             return "there is no memory for a coarray";
-    if (CCO_NOTES_PAY && cco_notes_begin(images.comm, images.kept) != MPI_SUCCESS)
+    if (CCO_SIGNALS_PAY && cco_signals_begin(images.comm, images.kept) != MPI_SUCCESS)
         return "the MPI failed";
     return NULL;
 }
@@ -215,7 +215,7 @@ static void finalize(void)
 void cco_runtime_end(void)
 {
     __atomic_store_n(&now, ENDED, __ATOMIC_RELEASE);
-    cco_notes_end();
+    cco_signals_end();
     if (runs && ours)
         finalize();
     runs = false;

@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 #include "core/wait.h"
-#include "transport/caf/notes.h"
+#include "transport/caf/signals.h"
 
 typedef struct leaving {
     cco_slice slice;
@@ -127,7 +127,7 @@ static offer offer_of(bool ready, bool alone)
 {
     offer mine = {.rank_is = (ready ? READY : 0) | (alone ? ALONE : 0)};
     if (ready && alone) {
-        cco_notes_receive();
+        cco_signals_receive();
         reap();
         for (int i = 0; i < WORDS; i++)
             mine.vacant.bits[i] = ~taken.bits[i];

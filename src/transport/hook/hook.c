@@ -16,17 +16,17 @@ typedef struct held {
     cco_data data;
 } held;
 
-typedef struct flight {
+typedef struct transfer {
     cco_hook *hook;
     void *inner;
     int count;
     held waiting[];
-} flight;
+} transfer;
 
-static void *open_flight(void *shared, int messages)
+static void *open_transfer(void *shared, int messages)
 {
     cco_hook *hook = shared;
-    flight *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->waiting[0]);
+    transfer *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->waiting[0]);
     if (f == NULL)
         return NULL;
     f->hook = hook;
@@ -37,9 +37,9 @@ static void *open_flight(void *shared, int messages)
     return f;
 }
 
-static void close_flight(void *data)
+static void close_transfer(void *data)
 {
-    flight *f = data;
+    transfer *f = data;
     if (f->inner != NULL)
         f->hook->inner->close(f->inner);
     free(f);
@@ -47,14 +47,14 @@ static void close_flight(void *data)
 
 static void begin(void *data)
 {
-    flight *f = data;
+    transfer *f = data;
     f->count = 0;
     if (f->inner != NULL)
         f->hook->inner->begin(f->inner);
 }
 
 /* Counts and shows an operation; says whether it is the one to fail. */
-static int note(flight *f, const char *what, int peer, const cco_data *data)
+static int note(transfer *f, const char *what, int peer, const cco_data *data)
 {
     cco_hook *hook = f->hook;
     hook->operations++;
@@ -72,14 +72,14 @@ static int chance(uint64_t *seed)
     return (int)(*seed % LONGEST);
 }
 
-static int start(flight *f, const held *m)
+static int start(transfer *f, const held *m)
 {
     const cco_transport *inner = f->hook->inner;
     return m->sends ? inner->send(f->inner, m->peer, &m->data)
                     : inner->recv(f->inner, m->peer, &m->data);
 }
 
-static int take(flight *f, const held *m)
+static int take(transfer *f, const held *m)
 {
     const int rc = note(f, m->sends ? "send" : "recv", m->peer, &m->data);
     if (rc != MPI_SUCCESS || f->inner == NULL)
@@ -102,7 +102,7 @@ static int start_send(void *data, int peer, const cco_data *from)
 }
 
 /* Messages match in the order of calls, so none may overtake another of its kind and peer. */
-static bool may_start(const flight *f, int kept, const held *m)
+static bool may_start(const transfer *f, int kept, const held *m)
 {
     for (int i = 0; i < kept; i++)
         if (f->waiting[i].peer == m->peer && f->waiting[i].sends == m->sends)
@@ -111,7 +111,7 @@ static bool may_start(const flight *f, int kept, const held *m)
 }
 
 /* Starts what was held back long enough. */
-static int let_go(flight *f)
+static int let_go(transfer *f)
 {
     int kept = 0, rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
@@ -128,7 +128,7 @@ static int let_go(flight *f)
 
 static int test(void *data, bool *done)
 {
-    flight *f = data;
+    transfer *f = data;
     bool ended = true;
     int rc = let_go(f);
     if (rc == MPI_SUCCESS && f->inner != NULL)
@@ -139,7 +139,7 @@ static int test(void *data, bool *done)
 
 static void abandon(void *data)
 {
-    flight *f = data;
+    transfer *f = data;
     f->count = 0;
     if (f->inner != NULL)
         f->hook->inner->abandon(f->inner);
@@ -147,7 +147,7 @@ static void abandon(void *data)
 
 static int copy(void *data, const cco_data *from, const cco_data *to)
 {
-    flight *f = data;
+    transfer *f = data;
     const int rc = note(f, "copy", -1, from);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -155,9 +155,9 @@ static int copy(void *data, const cco_data *from, const cco_data *to)
                             : cco_mpi_copy(NULL, from, to);
 }
 
-static int reduce(void *data, const cco_data *from, const cco_data *into, const cco_operation *op)
+static int reduce(void *data, const cco_data *from, const cco_data *into, const cco_reduce_op *op)
 {
-    flight *f = data;
+    transfer *f = data;
     const int rc = note(f, "reduce", -1, from);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -167,8 +167,8 @@ static int reduce(void *data, const cco_data *from, const cco_data *into, const 
 
 const cco_transport cco_transport_hook = {
     .name = "hook",
-    .open = open_flight,
-    .close = close_flight,
+    .open = open_transfer,
+    .close = close_transfer,
     .begin = begin,
     .recv = start_recv,
     .send = start_send,

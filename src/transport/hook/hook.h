@@ -8,10 +8,10 @@
 
 #include "sched/transport.h"
 
-/* What its flights share: this, with the rest of it zero, does nothing. */
+/* What its transfers share: this, with the rest of it zero, does nothing. */
 typedef struct cco_hook {
     const cco_transport *inner; /* NULL: messages come to their end at once and move nothing */
-    void *shared;               /* for the flights of `inner` */
+    void *shared;               /* for the transfers of `inner` */
     uint64_t seed;              /* not 0: messages start up to some tests later; changes */
     long fail;                  /* the operation that fails, counted from 1; 0 for none */
     long operations;            /* messages and local steps so far */

@@ -25,9 +25,9 @@ static int convert(const cco_data *from, const cco_data *to)
     return rc;
 }
 
-int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to)
+int cco_mpi_copy(void *transfer, const cco_data *from, const cco_data *to)
 {
-    (void)flight;
+    (void)transfer;
     if (from->layout->dense && to->layout->dense) {
         memcpy(to->at, from->at, cco_data_bytes(from));
         return MPI_SUCCESS;
@@ -39,11 +39,11 @@ int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to)
     return convert(from, to);
 }
 
-int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
-                   const cco_operation *op)
+int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
+                   const cco_reduce_op *op)
 {
     int rc = MPI_SUCCESS;
-    (void)flight;
+    (void)transfer;
     if (op->kernel != NULL) {
         op->kernel(from->at, into->at, into->at, into->count);
         return MPI_SUCCESS;

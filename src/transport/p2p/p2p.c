@@ -7,25 +7,25 @@
 
 #include "core/data.h"
 
-typedef struct flight {
+typedef struct transfer {
     cco_p2p *shared;
     int tag;
     int count; /* messages under way */
     MPI_Request requests[];
-} flight;
+} transfer;
 
-static void *open_flight(void *shared, int messages)
+static void *open_transfer(void *shared, int messages)
 {
-    flight *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);
+    transfer *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);
     if (f != NULL)
-        *f = (flight){.shared = shared};
+        *f = (transfer){.shared = shared};
     return f;
 }
 
 /* Schedules that run at once must not take each other's messages. */
 static void begin(void *data)
 {
-    flight *f = data;
+    transfer *f = data;
     cco_p2p *shared = f->shared;
     shared->tag = (shared->tag + 1) & shared->last;
     f->tag = shared->first + shared->tag;
@@ -33,7 +33,7 @@ static void begin(void *data)
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */
-static int start_wide(flight *f, int peer, const cco_data *data, bool sends)
+static int start_wide(transfer *f, int peer, const cco_data *data, bool sends)
 {
     MPI_Request *request = &f->requests[f->count];
     MPI_Datatype wide;
@@ -49,7 +49,7 @@ static int start_wide(flight *f, int peer, const cco_data *data, bool sends)
 
 static int start_recv(void *data, int peer, const cco_data *to)
 {
-    flight *f = data;
+    transfer *f = data;
     if (to->count > INT_MAX)
         return start_wide(f, peer, to, false);
     const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag,
@@ -60,7 +60,7 @@ static int start_recv(void *data, int peer, const cco_data *to)
 
 static int start_send(void *data, int peer, const cco_data *from)
 {
-    flight *f = data;
+    transfer *f = data;
     if (from->count > INT_MAX)
         return start_wide(f, peer, from, true);
     const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
@@ -76,7 +76,7 @@ static int start_send(void *data, int peer, const cco_data *from)
 
 static int test(void *data, bool *done)
 {
-    flight *f = data;
+    transfer *f = data;
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
                                  : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
@@ -88,7 +88,7 @@ static int test(void *data, bool *done)
 
 static void abandon(void *data)
 {
-    flight *f = data;
+    transfer *f = data;
     if (f->shared->broken != NULL)
         __atomic_store_n(f->shared->broken, true, __ATOMIC_RELAXED);
     for (int i = 0; i < f->count; i++)
@@ -101,7 +101,7 @@ static void abandon(void *data)
 
 const cco_transport cco_transport_p2p = {
     .name = "p2p",
-    .open = open_flight,
+    .open = open_transfer,
     .close = free,
     .begin = begin,
     .recv = start_recv,

@@ -5,7 +5,7 @@
 
 #include "sched/transport.h"
 
-/* What the flights of a communicator share. */
+/* What the transfers of a communicator share. */
 typedef struct cco_p2p {
     MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
     int first;     /* tag; */
@@ -17,8 +17,8 @@ typedef struct cco_p2p {
 extern const cco_transport cco_transport_p2p;
 
 /* The local steps of every transport that leaves datatypes and operations to the MPI. */
-int cco_mpi_copy(void *flight, const cco_data *from, const cco_data *to);
-int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
-                   const cco_operation *op);
+int cco_mpi_copy(void *transfer, const cco_data *from, const cco_data *to);
+int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
+                   const cco_reduce_op *op);
 
 #endif

@@ -67,25 +67,25 @@ static int tell(cco_epochs *e, int peer, size_t at, uint32_t word)
     return area->kind->tell(area, peer, (size_t)area->rank * LINE + at, word);
 }
 
-static size_t part_of(const cco_epochs *e, const cco_parcel *one)
+static size_t part_of(const cco_epochs *e, const cco_fragment *one)
 {
     return one->left < e->piece ? one->left : e->piece;
 }
 
 /* The exposure has ended: its pieces are here. */
-static int take(cco_parcels *f)
+static int take(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *one = &f->list[i];
+        cco_fragment *one = &f->list[i];
         if (!cco_turns_has(&e->turns, one, false) || !e->pairs[one->peer].open)
             continue;
         const size_t n = part_of(e, one);
         e->pairs[one->peer].open = false;
         memcpy(one->at, e->data.area.share + (size_t)one->peer * e->piece, n);
-        cco_parcel_advance(one, n);
-        rc = cco_parcel_check(f, one);
+        cco_fragment_advance(one, n);
+        rc = cco_fragment_check(f, one);
     }
     return rc;
 }
@@ -113,12 +113,12 @@ static int open_epoch(cco_epochs *e, int n, int (*open)(MPI_Group group, int ass
 }
 
 /* Says which offers this rank wants, and exposes the window to those who have turned to it. */
-static int expose(cco_parcels *f)
+static int expose(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int n = 0, rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        const cco_parcel *one = &f->list[i];
+        const cco_fragment *one = &f->list[i];
         if (!cco_turns_has(&e->turns, one, false))
             continue;
         cco_epochs_pair *pair = &e->pairs[one->peer];
@@ -138,7 +138,7 @@ static int expose(cco_parcels *f)
     return rc;
 }
 
-static int receive(cco_parcels *f)
+static int receive(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int ended = 0, rc = MPI_SUCCESS;
@@ -155,7 +155,7 @@ static int receive(cco_parcels *f)
 }
 
 /* Puts a piece to the receiver that has exposed its window for it. */
-static int put(cco_parcels *f, cco_parcel *one)
+static int put(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
     const int n = (int)part_of(e, one);
@@ -167,13 +167,13 @@ static int put(cco_parcels *f, cco_parcel *one)
     if (rc == MPI_SUCCESS)
         rc = PMPI_Win_complete(e->data.win);
     e->turned_to = -1;
-    cco_parcel_advance(one, (size_t)n);
-    return rc == MPI_SUCCESS ? cco_parcel_check(f, one) : rc;
+    cco_fragment_advance(one, (size_t)n);
+    return rc == MPI_SUCCESS ? cco_fragment_check(f, one) : rc;
 }
 
 /* One step with a message that has its turn: offers its next piece, turns to its receiver if that
  * wants it, or puts it if the window is exposed. */
-static int serve(cco_parcels *f, cco_parcel *one)
+static int serve(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
     const int peer = one->peer;
@@ -188,7 +188,7 @@ static int serve(cco_parcels *f, cco_parcel *one)
     return tell(e, peer, TURNED, ++pair->turned);
 }
 
-static int send(cco_parcels *f)
+static int send(cco_fragments *f)
 {
     cco_epochs *e = f->shared;
     int rc = MPI_SUCCESS;
@@ -199,9 +199,9 @@ static int send(cco_parcels *f)
     return rc;
 }
 
-static int test(void *flight, bool *done)
+static int test(void *transfer, bool *done)
 {
-    cco_parcels *f = flight;
+    cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
     cco_area *words = &e->words.area;
     int rc = e->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
@@ -211,24 +211,24 @@ static int test(void *flight, bool *done)
         rc = receive(f);
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = send(f);
-    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
+    *done = rc == MPI_SUCCESS && cco_fragments_done(f);
     return rc;
 }
 
-static void abandon(void *flight)
+static void abandon(void *transfer)
 {
-    cco_epochs *e = ((cco_parcels *)flight)->shared;
-    cco_parcels_drop(flight);
+    cco_epochs *e = ((cco_fragments *)transfer)->shared;
+    cco_fragments_drop(transfer);
     e->broken = true;
 }
 
 const cco_transport cco_transport_epochs = {
     .name = "epochs",
-    .open = cco_parcels_open,
+    .open = cco_fragments_open,
     .close = free,
-    .begin = cco_parcels_begin,
-    .recv = cco_parcels_recv,
-    .send = cco_parcels_send,
+    .begin = cco_fragments_begin,
+    .recv = cco_fragments_recv,
+    .send = cco_fragments_send,
     .test = test,
     .abandon = abandon,
     .copy = cco_mpi_copy,

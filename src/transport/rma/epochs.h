@@ -12,7 +12,7 @@
 
 #include "sched/transport.h"
 #include "transport/rma/window.h"
-#include "transport/stream/parcel.h"
+#include "transport/stream/fragment.h"
 
 /* Words that this rank told a peer: as its sender, how many pieces it offered and turned to; as its
  * receiver, how many it wanted and exposed the window for. */
@@ -21,7 +21,7 @@ typedef struct cco_epochs_pair {
     bool open; /* the window is exposed to the peer */
 } cco_epochs_pair;
 
-/* What the flights of a communicator share. */
+/* What the transfers of a communicator share. */
 typedef struct cco_epochs {
     cco_window words, data;
     size_t piece; /* bytes of a share for each peer */

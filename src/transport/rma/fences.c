@@ -28,8 +28,8 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_wind
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_fences){.piece = piece};
-    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm,
-                                           CCO_WINDOW_FENCED, life);
+    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm, CCO_WINDOW_FENCED,
+                                           life);
     if (why != NULL)
         return why;
     memset(e->window.area.share, 0, n * LINE);
@@ -76,7 +76,7 @@ static int fence(cco_fences *e)
     return PMPI_Win_fence(0, e->window.win);
 }
 
-static size_t part_of(const cco_fences *e, const cco_parcel *one)
+static size_t part_of(const cco_fences *e, const cco_fragment *one)
 {
     return one->left < e->piece ? one->left : e->piece;
 }
@@ -87,7 +87,7 @@ static size_t slot_of(const cco_fences *e, int rank)
 }
 
 /* Puts the next piece, which its receiver has room for. */
-static int put(cco_fences *e, const cco_parcel *one)
+static int put(cco_fences *e, const cco_fragment *one)
 {
     cco_fences_pair *pair = &e->pairs[one->peer];
     const int n = (int)part_of(e, one);
@@ -99,28 +99,28 @@ static int put(cco_fences *e, const cco_parcel *one)
 
 /* Afterwards, since data that have been put must stay until the fence, and are packed ones freed
  * with the last piece. */
-static int put_over(cco_parcels *f)
+static int put_over(cco_fragments *f)
 {
     cco_fences *e = f->shared;
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *one = &f->list[i];
+        cco_fragment *one = &f->list[i];
         if (!one->moved)
             continue;
         one->moved = false;
-        cco_parcel_advance(one, part_of(e, one));
-        rc = cco_parcel_check(f, one);
+        cco_fragment_advance(one, part_of(e, one));
+        rc = cco_fragment_check(f, one);
     }
     return rc;
 }
 
-static int send(cco_parcels *f)
+static int send(cco_fragments *f)
 {
     cco_fences *e = f->shared;
     int rc = MPI_SUCCESS;
     e->turns.pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *one = &f->list[i];
+        cco_fragment *one = &f->list[i];
         if (!cco_turns_has(&e->turns, one, true) ||
             word_of(e, one->peer, TAKEN) != e->pairs[one->peer].sent)
             continue;
@@ -131,13 +131,13 @@ static int send(cco_parcels *f)
 }
 
 /* The pieces that have come, and says so to their senders before the next fence. */
-static int receive(cco_parcels *f)
+static int receive(cco_fragments *f)
 {
     cco_fences *e = f->shared;
     int rc = MPI_SUCCESS;
     e->turns.pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *one = &f->list[i];
+        cco_fragment *one = &f->list[i];
         const int peer = one->peer;
         if (!cco_turns_has(&e->turns, one, false))
             continue;
@@ -147,17 +147,17 @@ static int receive(cco_parcels *f)
         const size_t n = part_of(e, one);
         memcpy(one->at, e->window.area.share + slot_of(e, peer), n);
         e->pairs[peer].taken = sent;
-        cco_parcel_advance(one, n);
-        rc = cco_parcel_check(f, one);
+        cco_fragment_advance(one, n);
+        rc = cco_fragment_check(f, one);
         if (rc == MPI_SUCCESS)
             rc = tell(e, peer, TAKEN, &e->pairs[peer].taken);
     }
     return rc;
 }
 
-static int test(void *flight, bool *done)
+static int test(void *transfer, bool *done)
 {
-    cco_parcels *f = flight;
+    cco_fragments *f = transfer;
     cco_fences *e = f->shared;
     int rc = e->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
     if (rc == MPI_SUCCESS && f->count > 0)
@@ -171,14 +171,14 @@ static int test(void *flight, bool *done)
         if (rc == MPI_SUCCESS)
             rc = receive(f);
     }
-    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
+    *done = rc == MPI_SUCCESS && cco_fragments_done(f);
     return rc;
 }
 
-static void abandon(void *flight)
+static void abandon(void *transfer)
 {
-    cco_fences *e = ((cco_parcels *)flight)->shared;
-    cco_parcels_drop(flight);
+    cco_fences *e = ((cco_fragments *)transfer)->shared;
+    cco_fragments_drop(transfer);
     e->broken = true;
 }
 
@@ -211,11 +211,11 @@ int cco_fences_end(cco_fences *e)
 
 const cco_transport cco_transport_fences = {
     .name = "fences",
-    .open = cco_parcels_open,
+    .open = cco_fragments_open,
     .close = free,
-    .begin = cco_parcels_begin,
-    .recv = cco_parcels_recv,
-    .send = cco_parcels_send,
+    .begin = cco_fragments_begin,
+    .recv = cco_fragments_recv,
+    .send = cco_fragments_send,
     .test = test,
     .abandon = abandon,
     .copy = cco_mpi_copy,

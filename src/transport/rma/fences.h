@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fences.h - sends and receives by puts between fences over all ranks (MPI 4.0, section 12.5.1).
  *
- * Every look at a flight is a fence: a piece of each message goes into the epoch before it, if its
- * receiver has taken the one before.  Ranks have different schedules, so that one which is through
- * goes on with fences until all are. */
+ * Every look at a transfer is a fence: a piece of each message goes into the epoch before it, if
+ * its receiver has taken the one before.  Ranks have different schedules, so that one which is
+ * through goes on with fences until all are. */
 #ifndef CCO_FENCES_H
 #define CCO_FENCES_H
 
 #include "sched/transport.h"
 #include "transport/rma/window.h"
-#include "transport/stream/parcel.h"
+#include "transport/stream/fragment.h"
 
 /* Words are the numbers of fences: what was put before a fence may be seen before it already, and
  * counts after it. */
@@ -18,7 +18,7 @@ typedef struct cco_fences_pair {
     uint32_t taken; /* the last piece that this rank took was put before that one */
 } cco_fences_pair;
 
-/* What the flights of a communicator share. */
+/* What the transfers of a communicator share. */
 typedef struct cco_fences {
     cco_window window;
     size_t piece;     /* bytes of a share for each peer */
@@ -33,8 +33,7 @@ typedef struct cco_fences {
 
 /* Makes the window, with pieces of `piece` bytes, at most INT_MAX; collective.  NULL on all ranks,
  * or on all why there can be none. */
-const char *cco_fences_open(cco_fences *fences, size_t piece, MPI_Comm comm,
-                            cco_window_life life);
+const char *cco_fences_open(cco_fences *fences, size_t piece, MPI_Comm comm, cco_window_life life);
 
 /* Frees the window, collective, or retires it with its communicator; nothing if there is nothing.
  */

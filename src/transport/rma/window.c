@@ -13,7 +13,7 @@
 
 #include "core/channel.h"
 #include "core/config.h"
-#include "core/ending.h"
+#include "core/teardown.h"
 #include "core/facts.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -61,7 +61,7 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
  * windows promises that, a probe does. */
 static int look(cco_area *area)
 {
-    const int rc = cco_area_let_on(area, LOOKS);
+    const int rc = cco_area_progress_mpi(area, LOOKS);
     return rc == MPI_SUCCESS ? PMPI_Win_sync(of(area)->win) : rc;
 }
 
@@ -209,7 +209,7 @@ static const char *make_new(cco_window *w, size_t bytes, MPI_Comm comm)
         return why;
     }
     count(w, 1);
-    w->number = cco_ending_number(comm);
+    w->number = cco_teardown_number(comm);
     return NULL;
 }
 
@@ -270,7 +270,7 @@ void cco_window_free(cco_window *w)
         cco_fatal("no memory to free a window");
     *last = *w;
     *w = (cco_window){0};
-    cco_ending(last->number, end, last);
+    cco_teardown(last->number, end, last);
 }
 
 void cco_window_retire(cco_window *w)

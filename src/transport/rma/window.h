@@ -23,14 +23,14 @@ typedef enum cco_window_life { CCO_WINDOW_KEPT, CCO_WINDOW_FOR_A_CALL } cco_wind
 
 typedef struct cco_window {
     cco_area area;
-    MPI_Win win;     /* MPI_WIN_NULL: there is none */
-    MPI_Comm copy;   /* what it was made on: MPICH 4.0 needs that until the end */
+    MPI_Win win;   /* MPI_WIN_NULL: there is none */
+    MPI_Comm copy; /* what it was made on: MPICH 4.0 needs that until the end */
     cco_window_use use;
     cco_window_life life;
     bool locked;     /* the epoch is open */
     bool held;       /* CRESTA_Win_finalize frees it */
     bool broken;     /* what it holds is unknown: nobody else gets it */
-    uint64_t number; /* core/ending.h */
+    uint64_t number; /* core/teardown.h */
 } cco_window;
 
 /* Why this MPI must not be asked for windows between these ranks, NULL if it may; collective. */
@@ -56,7 +56,7 @@ void cco_window_free(cco_window *window);
 void cco_window_retire(cco_window *window);
 
 /* CRESTA_Win_finalize and the end of the process: frees retired windows, those that are held or
- * all; collective, in the order of their numbers (core/ending.h). */
+ * all; collective, in the order of their numbers (core/teardown.h). */
 void cco_windows_free(bool all);
 
 #endif

@@ -23,14 +23,14 @@ static void keep(const cco_run *r, cco_span from, cco_span to)
 }
 
 /* Where the slot of `writer` has the data for `reader`; it has none for the writer. */
-static size_t lane(const cco_run *r, int writer, int reader)
+static size_t offset(const cco_run *r, int writer, int reader)
 {
     return (size_t)(reader - (reader > writer)) * r->stage->window;
 }
 
 static void show(const cco_run *r, cco_span block, uint64_t k)
 {
-    char *slot = cco_board_mine(r->board, k, cco_run_reader(r));
+    char *slot = cco_slot_ring_reserve(r->ring, k, cco_run_reader(r));
     cco_run_give(r, block, k, slot);
     cco_run_show(r, k);
 }
@@ -38,17 +38,17 @@ static void show(const cco_run *r, cco_span block, uint64_t k)
 static void show_lanes(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    char *slot = cco_board_mine(r->board, k, CCO_BOARD_ALL);
+    char *slot = cco_slot_ring_reserve(r->ring, k, CCO_SLOT_READERS_ALL);
     for (int i = 0; i < q->size; i++)
         if (i != q->rank)
-            cco_run_give(r, cco_block(q, &q->in, i), k, slot + lane(r, q->rank, i));
+            cco_run_give(r, cco_block(q, &q->in, i), k, slot + offset(r, q->rank, i));
     cco_run_show(r, k);
 }
 
 static void show_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    if (r->stage->lanes)
+    if (r->stage->per_reader)
         show_lanes(r, k);
     else
         show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
@@ -61,9 +61,10 @@ static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own,
     const char *from[CCO_FLAT_RANKS];
     const cco_span to = cco_run_part(r, result, k);
     for (int i = first; to.n > 0 && i <= last; i++)
-        from[i] = i == q->rank ? cco_run_place(r, cco_run_part(r, own, k))
-                               : cco_run_data(r, i, k, r->stage->lanes ? lane(r, i, q->rank) : 0,
-                                              cco_run_start(r, k));
+        from[i] = i == q->rank
+                      ? cco_run_place(r, cco_run_part(r, own, k))
+                      : cco_run_data(r, i, k, r->stage->per_reader ? offset(r, i, q->rank) : 0,
+                                     cco_run_start(r, k));
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
 }
 
@@ -91,7 +92,8 @@ static void take_all(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = (q->rank + i) % q->size;
-        take(r, cco_block(q, &q->out, rank), rank, k, r->stage->lanes ? lane(r, rank, q->rank) : 0);
+        take(r, cco_block(q, &q->out, rank), rank, k,
+             r->stage->per_reader ? offset(r, rank, q->rank) : 0);
     }
 }
 
@@ -106,7 +108,7 @@ static void take_piece(const cco_run *r, uint64_t k)
     case CCO_SCATTER:
     case CCO_SCATTERV:
         if (q->rank != q->root)
-            take(r, cco_whole(&q->out), q->root, k, lane(r, q->root, q->rank));
+            take(r, cco_whole(&q->out), q->root, k, offset(r, q->root, q->rank));
         break;
     case CCO_GATHER:
     case CCO_GATHERV:
@@ -148,8 +150,8 @@ static void keep_own(const cco_run *r)
 /* Shows piece `k`, and as many after it as should be and have room. */
 static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
-    while (shown < cco_run_gives(r) &&
-           (shown <= k || (shown <= k + cco_run_ahead(r) && cco_board_has_room(r->board, shown))))
+    while (shown < cco_run_gives(r) && (shown <= k || (shown <= k + cco_run_ahead(r) &&
+                                                       cco_slot_ring_has_room(r->ring, shown))))
         show_piece(r, shown++);
     return shown;
 }
@@ -165,7 +167,7 @@ static void move(const cco_run *r)
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         take_piece(r, k);
-        cco_board_leave(r->board, k);
+        cco_slot_ring_release(r->ring, k);
     }
     if (last && r->stage->last)
         keep_own(r);
@@ -179,7 +181,7 @@ static int reduce(const cco_run *r)
         shown = show_some(r, shown, k);
         const int one = fold_piece(r, k);
         rc = rc == MPI_SUCCESS ? one : rc;
-        cco_board_leave(r->board, k);
+        cco_slot_ring_release(r->ring, k);
     }
     return rc;
 }
@@ -239,21 +241,21 @@ static int run_pieces(cco_run *r)
 
 static int run_stage(cco_run *r)
 {
-    cco_board_begin(r->board);
-    const int rc = r->stage->once ? cco_run_once(r) : run_pieces(r);
-    cco_board_end(r->board);
+    cco_slot_ring_begin(r->ring);
+    const int rc = r->stage->small ? cco_run_small(r) : run_pieces(r);
+    cco_slot_ring_end(r->ring);
     if (r->region >= 0)
-        cco_board_wait_for_end(r->board, cco_run_reader(r));
+        cco_slot_ring_wait_for_end(r->ring, cco_run_reader(r));
     return rc;
 }
 
-/* Calls are counted on both boards, also by ranks that have nothing left. */
-static int run_last(const cco_flat *plan, cco_run *r, cco_board *boards)
+/* Calls are counted on both slot rings, also by ranks that have nothing left. */
+static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
 {
-    r->board = &boards[plan->stage[1].board];
+    r->ring = &rings[plan->stage[1].ring];
     if (plan->stage[0].last) {
-        cco_board_begin(r->board);
-        cco_board_end(r->board);
+        cco_slot_ring_begin(r->ring);
+        cco_slot_ring_end(r->ring);
         return MPI_SUCCESS;
     }
     r->stage = &plan->stage[1];
@@ -261,14 +263,14 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_board *boards)
     return run_stage(r);
 }
 
-int cco_flat_run(cco_board *boards, const cco_flat *plan, const cco_problem *q,
+int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions)
 {
     const cco_stage *first = &plan->stage[0];
-    cco_run r = {&boards[first->board], first, q, binding, regions, NULL, -1};
+    cco_run r = {&rings[first->ring], first, q, binding, regions, NULL, -1};
     const int rc = run_stage(&r);
     if (plan->stages == 1)
         return rc;
-    const int last = run_last(plan, &r, boards);
+    const int last = run_last(plan, &r, rings);
     return rc == MPI_SUCCESS ? last : rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* flat.h - collectives on boards: every rank shows what it gives, piece by piece, and reads what it
- * needs from all others itself.
+/* flat.h - collectives on slot rings: every rank shows what it gives, piece by piece, and reads
+ * what it needs from all others itself.
  *
  * After the flat algorithms of shared memory in R. L. Graham, G. Shipman: MPI support for
  * multi-core architectures: optimized shared memory collectives, EuroPVM/MPI 2008. */
@@ -8,34 +8,35 @@
 #define CCO_FLAT_H
 
 #include "sched/engine.h"
-#include "transport/shm/board.h"
+#include "transport/shm/slot_ring.h"
 #include "transport/shm/region.h"
 
 enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
 
-/* How a call goes over one board. */
+/* How a call goes over one slot ring. */
 typedef struct cco_stage {
-    int board;       /* of those it may use */
-    size_t before;   /* bytes of every block that went over the board before */
+    int ring;        /* of those it may use */
+    size_t before;   /* bytes of every block that went over the slot ring before */
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
     uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
-    bool lanes;      /* a slot has something else for each reader, and nothing for its writer */
+    bool per_reader; /* a slot has something else for each reader, and nothing for its writer */
     bool shares;     /* a reduction in two steps (shares.c) */
-    bool once;       /* small data, in one piece (once.c) */
+    bool small;      /* small data, in one piece (small.c) */
     bool last;       /* nothing of this rank's own is left for the next stage */
     size_t count;    /* elements of a reduction's result, if in one piece */
 } cco_stage;
 
-/* All of a call: where every rank knows how much goes, over one board. Where each knows only what
- * it gives and gets itself, a first piece of every block over one, and what is left over the next.
+/* All of a call: where every rank knows how much goes, over one slot ring. Where each knows only
+ * what it gives and gets itself, a first piece of every block over one, and what is left over the
+ * next.
  */
 typedef struct cco_flat {
     int stages;
     cco_stage stage[2];
 } cco_flat;
 
-/* Plans a call over the first of `n` boards, in order of size, whose slots have room for all at
+/* Plans a call over the first of `n` slot rings, in order of size, whose slots have room for all at
  * once; in pieces over the last if none has; over the last two if sizes are not common.  `rooms`:
  * bytes for which their slots have room; `crowded`: ranks take turns on a core.  Boards, windows
  * and steps are the same on all ranks. */
@@ -44,7 +45,7 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool cr
 /* Runs it; data without gaps.  What this rank gives is read where it is if that is in one of the
  * regions (which may be NULL), and then it waits for its readers.  MPI_SUCCESS or what an operation
  * of the MPI returned. */
-int cco_flat_run(cco_board *boards, const cco_flat *plan, const cco_problem *q,
+int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions);
 
 #endif

@@ -9,7 +9,7 @@ enum { BLOCK = 8192 }; /* bytes of a result that stay in the nearest cache while
 static int combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
 {
     const cco_layout *layout = &r->binding->layouts[CCO_OUT];
-    const cco_operation *op = &r->binding->operation;
+    const cco_reduce_op *op = &r->binding->operation;
     const size_t count = n / layout->size;
     if (op->kernel != NULL) {
         op->kernel(a, b, to, count);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - cco_flat_plan: which board a call takes, and in how many pieces. */
+/* plan.c - cco_flat_plan: which slot ring a call takes, and in how many pieces. */
 #include "transport/shm/flat.h"
 
-/* Whether each reader reads something else: the slot has a lane for each, but none for the writer.
+/* Whether each reader reads something else: the slot has a stream for each, but none for the
+ * writer.
  */
-static bool has_lanes(cco_coll coll)
+static bool slot_per_reader(cco_coll coll)
 {
     switch (coll) {
     case CCO_SCATTER:
@@ -52,9 +53,9 @@ static size_t common(const cco_problem *q)
 /* Pieces end at elements, and at lines where that leaves anything. */
 static size_t whole_lines(size_t room, size_t unit)
 {
-    const size_t lines = unit % CCO_BOARD_LINE == 0 || CCO_BOARD_LINE % unit == 0
-                             ? (unit > CCO_BOARD_LINE ? unit : CCO_BOARD_LINE)
-                             : unit * CCO_BOARD_LINE;
+    const size_t lines = unit % CCO_SLOT_LINE == 0 || CCO_SLOT_LINE % unit == 0
+                             ? (unit > CCO_SLOT_LINE ? unit : CCO_SLOT_LINE)
+                             : unit * CCO_SLOT_LINE;
     return room >= lines ? room / lines * lines : room / unit * unit;
 }
 
@@ -98,19 +99,19 @@ static void plan_uneven(cco_stage *s, const cco_problem *q)
     }
 }
 
-/* Most blocks are small, and no rank knows of all. The first piece of each goes over a board with
- * many slots, from which nobody waits for anybody; the rest over the last. */
-static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t lanes)
+/* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
+ * with many slots, from which nobody waits for anybody; the rest over the last. */
+static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader)
 {
     cco_flat f = {.stages = n > 1 ? 2 : 1};
     size_t before = 0;
     for (int i = 0; i < f.stages; i++) {
         cco_stage *s = &f.stage[i];
-        const int board = n - f.stages + i;
-        *s = (cco_stage){.board = board,
+        const int ring = n - f.stages + i;
+        *s = (cco_stage){.ring = ring,
                          .before = before,
-                         .window = whole_lines(rooms[board] / lanes, q->unit),
-                         .lanes = has_lanes(q->coll)};
+                         .window = whole_lines(rooms[ring] / per_reader, q->unit),
+                         .per_reader = slot_per_reader(q->coll)};
         plan_uneven(s, q);
         before += s->window;
     }
@@ -118,7 +119,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
     first->last = f.stages == 1 || first->rounds <= 1;
     f.stage[1].last = !first->last;
     if (f.stages > 1) {
-        first->once = first->last;
+        first->small = first->last;
         first->gives = first->gives > 0;
         first->rounds = first->rounds > 0;
     }
@@ -153,34 +154,34 @@ static bool shares(const cco_problem *q)
            q->bytes >= WORTH / (size_t)(q->size - 2);
 }
 
-static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t lanes, size_t most,
-                      bool crowded)
+static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
+                      size_t most, bool crowded)
 {
-    cco_stage s = {.board = n - 1,
-                   .window = whole_lines(rooms[n - 1] / lanes, q->unit),
-                   .lanes = has_lanes(q->coll),
+    cco_stage s = {.ring = n - 1,
+                   .window = whole_lines(rooms[n - 1] / per_reader, q->unit),
+                   .per_reader = slot_per_reader(q->coll),
                    .last = true};
-    for (int i = n - 1; i >= 0 && most <= rooms[i] / lanes; i--) {
-        s.board = i;
+    for (int i = n - 1; i >= 0 && most <= rooms[i] / per_reader; i--) {
+        s.ring = i;
         s.window = most > 0 ? most : 1;
     }
-    if (s.board == n - 1 && !crowded)
+    if (s.ring == n - 1 && !crowded)
         s.window = one_way(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
-    s.once = s.rounds == 1 && !s.shares && s.board < n - 1;
+    s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.count = q->out.each / q->unit;
     return s;
 }
 
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded)
 {
-    const size_t lanes = has_lanes(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
+    const size_t per_reader = slot_per_reader(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
     const size_t most = common(q);
     if (q->coll == CCO_BARRIER)
-        return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .once = true, .last = true}}};
+        return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};
     if (most == SIZE_MAX)
-        return uneven(q, rooms, n, lanes);
-    return (cco_flat){1, {even(q, rooms, n, lanes, most, crowded)}};
+        return uneven(q, rooms, n, per_reader);
+    return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run.h - what flat.c, once.c and shares.c have in common: a call on its way over a board. */
+/* run.h - what flat.c, small.c and shares.c have in common: a call on its way over a slot ring. */
 #ifndef CCO_SHM_RUN_H
 #define CCO_SHM_RUN_H
 
@@ -15,7 +15,7 @@ typedef struct cco_found {
 } cco_found;
 
 typedef struct cco_run {
-    cco_board *board;
+    cco_slot_ring *ring;
     const cco_stage *stage;
     const cco_problem *q;
     const cco_binding *binding;
@@ -63,7 +63,7 @@ static inline int cco_run_reader(const cco_run *r)
     const cco_coll coll = r->q->coll;
     const bool root_only = coll == CCO_GATHER || coll == CCO_GATHERV ||
                            (coll == CCO_REDUCE && !r->stage->shares);
-    return root_only ? r->q->root : CCO_BOARD_ALL;
+    return root_only ? r->q->root : CCO_SLOT_READERS_ALL;
 }
 
 /* Pieces that this rank shows: the first says where all are, if they need no slot. */
@@ -87,22 +87,22 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
 
 static inline void cco_run_show(const cco_run *r, uint64_t piece)
 {
-    cco_board_show(r->board, piece, (uint64_t)(r->region + 1));
+    cco_slot_ring_publish(r->ring, piece, (uint64_t)(r->region + 1));
 }
 
-/* Data that `rank` shows: `lane` bytes into its slot for a piece of the board, or `at` bytes into
- * the block that its first piece told of. */
-static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, size_t lane,
+/* Data that `rank` shows: `stream` bytes into its slot for a piece of the slot ring, or `at` bytes
+ * into the block that its first piece told of. */
+static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, size_t offset,
                                        size_t at)
 {
     if (r->found->ranks >> rank & 1)
         return r->found->data[rank] + at;
-    const char *slot = cco_board_of(r->board, rank, piece);
-    const uint64_t word = cco_board_word(slot);
+    const char *slot = cco_slot_ring_read(r->ring, rank, piece);
+    const uint64_t word = cco_slot_word(slot);
     if (word == 0)
-        return slot + lane;
+        return slot + offset;
     uint64_t place;
-    memcpy(&place, slot + lane, sizeof place);
+    memcpy(&place, slot + offset, sizeof place);
     r->found->data[rank] = r->regions->list[word - 1].memory + place;
     r->found->ranks |= (uint64_t)1 << rank;
     return r->found->data[rank] + at;
@@ -112,7 +112,7 @@ static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piec
  * its cache; as many as have room where ranks take turns on a core. */
 static inline uint64_t cco_run_ahead(const cco_run *r)
 {
-    return cco_pause_crowds() ? r->board->ring : 0;
+    return cco_pause_crowds() ? r->ring->slots : 0;
 }
 
 /* to = from[first] op ... op from[last], in this order, so that every rank gets the same bits; `n`
@@ -120,7 +120,7 @@ static inline uint64_t cco_run_ahead(const cco_run *r)
 int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n);
 
 /* Runs a call in one piece. MPI_SUCCESS or what an operation of the MPI returned. */
-int cco_run_once(const cco_run *r);
+int cco_run_small(const cco_run *r);
 
 /* Runs a reduction in shares.  MPI_SUCCESS or what an operation of the MPI returned. */
 int cco_run_shares(const cco_run *r);

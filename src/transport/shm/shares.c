@@ -2,15 +2,15 @@
 /* shares.c - allreduce and reduce of larger data: every rank folds its share of each piece and
  * shows the result, so that no rank reads all that all others show.
  *
- * Piece k of the vector takes two of the board: 2 k for the operands, 2 k + 1 for the results.  The
- * results of a piece are collected when the operands of the next are shown: they had time to come.
- * After R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
+ * Piece k of the vector takes two of the slot ring: 2 k for the operands, 2 k + 1 for the results.
+ * The results of a piece are collected when the operands of the next are shown: they had time to
+ * come. After R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
 #include "transport/shm/run.h"
 
 /* The share of a rank in a part of the vector: lines, of whole elements. */
 static cco_span share(const cco_run *r, cco_span part, int rank)
 {
-    const size_t line = r->q->unit * CCO_BOARD_LINE;
+    const size_t line = r->q->unit * CCO_SLOT_LINE;
     const size_t each = (part.n / (size_t)r->q->size + line) / line * line;
     const size_t at = (size_t)rank * each;
     part.n = part.n > at ? part.n - at : 0;
@@ -31,7 +31,7 @@ static cco_span part_of(const cco_run *r, const cco_side *side, uint64_t k)
 
 static void show_operand(const cco_run *r, uint64_t k)
 {
-    char *slot = cco_board_mine(r->board, 2 * k, CCO_BOARD_ALL);
+    char *slot = cco_slot_ring_reserve(r->ring, 2 * k, CCO_SLOT_READERS_ALL);
     cco_run_give(r, cco_whole(&r->q->in), k, slot);
     cco_run_show(r, 2 * k);
 }
@@ -39,7 +39,7 @@ static void show_operand(const cco_run *r, uint64_t k)
 static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
     while (shown < cco_run_gives(r) && (shown <= k || (shown <= k + cco_run_ahead(r) &&
-                                                       cco_board_has_room(r->board, 2 * shown))))
+                                                       cco_slot_ring_has_room(r->ring, 2 * shown))))
         show_operand(r, shown++);
     return shown;
 }
@@ -56,10 +56,10 @@ static int fold_share(const cco_run *r, uint64_t k)
         from[i] = i == q->rank
                       ? cco_run_place(r, mine)
                       : cco_run_data(r, i, 2 * k, 0, cco_run_start(r, k)) + (mine.at - whole.at);
-    const int reader = q->coll == CCO_ALLREDUCE ? CCO_BOARD_ALL : q->root;
-    char *slot = cco_board_mine(r->board, 2 * k + 1, reader);
+    const int reader = q->coll == CCO_ALLREDUCE ? CCO_SLOT_READERS_ALL : q->root;
+    char *slot = cco_slot_ring_reserve(r->ring, 2 * k + 1, reader);
     const int rc = cco_run_fold(r, from, 0, q->size - 1, slot, mine.n);
-    cco_board_show(r->board, 2 * k + 1, 0);
+    cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
     if (collects(q))
         memcpy(cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)), slot, mine.n);
     return rc;
@@ -72,9 +72,9 @@ static void collect(const cco_run *r, uint64_t k)
         const int rank = (q->rank + i) % q->size;
         const cco_span to = share(r, part_of(r, &q->out, k), rank);
         if (to.n > 0)
-            memcpy(cco_run_place(r, to), cco_board_of(r->board, rank, 2 * k + 1), to.n);
+            memcpy(cco_run_place(r, to), cco_slot_ring_read(r->ring, rank, 2 * k + 1), to.n);
     }
-    cco_board_leave(r->board, 2 * k + 1);
+    cco_slot_ring_release(r->ring, 2 * k + 1);
 }
 
 int cco_run_shares(const cco_run *r)
@@ -87,7 +87,7 @@ int cco_run_shares(const cco_run *r)
             collect(r, k - 1);
         const int one = fold_share(r, k);
         rc = rc == MPI_SUCCESS ? one : rc;
-        cco_board_leave(r->board, 2 * k);
+        cco_slot_ring_release(r->ring, 2 * k);
     }
     if (r->stage->rounds > 0)
         collect(r, r->stage->rounds - 1);

@@ -6,7 +6,7 @@
 
 enum { LOOKS = 64 }; /* what others began before in the MPI can wait */
 
-int cco_area_let_on(cco_area *area, unsigned every)
+int cco_area_progress_mpi(cco_area *area, unsigned every)
 {
     int flag;
     if (++area->looks % every != 0)
@@ -42,7 +42,7 @@ static int tell(cco_area *area, int peer, size_t at, uint32_t word)
 /* Words are read with acquire semantics by who looks for them. */
 static int look(cco_area *area)
 {
-    return cco_area_let_on(area, LOOKS);
+    return cco_area_progress_mpi(area, LOOKS);
 }
 
 static int look_only(cco_area *area)

@@ -49,6 +49,6 @@ extern const cco_area_kind cco_area_direct;
 extern const cco_area_kind cco_area_quiet;
 
 /* For `look`: every so many times lets the MPI get on. */
-int cco_area_let_on(cco_area *area, unsigned every);
+int cco_area_progress_mpi(cco_area *area, unsigned every);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "transport/p2p/p2p.h"
-#include "transport/stream/parcel.h"
+#include "transport/stream/fragment.h"
 
 enum {
     LINE = 64,
@@ -87,7 +87,7 @@ static size_t piece_of(const cco_stream *s)
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
 }
 
-static int give(cco_stream *s, cco_parcel *it)
+static int give(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     size_t piece = piece_of(s);
@@ -106,13 +106,13 @@ static int give(cco_stream *s, cco_parcel *it)
                 return rc;
         }
         pair->given += n;
-        cco_parcel_advance(it, n);
+        cco_fragment_advance(it, n);
         it->moved = true;
     }
     return MPI_SUCCESS;
 }
 
-static int take(cco_stream *s, cco_parcel *it)
+static int take(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     const uint32_t given = word_of(s, it->peer, 0);
@@ -126,7 +126,7 @@ static int take(cco_stream *s, cco_parcel *it)
             memcpy(it->at, s->area->share + place_of(s, it->peer, pair->taken), n);
         }
         pair->taken += n;
-        cco_parcel_advance(it, n);
+        cco_fragment_advance(it, n);
         it->moved = true;
     }
     return MPI_SUCCESS;
@@ -134,7 +134,7 @@ static int take(cco_stream *s, cco_parcel *it)
 
 /* The peer hears what moved: at once of what it was given; of what was taken when half a ring has
  * come together, which leaves it the other half. */
-static int report(cco_stream *s, cco_parcel *it)
+static int report(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
     int rc = MPI_SUCCESS;
@@ -150,13 +150,13 @@ static int report(cco_stream *s, cco_parcel *it)
 }
 
 /* Moves every message as far as it goes now.  Those of one direction keep their order. */
-static int move(cco_parcels *f)
+static int move(cco_fragments *f)
 {
     cco_stream *s = f->shared;
     int rc = MPI_SUCCESS;
     s->pass++;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *it = &f->list[i];
+        cco_fragment *it = &f->list[i];
         if (it->peer < 0)
             continue;
         unsigned *stuck = &s->stuck[2 * it->peer + it->sends];
@@ -169,17 +169,17 @@ static int move(cco_parcels *f)
     return rc;
 }
 
-static int report_all(cco_parcels *f)
+static int report_all(cco_fragments *f)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
-        cco_parcel *it = &f->list[i];
+        cco_fragment *it = &f->list[i];
         if (it->peer < 0)
             continue;
         if (it->moved)
             rc = report(f->shared, it);
         if (rc == MPI_SUCCESS && it->left == 0) {
-            rc = cco_parcel_check(f, it);
+            rc = cco_fragment_check(f, it);
         }
     }
     return rc;
@@ -187,7 +187,7 @@ static int report_all(cco_parcels *f)
 
 static int test(void *data, bool *done)
 {
-    cco_parcels *f = data;
+    cco_fragments *f = data;
     cco_stream *s = f->shared;
     int rc = s->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
     if (rc == MPI_SUCCESS && f->count > 0)
@@ -196,25 +196,25 @@ static int test(void *data, bool *done)
         rc = move(f);
     if (rc == MPI_SUCCESS)
         rc = report_all(f);
-    *done = rc == MPI_SUCCESS && cco_parcels_through(f);
+    *done = rc == MPI_SUCCESS && cco_fragments_done(f);
     return rc;
 }
 
 /* Where the streams are, nobody knows. */
-static void abandon(void *flight)
+static void abandon(void *transfer)
 {
-    cco_stream *s = ((cco_parcels *)flight)->shared;
-    cco_parcels_drop(flight);
+    cco_stream *s = ((cco_fragments *)transfer)->shared;
+    cco_fragments_drop(transfer);
     s->broken = true;
 }
 
 const cco_transport cco_transport_stream = {
     .name = "stream",
-    .open = cco_parcels_open,
+    .open = cco_fragments_open,
     .close = free,
-    .begin = cco_parcels_begin,
-    .recv = cco_parcels_recv,
-    .send = cco_parcels_send,
+    .begin = cco_fragments_begin,
+    .recv = cco_fragments_recv,
+    .send = cco_fragments_send,
     .test = test,
     .abandon = abandon,
     .copy = cco_mpi_copy,

@@ -21,7 +21,7 @@ typedef struct cco_stream_pair {
     uint64_t given, taken, told;
 } cco_stream_pair;
 
-/* What the flights of a communicator share. */
+/* What the transfers of a communicator share. */
 typedef struct cco_stream {
     cco_area *area;
     bool gets;   /* receivers get; otherwise senders put */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* call_shape.h - what of a call's arguments means something on this rank, on any communicator. */
+#ifndef CCO_CALL_SHAPE_H
+#define CCO_CALL_SHAPE_H
+
+#include "core/call.h"
+
+typedef struct cco_call_shape {
+    bool inter;
+    int rank, group; /* this rank, and how many there are on its side */
+    int peers;       /* blocks of a buffer: ranks of the communicator, or of the other side */
+} cco_call_shape;
+
+/* Asks the MPI, whose error it returns: of an invalid communicator it has been told then. */
+int cco_call_shape_of(const cco_call *call, cco_call_shape *shape);
+
+/* True if this rank is the root of a rooted call. */
+bool cco_call_shape_root(const cco_call *call, const cco_call_shape *shape);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies.c - copies of the arrays of a call (MPI 4.0, section 6.12: the program must not change
+ * them before the end; here it may). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/call_shape.h"
+#include "api/pending.h"
+#include "core/config.h"
+#include "native/defects.h"
+#include "native/empty.h"
+
+enum { ARRAYS = 6 };
+
+int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
+{
+    int inter = 0;
+    int rc = PMPI_Comm_test_inter(call->comm, &inter);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_rank(call->comm, &shape->rank);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Comm_size(call->comm, &shape->group);
+    shape->inter = inter;
+    shape->peers = shape->group;
+    return rc == MPI_SUCCESS && inter ? PMPI_Comm_remote_size(call->comm, &shape->peers) : rc;
+}
+
+bool cco_call_shape_root(const cco_call *call, const cco_call_shape *shape)
+{
+    return shape->inter ? call->root == MPI_ROOT : call->root == shape->rank;
+}
+
+/* An array of a call: where the call points to it, how large it is. */
+typedef struct array {
+    const void **from;
+    size_t bytes;
+} array;
+
+static size_t round_up(size_t bytes)
+{
+    return (bytes + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
+}
+
+/* The arrays that a call has, those that mean nothing on this rank left out. */
+static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRAYS])
+{
+    const size_t n = (size_t)(c->coll == CCO_REDUCE_SCATTER ? shape->group : shape->peers);
+    const size_t counts = n * (c->large ? sizeof(MPI_Count) : sizeof(int));
+    const size_t displs = n * (c->large ? sizeof(MPI_Aint) : sizeof(int));
+    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
+    const bool sent = c->sendbuf != MPI_IN_PLACE || c->coll == CCO_SCATTERV;
+    const array all[ARRAYS] = {
+        {&c->sendcounts, sent ? counts : 0},
+        {&c->senddispls, sent ? displs : 0},
+        {(const void **)&c->sendtypes, sent ? n * sizeof *c->sendtypes : 0},
+        {&c->recvcounts, counts},
+        {&c->recvdispls, displs},
+        {(const void **)&c->recvtypes, n * sizeof *c->recvtypes},
+    };
+    int found = 0;
+    for (int i = 0; i < ARRAYS && (!rooted || cco_call_shape_root(c, shape)); i++)
+        if (*all[i].from != NULL && all[i].bytes > 0)
+            list[found++] = all[i];
+    return found;
+}
+
+/* Room for the arrays, and the arrays in it. */
+static cco_pending *keep_arrays(cco_call *c, const cco_call_shape *shape)
+{
+    array list[ARRAYS];
+    const int count = list_arrays(c, shape, list);
+    size_t room = 0;
+    for (int i = 0; i < count; i++)
+        room += round_up(list[i].bytes);
+    cco_pending *pending = malloc(sizeof *pending + room);
+    if (pending == NULL)
+        return NULL;
+    *pending = (cco_pending){.request = MPI_REQUEST_NULL};
+    char *at = pending->arrays;
+    for (int i = 0; i < count; i++) {
+        *list[i].from = memcpy(at, *list[i].from, list[i].bytes);
+        at += round_up(list[i].bytes);
+    }
+    return pending;
+}
+
+/* Where the MPI cannot do an alltoallv or alltoallw in place, what it sends is a copy. */
+static bool sends_copy_instead(cco_call *c)
+{
+    if (!cco_in_place_defect(c))
+        return false;
+    c->sendbuf = c->recvbuf;
+    c->sendcounts = c->recvcounts;
+    c->senddispls = c->recvdispls;
+    c->sendtype = c->recvtype;
+    c->sendtypes = c->recvtypes;
+    return true;
+}
+
+/* MPI_IN_PLACE as a send buffer is nothing to copy; a bcast has one buffer, a barrier none. */
+static bool is_protected(const cco_call *c)
+{
+    return cco_configured.protect && c->coll != CCO_BARRIER && c->coll != CCO_BCAST &&
+           c->sendbuf != MPI_IN_PLACE;
+}
+
+static bool has_arrays(const cco_call *c)
+{
+    return c->sendcounts != NULL || c->recvcounts != NULL;
+}
+
+int cco_copy_arrays(cco_call *call, cco_pending **pending)
+{
+    cco_call_shape shape;
+    *pending = NULL;
+    if (call->comm == MPI_COMM_NULL || (!has_arrays(call) && !is_protected(call)))
+        return MPI_SUCCESS;
+    int rc = cco_call_shape_of(call, &shape);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    const bool copies = sends_copy_instead(call) || is_protected(call);
+    *pending = keep_arrays(call, &shape);
+    rc = *pending == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && copies)
+        rc = cco_copy_send(call, &shape, &(*pending)->send);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    cco_pending_free(*pending);
+    *pending = NULL;
+    PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+void cco_copy_empty(cco_call *call, cco_pending *pending)
+{
+    cco_call_shape shape;
+    if (pending != NULL && has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
+        cco_drop_empty(call, shape.peers, cco_call_shape_root(call, &shape), &pending->counts);
+}

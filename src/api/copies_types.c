@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies_types.c - the types of an MPI_Ialltoallw where Open MPI reads as many as a grid has
+ * neighbours, and holds no others until the end (native/defects.h): arrays that are long enough, of
+ * types that the program cannot free. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/call_shape.h"
+#include "api/pending.h"
+#include "core/data.h"
+#include "core/fresh.h"
+#include "native/defects.h"
+
+struct cco_held {
+    int count;
+    MPI_Datatype list[]; /* of both sides */
+};
+
+static bool is_ours(MPI_Datatype type)
+{
+    return type != MPI_DATATYPE_NULL && !cco_type_predefined(type);
+}
+
+void cco_held_free(cco_held *held)
+{
+    for (int i = 0; held != NULL && i < held->count; i++)
+        if (is_ours(held->list[i]))
+            PMPI_Type_free(&held->list[i]);
+    free(held);
+}
+
+/* Adds those of one side, and what is read behind them. */
+static int add_side(cco_held *held, const MPI_Datatype *types, int peers, int room)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < room && rc == MPI_SUCCESS; i++) {
+        MPI_Datatype type = i < peers ? types[i] : MPI_BYTE;
+        if (is_ours(type))
+            rc = cco_fresh_type(type, &type);
+        if (rc == MPI_SUCCESS)
+            held->list[held->count++] = type;
+    }
+    return rc;
+}
+
+int cco_copy_types(cco_call *call, cco_pending *pending)
+{
+    cco_call_shape shape;
+    if (pending == NULL || !cco_grid_defect(call))
+        return MPI_SUCCESS;
+    int rc = cco_call_shape_of(call, &shape);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    const int neighbours = cco_grid_neighbours(call->comm);
+    const int room = neighbours > shape.peers ? neighbours : shape.peers;
+    pending->held = malloc(sizeof *pending->held + 2 * (size_t)room * sizeof(MPI_Datatype));
+    rc = pending->held == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS) {
+        pending->held->count = 0;
+        rc = add_side(pending->held, call->sendtypes, shape.peers, room);
+    }
+    if (rc == MPI_SUCCESS)
+        rc = add_side(pending->held, call->recvtypes, shape.peers, room);
+    if (rc != MPI_SUCCESS) {
+        PMPI_Comm_call_errhandler(call->comm, rc);
+        return rc;
+    }
+    call->sendtypes = pending->held->list;
+    call->recvtypes = pending->held->list + room;
+    return MPI_SUCCESS;
+}

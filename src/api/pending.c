@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pending.c - see pending.h.  A table by handle, with a lock for each bucket: only begins and ends
+ * that keep something come here. */
+#include "api/pending.h"
+
+#include "api/progress.h"
+#include "core/data.h"
+#include "core/progress_thread.h"
+#include "core/log.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 64 };
+
+typedef struct bucket {
+    pthread_mutex_t lock;
+    cco_pending *first;
+} bucket;
+
+int cco_pending_count;
+static bucket table[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static void count(int change)
+{
+    __atomic_fetch_add(&cco_pending_count, change, __ATOMIC_RELEASE);
+}
+
+/* Handles are small numbers in MPICH, addresses in Open MPI. */
+static bucket *bucket_of(MPI_Request request)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, &request, sizeof request);
+    return &table[(bits * 0x9e3779b97f4a7c15u) >> 58];
+}
+
+static void insert(cco_pending *pending)
+{
+    static uint64_t serials;
+    bucket *b = bucket_of(pending->request);
+    pending->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
+    pthread_mutex_lock(&b->lock);
+    pending->next = b->first;
+    b->first = pending;
+    pthread_mutex_unlock(&b->lock);
+    count(1);
+}
+
+/* The link to what is kept for a request, or to the end; its bucket is locked. */
+static cco_pending **find(bucket *b, MPI_Request request)
+{
+    cco_pending **link = &b->first;
+    while (*link != NULL && (*link)->request != request)
+        link = &(*link)->next;
+    return link;
+}
+
+/* `serial` 0: whatever there is. */
+static cco_pending *take_out(MPI_Request request, uint64_t serial)
+{
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    cco_pending **link = find(b, request), *found = *link;
+    if (found != NULL && serial != 0 && found->serial != serial)
+        found = NULL; /* of another operation, which got the handle since then */
+    if (found != NULL)
+        *link = found->next;
+    pthread_mutex_unlock(&b->lock);
+    if (found != NULL)
+        count(-1);
+    return found;
+}
+
+static uint64_t serial_of(MPI_Request request)
+{
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    const cco_pending *found = *find(b, request);
+    const uint64_t serial = found != NULL ? found->serial : 0;
+    pthread_mutex_unlock(&b->lock);
+    return serial;
+}
+
+void cco_pending_free(cco_pending *pending)
+{
+    if (pending == NULL)
+        return;
+    if (pending->counted)
+        cco_progress_thread_count(-1, CCO_PROGRESS_MPI);
+    if (pending->holds)
+        cco_progress_thread_hold(-1);
+    free(pending->send);
+    free(pending->types[0]);
+    free(pending->types[1]);
+    free(pending->counts);
+    cco_held_free(pending->held);
+    free(pending);
+}
+
+bool cco_pending_hold(const cco_call *call)
+{
+    if (!cco_progress_thread_runs_no_ops() ||
+        !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) || cco_op_predefined(call->op))
+        return false;
+    cco_progress_thread_hold(1);
+    return true;
+}
+
+/* MPIs give one handle to all operations that are complete from the start, so that here too what it
+ * stood for before is over. */
+void cco_pending_add(cco_pending *pending, cco_pending_kind kind, bool holds, MPI_Request request)
+{
+    if (cco_pending_any())
+        cco_pending_free(take_out(request, 0));
+    if (pending == NULL && (cco_progress_calls_mpi() || kind == CCO_PENDING_OURS))
+        pending = calloc(1, sizeof *pending);
+    if (pending == NULL && kind == CCO_PENDING_OURS)
+        cco_fatal("no memory for a request"); /* MPI_Wait would not know that it is ours */
+    if (pending == NULL)
+        return;
+    pending->holds = holds;
+    if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
+        cco_pending_free(pending);
+        return;
+    }
+    pending->request = request;
+    pending->counted = kind == CCO_PENDING_MPIS &&
+                       cco_progress_calls_mpi(); /* operations count themselves */
+    if (pending->counted)
+        cco_progress_thread_count(1, CCO_PROGRESS_MPI);
+    insert(pending);
+}
+
+void cco_pending_note(cco_notes *notes, int count, const MPI_Request requests[])
+{
+    *notes = (cco_notes){.count = 0};
+    if (count > CCO_NOTES_FEW)
+        notes->many = malloc((size_t)count * sizeof *notes->many);
+    cco_note *list = notes->many != NULL ? notes->many : notes->few;
+    const int room = notes->many != NULL ? count : CCO_NOTES_FEW;
+    for (int i = 0; requests != NULL && i < count && notes->count < room; i++) {
+        const uint64_t serial = requests[i] != MPI_REQUEST_NULL ? serial_of(requests[i]) : 0;
+        if (serial != 0)
+            list[notes->count++] = (cco_note){requests[i], serial, i};
+    }
+}
+
+void cco_pending_settle(cco_notes *notes, const MPI_Request requests[])
+{
+    const cco_note *list = notes->many != NULL ? notes->many : notes->few;
+    for (int i = 0; i < notes->count; i++)
+        if (requests[list[i].place] == MPI_REQUEST_NULL)
+            cco_pending_free(take_out(list[i].request, list[i].serial));
+    if (notes->count > 0)
+        cco_progress_thread_wait_outside_mpi();
+    free(notes->many);
+}
+
+void cco_pending_end(void)
+{
+    for (int i = 0; i < BUCKETS; i++)
+        while (table[i].first != NULL)
+            cco_pending_free(take_out(table[i].first->request, 0));
+}

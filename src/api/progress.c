@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* progress.c - see progress.h. */
+#include "api/progress.h"
+
+#include "api/process.h"
+#include "core/config.h"
+#include "core/facts.h"
+#include "core/progress_thread.h"
+#include "core/log.h"
+#include "core/wait.h"
+#include "progress/queue.h"
+
+cco_progress_level cco_progress_allowed_level;
+
+/* MPI_Wait by another name (interpose/wait.c): where the program's calls go elsewhere, because a
+ * tool stands before us, nobody would complete what the thread must not. */
+int cco_our_wait(MPI_Request *request, MPI_Status *status);
+
+static bool waits_pass_here(void)
+{
+    int (*volatile theirs)(MPI_Request *, MPI_Status *) = MPI_Wait;
+    return theirs == cco_our_wait;
+}
+
+static int asked_for = MPI_THREAD_MULTIPLE; /* by the program */
+
+int cco_progress_thread_level(int required)
+{
+    asked_for = required;
+    return cco_config_wants_thread() && required < MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE
+                                                                       : required;
+}
+
+void cco_progress_begin(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    const cco_async_setting asked = cco_configured.async;
+    PMPI_Query_thread(&level);
+    cco_progress_level allowed = !CCO_PRELOADED && waits_pass_here() ? CCO_PROGRESS_MEMORY
+                                                                     : CCO_PROGRESS_NONE;
+    if (level == MPI_THREAD_MULTIPLE)
+        allowed = CCO_PROGRESS_MPI;
+    if (asked == CCO_ASYNC_THREAD && allowed != CCO_PROGRESS_MPI && cco_process_speaks())
+        cco_log(CCO_LOG_WARN,
+                "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
+                "MPI_THREAD_MULTIPLE here",
+                allowed == CCO_PROGRESS_NONE ? "nothing" : "shared memory only");
+    if (allowed == CCO_PROGRESS_MPI && asked != CCO_ASYNC_OFF && asked_for < MPI_THREAD_MULTIPLE)
+        cco_progress_thread_keep_ops_off();
+    allowed = asked != CCO_ASYNC_OFF ? allowed : CCO_PROGRESS_NONE;
+    __atomic_store_n(&cco_progress_allowed_level, allowed, __ATOMIC_RELEASE);
+    cco_fact_progress(allowed);
+}
+
+/* Where it must stay out of the MPI, what passes through memory moves all the same: other ranks
+ * count on that. */
+static bool look(long *due)
+{
+    const bool calls_mpi = cco_progress_calls_mpi() && cco_progress_thread_enter_mpi();
+    if (calls_mpi)
+        cco_mpi_progress_all();
+    const bool moved = cco_queue_progress(calls_mpi);
+    cco_progress_thread_leave_mpi();
+    *due = cco_queue_expected();
+    return moved;
+}
+
+void cco_progress_start(void)
+{
+    static bool started;
+    if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || cco_progress_allowed() == CCO_PROGRESS_NONE)
+        return;
+    const bool there = cco_progress_thread_start(look);
+    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
+    if (there)
+        return;
+    cco_fact_progress(CCO_PROGRESS_NONE);
+    cco_log(CCO_LOG_WARN, "the system refuses a thread: nothing of split-phase calls moves between"
+                          " calls of the MPI");
+}
+
+void cco_progress_end(void)
+{
+    __atomic_store_n(&cco_progress_allowed_level, CCO_PROGRESS_NONE, __ATOMIC_RELEASE);
+    cco_progress_thread_stop();
+}
+
+bool cco_progress_all(void)
+{
+    const bool moved = cco_queue_progress(true);
+    cco_mpi_progress();
+    return moved;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.c - see report.h. */
+#include "api/report.h"
+
+#include <stdio.h>
+
+#include "api/process.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "progress/operation.h"
+#include "model/registry.h"
+
+static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
+{
+    cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s runs instead of what '%s' asks for: %s",
+            cco_coll_infos[coll].name, state->name, choice->impl, choice->why, choice->refused);
+}
+
+/* Once per collective: a program may have thousands of communicators, and go on after errors. */
+static bool first_time(uint32_t *reported, cco_coll coll)
+{
+    const uint32_t bit = 1u << coll;
+    return !(__atomic_fetch_or(reported, bit, __ATOMIC_RELAXED) & bit);
+}
+
+static uint32_t reported, reported_forbidden;
+
+/* By world rank 0 alone. */
+static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
+{
+    if (cco_process_speaks() && first_time(&reported, coll))
+        say_refused(state, choice, coll);
+}
+
+static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll coll,
+                       MPI_Count bytes)
+{
+    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
+            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
+            choice->why, state->choices[coll].count > 1 ? "; other sizes may differ" : "");
+}
+
+bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
+{
+    const bool refused = choice->refused != NULL;
+    if (refused && cco_configured.fallback == CCO_FALLBACK_ERROR) {
+        if (state->rank == 0 && first_time(&reported, coll))
+            cco_say("%s on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for cannot"
+                    " be had: %s",
+                    cco_coll_infos[coll].name, state->name, choice->why, choice->refused);
+        return false;
+    }
+    /* While no choice with something to say has come up, another size may bring it. */
+    if (refused || state->choices[coll].count == 1 || cco_configured.log >= CCO_LOG_INFO)
+        state->to_report &= ~(1u << coll);
+    if (refused && cco_configured.fallback == CCO_FALLBACK_WARN)
+        warn_refused(state, choice, coll);
+    if (state->rank == 0)
+        say_chosen(state, choice, coll, bytes);
+    return true;
+}
+
+void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice, cco_coll coll,
+                                const char *why)
+{
+    if (state->rank == 0 && first_time(&reported_forbidden, coll))
+        cco_say("%s_begin on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for"
+                " cannot be had: %s",
+                cco_coll_infos[coll].name, state->name, choice->why, why);
+}
+
+static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,
+                    char *text, size_t room)
+{
+    const cco_model *model = choice->way.model;
+    const char *why;
+    const cco_path path = cco_operation_path(state, &choice->way, call, &why);
+    if (state->size == 1 && model->path != NULL)
+        why = "there is one process";
+    const char *runs = path == CCO_PATH_NONE ? "nonblock" : why != NULL ? "p2p" : choice->impl;
+    const bool plain = model == &cco_model_mpi || model == &cco_model_nonblock;
+    if (plain || (why == NULL && path != CCO_PATH_NONE))
+        snprintf(text, room, "%s runs", runs);
+    else
+        snprintf(text, room, "%s runs instead of %s%s%s", runs, choice->impl,
+                 why != NULL ? ": " : "", why != NULL ? why : "");
+}
+
+void cco_report_begin(cco_comm *state, const cco_call *call)
+{
+    const uint32_t bit = 1u << call->coll;
+    if (cco_configured.log < CCO_LOG_INFO || state->reported_begin & bit)
+        return;
+    state->reported_begin |= bit;
+    if (state->rank != 0)
+        return;
+    const cco_choice *choice = cco_choose(state, call->coll,
+                                          cco_bytes(call, state->rank, state->size));
+    char what[192];
+    say_how(state, choice, call, what, sizeof what);
+    cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d processes): split-phase: %s",
+            cco_coll_infos[call->coll].name, state->name, state->size, what);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* report.h - what runs and why, said once. */
+#ifndef CCO_REPORT_H
+#define CCO_REPORT_H
+
+#include "core/comm.h"
+
+/* Before a call whose bit in state->to_report is set: says what CRESTA_LOG and CRESTA_FALLBACK want
+ * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
+bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes);
+
+/* Says once for each collective, on rank 0, `why` CRESTA_FALLBACK=error forbids a begin. */
+void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice, cco_coll coll,
+                                const char *why);
+
+/* With CRESTA_LOG=info, once: how a split-phase call of a set-up communicator runs. */
+void cco_report_begin(cco_comm *state, const cco_call *call);
+
+#endif

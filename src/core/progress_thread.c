@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* progress_thread.c - see progress_thread.h. */
+#include "core/progress_thread.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/facts.h"
+
+enum {
+    SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
+    IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
+                                  thread uses costs it some 4 us */
+    TIMES_A_LOOK = 16, /* but so many times as long as a look that finds little: it takes time from
+                          somebody, while one that copies much does what must be done */
+    LONGEST_NS = 1000 * 1000,
+    BRISK_NS = 500 * 1000,   /* where what begins ends before it is looked at, without help */
+    STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
+    MUCH_NS = 30 * 1000,     /* of copying in one look: it came late */
+    SLICE_NS = 200 * 1000    /* longer than a look; Linux has 700 us and more for everybody */
+};
+
+/* What came of a look. */
+typedef enum found { NONE, LITTLE, MUCH, NEWS } found;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static pthread_t thread;
+static bool runs;   /* the thread is there */
+static bool stops;  /* it shall end */
+static bool sleeps; /* or is about to */
+static int under_way;
+static int in_mpi;      /* of these, what is not in memory only */
+static unsigned spared; /* looks of the program's threads so far */
+static bool lingers;    /* what began last is in memory, and may begin again before long */
+static unsigned begun;  /* operations so far */
+
+bool cco_progress_thread_ops_off;
+static int held;       /* reductions with operations of the program */
+static bool held_call; /* and one that blocks */
+static bool inside;    /* the progress thread is in the MPI, or about to ask whether it may */
+
+static bool is_idle(void)
+{
+    return __atomic_load_n(&under_way, __ATOMIC_SEQ_CST) <= 0;
+}
+
+static bool shall_stop(void)
+{
+    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
+}
+
+static void sleep_while_idle(void)
+{
+    pthread_mutex_lock(&lock);
+    __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the last look at the count */
+    while (is_idle() && !shall_stop())
+        pthread_cond_wait(&wake, &lock);
+    __atomic_store_n(&sleeps, false, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+static long at_most(long a, long b)
+{
+    return a < b ? a : b;
+}
+
+static long at_least(long a, long b)
+{
+    return a > b ? a : b;
+}
+
+static long shortest(void)
+{
+    return __atomic_load_n(&in_mpi, __ATOMIC_RELAXED) > 0 ? SHORTEST_NS : IN_MEMORY_NS;
+}
+
+/* Times, ns. */
+typedef struct pace {
+    long poll; /* that finds little: the shortest, or a little more with each that was longer */
+    long ran;  /* of this thread on a core, to the last nap */
+    long due;  /* when something is expected; 0: nobody knows */
+    unsigned begun;  /* operations, at the last look */
+    unsigned spared; /* looks of others, then */
+    bool brisk;      /* they come and go between two looks */
+} pace;
+
+/* Did anything begin since the last look? */
+static bool count_begun(pace *p)
+{
+    const unsigned now = __atomic_load_n(&begun, __ATOMIC_RELAXED), last = p->begun;
+    const int ended = (int)(now - last) - __atomic_load_n(&under_way, __ATOMIC_RELAXED);
+    p->brisk = ended > 0;
+    p->begun = now;
+    return now != last;
+}
+
+/* Did another thread look since the last look?  Then it will again before long; if not, because an
+ * error handler of the program took it elsewhere, this one goes on at the next. */
+static bool others_look(pace *p)
+{
+    const unsigned now = __atomic_load_n(&spared, __ATOMIC_RELAXED), last = p->spared;
+    p->spared = now;
+    return now != last;
+}
+
+/* Looks, unless others do or there is nothing. */
+static found look_once(cco_progress_poll poll, pace *p)
+{
+    const bool began = count_begun(p);
+    p->due = 0;
+    if (is_idle())
+        return NONE;
+    if (others_look(p))
+        return LITTLE;
+    const long start = cco_ns(CLOCK_MONOTONIC);
+    const bool moved = poll(&p->due);
+    const long took = cco_ns(CLOCK_MONOTONIC) - start;
+    p->poll = at_most(took, p->poll + (took - p->poll) / TIMES_A_LOOK);
+    if (p->brisk)
+        return NONE;
+    if (moved || began)
+        return NEWS;
+    return took > p->poll + MUCH_NS ? MUCH : LITTLE;
+}
+
+/* Naps grow with the time since something moved or began, but what flows on a fast network needs
+ * looks before it fills the buffers between. */
+static long grown(long back_off, found found)
+{
+    static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
+    return back_off / 8 * eighths[found];
+}
+
+/* If something is due: before, as above, and faster when what starts a message must have passed,
+ * but not beyond the time when it is due; after, with the time since then. */
+static long wanted_nap(long back_off, found found, long due)
+{
+    const long left = due > 0 ? due - cco_ns(CLOCK_MONOTONIC) : 0;
+    if (left > 0)
+        return at_most(grown(back_off, found == LITTLE && back_off > STARTED_NS ? NONE : found),
+                       left);
+    return due > 0 && found != NEWS ? -left / 4 : grown(back_off, found);
+}
+
+/* Who naps for less time than it ran (to fall asleep and to wake included) has had more than its
+ * share of a core that it is not alone on, and waits there for the next tick, up to 10 ms. */
+static long next_nap(long back_off, found found, pace *p)
+{
+    const long least = at_least(p->poll * TIMES_A_LOOK, shortest());
+    const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
+    p->ran = ran;
+    const long wanted = at_least(wanted_nap(back_off, found, p->due), least);
+    return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4),
+                   p->brisk ? BRISK_NS : LONGEST_NS);
+}
+
+/* The first form of what sched_setattr(2) takes. */
+typedef struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period; /* ns */
+} attributes;
+
+/* Whoever computes on this core may do so to the end of a slice, milliseconds, before a thread that
+ * wakes gets it; but one whose slices are shorter gets it at once (Linux from 6.12 on; others do
+ * not look at it). */
+static void shorten_slices(void)
+{
+#ifdef SYS_sched_setattr
+    attributes now = {0};
+    if (syscall(SYS_sched_getattr, 0, &now, sizeof now, 0) != 0 || now.policy != SCHED_OTHER)
+        return;
+    now.size = sizeof now;
+    now.runtime = SLICE_NS;
+    syscall(SYS_sched_setattr, 0, &now, 0);
+#endif
+}
+
+/* After the end of what was in memory it goes on for some naps, and while operations come and go:
+ * who begins again and again need not wake it each time, which takes longer than a small
+ * collective.  Other operations in the MPI shall not wait for the end of such a nap. */
+static void *work(void *data)
+{
+    cco_progress_poll poll = *(cco_progress_poll *)data;
+    long back_off = 0;
+    pace pace = {.poll = LONGEST_NS};
+    shorten_slices();
+    prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
+    while (!shall_stop()) {
+        if (is_idle() && !pace.brisk &&
+            (back_off >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
+            sleep_while_idle();
+            back_off = 0;
+        }
+        back_off = next_nap(back_off, look_once(poll, &pace), &pace);
+        nanosleep(&(struct timespec){.tv_nsec = back_off}, NULL);
+    }
+    return NULL;
+}
+
+/* The program's signals are not for this thread. */
+static bool create(cco_progress_poll poll)
+{
+    static cco_progress_poll kept;
+    sigset_t all, before;
+    kept = poll;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const bool created = !cco_disagrees() && pthread_create(&thread, NULL, work, &kept) == 0;
+    if (created)
+        pthread_setname_np(thread, "crestacoll");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return created;
+}
+
+bool cco_progress_thread_start(cco_progress_poll poll)
+{
+    pthread_mutex_lock(&lock);
+    if (!runs)
+        __atomic_store_n(&runs, create(poll), __ATOMIC_RELEASE);
+    const bool there = runs;
+    pthread_mutex_unlock(&lock);
+    return there;
+}
+
+/* It sleeps, or is about to.  Not while the lock is held: it would wake, and sleep again. */
+static void wake_up(void)
+{
+    pthread_mutex_lock(&lock);
+    pthread_mutex_unlock(&lock);
+    pthread_cond_signal(&wake);
+}
+
+void cco_progress_thread_count(int change, cco_progress_level kind)
+{
+    if (kind == CCO_PROGRESS_MPI)
+        __atomic_fetch_add(&in_mpi, change, __ATOMIC_RELAXED);
+    if (change > 0)
+        __atomic_fetch_add(&begun, (unsigned)change, __ATOMIC_RELAXED);
+    const int before = __atomic_fetch_add(&under_way, change, __ATOMIC_SEQ_CST);
+    if (change <= 0 || before + change <= 0) /* what begins may have ended already */
+        return;
+    __atomic_store_n(&lingers, kind == CCO_PROGRESS_MEMORY, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&sleeps, __ATOMIC_SEQ_CST) && __atomic_load_n(&runs, __ATOMIC_ACQUIRE))
+        wake_up();
+}
+
+void cco_progress_thread_spare(void)
+{
+    __atomic_fetch_add(&spared, 1, __ATOMIC_RELAXED);
+}
+
+void cco_progress_thread_keep_ops_off(void)
+{
+    __atomic_store_n(&cco_progress_thread_ops_off, true, __ATOMIC_RELAXED);
+}
+
+/* It asks after it has said that it is in there, and who holds, or ends what was under way, looks
+ * after having said so. */
+bool cco_progress_thread_enter_mpi(void)
+{
+    __atomic_store_n(&inside, true, __ATOMIC_SEQ_CST);
+    return !is_idle() && __atomic_load_n(&held, __ATOMIC_SEQ_CST) <= 0 &&
+           !__atomic_load_n(&held_call, __ATOMIC_SEQ_CST);
+}
+
+void cco_progress_thread_leave_mpi(void)
+{
+    __atomic_store_n(&inside, false, __ATOMIC_RELEASE);
+}
+
+static void wait_outside(void)
+{
+    while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+void cco_progress_thread_wait_outside_mpi(void)
+{
+    while (is_idle() && __atomic_load_n(&inside, __ATOMIC_SEQ_CST))
+        sched_yield();
+}
+
+void cco_progress_thread_hold(int change)
+{
+    __atomic_fetch_add(&held, change, __ATOMIC_SEQ_CST);
+    if (change > 0)
+        wait_outside();
+}
+
+void cco_progress_thread_hold_call(bool now)
+{
+    __atomic_store_n(&held_call, now, __ATOMIC_SEQ_CST);
+    if (now)
+        wait_outside();
+}
+
+void cco_progress_thread_stop(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool there = runs;
+    __atomic_store_n(&runs, false, __ATOMIC_RELEASE);
+    __atomic_store_n(&stops, true, __ATOMIC_RELEASE);
+    pthread_cond_signal(&wake);
+    pthread_mutex_unlock(&lock);
+    if (there)
+        pthread_join(thread, NULL);
+    __atomic_store_n(&stops, false, __ATOMIC_RELEASE);
+}

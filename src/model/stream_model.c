@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_model.c - see stream_model.h. */
+#include "model/stream_model.h"
+
+#include "core/log.h"
+#include "core/wait.h"
+
+size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, size_t most)
+{
+    const size_t ring = cco_stream_ring(state->size, most);
+    const MPI_Comm comm = state->comm;
+    uint64_t wish = (uint64_t)cco_bytes(call, state->rank, state->size), all = wish;
+    MPI_Request request;
+    if (PMPI_Iallreduce(&wish, &all, 1, MPI_UINT64_T, MPI_MAX, comm, &request) == MPI_SUCCESS)
+        cco_wait(&request);
+    return all < ring ? (size_t)all / 64 * 64 + 64 : ring;
+}
+
+void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets, cco_comm *state)
+{
+    if (!cco_stream_open(&streams->stream, area, gets))
+        cco_fatal("no memory for streams on communicator '%s'", state->name);
+    if (streams->scheduled.plans.transport == NULL)
+        cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream, state);
+}
+
+void cco_stream_model_close(cco_stream_model *streams)
+{
+    cco_stream_close(&streams->stream);
+}
+
+void cco_stream_model_free(cco_stream_model *streams)
+{
+    cco_scheduled_empty(&streams->scheduled);
+}

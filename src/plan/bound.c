@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bound.c - see bound.h. */
+#include "plan/bound.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "core/ask.h"
+#include "core/data.h"
+
+/* Looks the datatype of `count` elements up.  Handles of derived types may come to mean another
+ * type, so that only a predefined one is remembered. */
+static int look_up(cco_workspace *workspace, MPI_Datatype type, MPI_Count count, cco_element *e)
+{
+    if (workspace->last.size > 0 && workspace->last.type == type) {
+        *e = workspace->last;
+        return MPI_SUCCESS;
+    }
+    *e = (cco_element){.type = type};
+    if (type == MPI_DATATYPE_NULL)
+        return MPI_ERR_TYPE;
+    MPI_Aint start;
+    const bool predefined = cco_type_predefined(type);
+    int rc = predefined ? MPI_SUCCESS : cco_ask_type(type, count);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_get_extent(type, &start, &e->extent);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Type_get_true_extent(type, &e->low, &e->reach);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    e->size = (size_t)cco_type_size(type);
+    e->dense = cco_type_dense(type);
+    if (predefined)
+        workspace->last = *e;
+    return MPI_SUCCESS;
+}
+
+static cco_layout layout_of(const cco_element *e)
+{
+    const ptrdiff_t step = e->extent < 0 ? -e->extent : e->extent;
+    if (e->size == 0)
+        return cco_layout_of_bytes;
+    return (cco_layout){e->size, e->extent, e->reach > step ? (size_t)(e->reach - step) : 0,
+                        e->dense, e->type};
+}
+
+static MPI_Count count_of(const cco_call *c, const cco_buffer *end, int i)
+{
+    return end->counts != NULL ? cco_count_at(c, end->counts, i) : end->count;
+}
+
+/* Memory from the start of a buffer to block `i`, given where the one before ends. */
+static ptrdiff_t place_of(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
+                          ptrdiff_t next)
+{
+    if (end->displs == NULL)
+        return next;
+    const ptrdiff_t displ = c->large ? ((const MPI_Aint *)end->displs)[i]
+                                     : ((const int *)end->displs)[i];
+    return end->types != NULL ? displ : displ * extent;
+}
+
+/* True for a block that is nothing, and need not even have a type. */
+static bool is_absent(const cco_call *c, const cco_buffer *end, int i)
+{
+    return CCO_NULL_TYPES && end->types != NULL && end->types[i] == MPI_DATATYPE_NULL &&
+           count_of(c, end, i) == 0;
+}
+
+/* True if the elements of an end are no bytes where they lie. */
+static int has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *workspace, bool *gaps)
+{
+    cco_element e;
+    *gaps = false;
+    for (int i = 0; i < (end->types != NULL ? end->blocks : end->blocks > 0); i++) {
+        if (is_absent(c, end, i))
+            continue;
+        const int rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, 1, &e);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        *gaps = *gaps || !e.dense;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Room for the sizes and places of the blocks of an end. */
+static int give_arrays(cco_side *side, cco_workspace *workspace, int size, bool second, size_t **n,
+                       ptrdiff_t **at)
+{
+    if (workspace->n == NULL)
+        workspace->n = malloc(4 * (size_t)size * sizeof *workspace->n);
+    if (workspace->n == NULL)
+        return MPI_ERR_NO_MEM;
+    *n = workspace->n + (second ? 2 : 0) * size;
+    *at = (ptrdiff_t *)(*n + size);
+    side->n = *n;
+    side->at = *at;
+    return MPI_SUCCESS;
+}
+
+/* A side with blocks of unlike sizes, types or distances. */
+static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end, bool packed,
+                       cco_workspace *workspace, int size)
+{
+    size_t *n;
+    ptrdiff_t *at, next = 0;
+    cco_element e;
+    int rc = give_arrays(side, workspace, size, side->base != CCO_IN, &n, &at);
+    for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++) {
+        if (is_absent(c, end, i))
+            e = (cco_element){.size = 1, .extent = 1};
+        else
+            rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type,
+                         count_of(c, end, i), &e);
+        if (rc == MPI_SUCCESS && count_of(c, end, i) < 0)
+            rc = MPI_ERR_COUNT;
+        if (rc != MPI_SUCCESS)
+            break;
+        n[i] = (size_t)count_of(c, end, i) * e.size;
+        at[i] = packed ? next : place_of(c, end, i, e.extent, next);
+        next = packed ? next + (ptrdiff_t)n[i] : at[i] + (ptrdiff_t)count_of(c, end, i) * e.extent;
+    }
+    return rc;
+}
+
+/* Describes an end as a side; `layout` is that of its elements. */
+static int make_side(cco_bound *f, cco_side *side, const cco_call *c, const cco_buffer *end,
+                     cco_base base, bool packed, cco_workspace *workspace)
+{
+    cco_element e = {.size = 1, .extent = 1};
+    *side = (cco_side){.base = base, .blocks = end->blocks, .layout = (int)base};
+    cco_layout *layout = &f->binding.layouts[base];
+    *layout = cco_layout_of_bytes;
+    if (end->blocks == 0)
+        return MPI_SUCCESS;
+    if (end->types == NULL) {
+        const int rc = look_up(workspace, end->type, end->counts == NULL ? end->count : 1, &e);
+        if (rc != MPI_SUCCESS)
+            return rc;
+        if (!e.dense && !packed)
+            *layout = layout_of(&e);
+    }
+    if (end->counts != NULL)
+        return fill_uneven(side, c, end, packed, workspace, f->problem.size);
+    if (end->count < 0)
+        return MPI_ERR_COUNT;
+    side->each = (size_t)end->count * e.size;
+    side->pitch = packed ? (ptrdiff_t)side->each : (ptrdiff_t)end->count * e.extent;
+    return MPI_SUCCESS;
+}
+
+/* Where a packed end's data are kept; NULL when memory runs out. */
+static char *stage(const cco_side *side, cco_workspace *workspace)
+{
+    size_t n = side->n == NULL ? side->each * (size_t)side->blocks : 0;
+    for (int i = 0; side->n != NULL && i < side->blocks; i++)
+        n += side->n[i];
+    return cco_workspace_room(workspace, side->base, n);
+}
+
+/* One block of a side as a side of its own. */
+static cco_side own_block(const cco_problem *q, const cco_side *side)
+{
+    const cco_span own = cco_block(q, side, q->rank);
+    return (cco_side){
+        .base = own.base, .blocks = 1, .layout = own.layout, .start = own.at, .each = own.n};
+}
+
+static bool gathers(cco_coll coll)
+{
+    return coll == CCO_GATHER || coll == CCO_GATHERV || coll == CCO_ALLGATHER ||
+           coll == CCO_ALLGATHERV;
+}
+
+static bool scatters(cco_coll coll)
+{
+    return coll == CCO_SCATTER || coll == CCO_SCATTERV;
+}
+
+static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c,
+                          cco_workspace *workspace)
+{
+    cco_problem *q = &f->problem;
+    cco_element e;
+    cco_buffers_of_reduction(c, state->rank, state->size, &f->in, &f->out);
+    int rc = look_up(workspace, f->in.type, f->in.counts == NULL ? f->in.count : 1, &e);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    q->unit = e.size > 0 ? e.size : 1;
+    f->binding.operation.kernel = cco_kernel_of(c->op, f->in.type);
+    if (f->binding.operation.kernel == NULL && cco_op_reserved(c->op))
+        rc = cco_ask_op(c->op, f->in.type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    f->low = e.low;
+    rc = make_side(f, &q->in, c, &f->in, CCO_IN, false, workspace);
+    if (rc == MPI_SUCCESS)
+        rc = make_side(f, &q->out, c, &f->out, CCO_OUT, false, workspace);
+    for (int base = 0; base < CCO_BASES; base++)
+        f->binding.layouts[base] = layout_of(&e);
+    if (f->in_place) {
+        q->in.base = CCO_OUT;
+        q->in.layout = CCO_OUT;
+    }
+    return rc;
+}
+
+/* What MPI_IN_PLACE stands for lies in the other buffer. */
+static void settle_in_place(cco_bound *f, cco_coll coll)
+{
+    cco_problem *q = &f->problem;
+    if (gathers(coll))
+        q->in = own_block(q, &q->out);
+    else if (scatters(coll))
+        q->out = own_block(q, &q->in);
+}
+
+/* The ends that mean something on this rank; blocks of an alltoall* in place are both sent and
+ * received. */
+static void find_ends(cco_bound *f, const cco_comm *state, const cco_call *c)
+{
+    cco_buffers_of_movement(c, state->rank, state->size, &f->in, &f->out);
+    if (f->in_place && !gathers(c->coll) && !scatters(c->coll))
+        f->in = f->out;
+    else if (f->in_place)
+        (gathers(c->coll) ? &f->in : &f->out)->blocks = 0;
+}
+
+static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c, bool packed,
+                         cco_workspace *workspace)
+{
+    cco_problem *q = &f->problem;
+    bool in_gaps, out_gaps;
+    find_ends(f, state, c);
+    f->packs_in = f->in_place && !gathers(c->coll) && !scatters(c->coll);
+    int rc = has_gaps(c, &f->in, workspace, &in_gaps);
+    if (rc == MPI_SUCCESS)
+        rc = has_gaps(c, &f->out, workspace, &out_gaps);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    f->packs_in = f->packs_in || (in_gaps && (packed || f->in.types != NULL));
+    f->packs_out = out_gaps && (packed || f->out.types != NULL);
+    rc = make_side(f, &q->in, c, &f->in, CCO_IN, f->packs_in, workspace);
+    if (rc == MPI_SUCCESS)
+        rc = make_side(f, &q->out, c, &f->out, CCO_OUT, f->packs_out, workspace);
+    f->binding.layouts[CCO_TMP] = cco_layout_of_bytes;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (f->packs_in)
+        f->binding.base[CCO_IN] = stage(&q->in, workspace);
+    if (f->packs_out)
+        f->binding.base[CCO_OUT] = stage(&q->out, workspace);
+    if ((f->packs_in && f->binding.base[CCO_IN] == NULL) ||
+        (f->packs_out && f->binding.base[CCO_OUT] == NULL))
+        return MPI_ERR_NO_MEM;
+    if (f->in_place)
+        settle_in_place(f, c->coll);
+    return MPI_SUCCESS;
+}
+
+/* The operations of the standard commute; others say whether they do. */
+static int commutes(MPI_Op op, bool *commutative)
+{
+    int flag = 1;
+    const int rc = cco_op_predefined(op) ? MPI_SUCCESS : PMPI_Op_commutative(op, &flag);
+    *commutative = flag;
+    return rc;
+}
+
+/* Only arguments that are significant on this rank may say so. */
+static bool in_place(const cco_call *c, int rank)
+{
+    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
+    if ((rooted && rank != c->root) || c->coll == CCO_BCAST)
+        return false;
+    return (scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
+}
+
+int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
+                   cco_workspace *workspace)
+{
+    const int properties = cco_coll_infos[call->coll].properties;
+    cco_problem *q = &f->problem;
+    *f = (cco_bound){.call = call, .in_place = in_place(call, state->rank)};
+    *q = (cco_problem){.coll = call->coll,
+                       .rank = state->rank,
+                       .size = state->size,
+                       .root = properties & CCO_ROOTED ? call->root : 0,
+                       .commutative = true,
+                       .unit = 1,
+                       .layouts = f->binding.layouts};
+    if (properties & CCO_SIZED && call->coll != CCO_REDUCE_SCATTER)
+        q->bytes = (size_t)cco_bytes(call, state->rank, state->size);
+    f->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    f->binding.base[CCO_OUT] = call->recvbuf;
+    f->binding.operation.op = call->op;
+    if (!(properties & CCO_REDUCTION))
+        return make_movement(f, state, call, packed, workspace);
+    const int rc = commutes(call->op, &q->commutative);
+    return rc == MPI_SUCCESS ? make_reduction(f, state, call, workspace) : rc;
+}
+
+static bool end_is_fine(const cco_call *c, const cco_buffer *end)
+{
+    for (int i = 0; i < end->blocks; i++) {
+        if (is_absent(c, end, i))
+            continue;
+        const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
+        const bool known = i > 0 && end->types == NULL;
+        if (count_of(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
+            (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS))
+            return false;
+        if (known && end->counts == NULL)
+            break;
+    }
+    return true;
+}
+
+bool cco_bound_is_valid(const cco_comm *state, const cco_call *call)
+{
+    cco_bound f = {.in_place = in_place(call, state->rank)};
+    if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION)) {
+        find_ends(&f, state, call);
+        return end_is_fine(call, &f.in) && end_is_fine(call, &f.out);
+    }
+    cco_buffers_of_reduction(call, state->rank, state->size, &f.in, &f.out);
+    return end_is_fine(call, &f.in) &&
+           (!cco_op_reserved(call->op) || cco_kernel_of(call->op, f.in.type) != NULL ||
+            cco_ask_op(call->op, f.in.type) == MPI_SUCCESS);
+}
+
+/* Packs or unpacks block `i` of an end, from or to where its side has it. */
+static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side, int i,
+                    bool back)
+{
+    const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
+    const size_t count = (size_t)count_of(f->call, end, i);
+    if (is_absent(f->call, end, i))
+        return MPI_SUCCESS;
+    char *ours = f->binding.base[side->base] +
+                 (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
+    MPI_Aint low, extent;
+    const int rc = PMPI_Type_get_extent(type, &low, &extent);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    const ptrdiff_t next = (ptrdiff_t)count * extent * i; /* blocks without places are alike */
+    char *theirs = end->buffer + place_of(f->call, end, i, extent, next);
+    return back ? cco_type_unpack(theirs, count, type, ours)
+                : cco_type_pack(ours, theirs, count, type);
+}
+
+static int transfer_all(const cco_bound *f, const cco_buffer *end, const cco_side *side, bool back)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++)
+        rc = transfer(f, end, side, i, back);
+    return rc;
+}
+
+int cco_bound_pack(const cco_bound *f)
+{
+    const cco_problem *q = &f->problem;
+    int rc = f->packs_in ? transfer_all(f, &f->in, &q->in, false) : MPI_SUCCESS;
+    if (rc != MPI_SUCCESS || !f->packs_out)
+        return rc;
+    if (q->coll == CCO_BCAST && q->rank == q->root)
+        return transfer(f, &f->out, &q->out, 0, false);
+    if (f->in_place && gathers(q->coll))
+        return transfer(f, &f->out, &q->out, q->rank, false);
+    return MPI_SUCCESS;
+}
+
+int cco_bound_unpack(const cco_bound *f)
+{
+    if (!f->packs_out || (f->problem.coll == CCO_BCAST && f->problem.rank == f->problem.root))
+        return MPI_SUCCESS;
+    return transfer_all(f, &f->out, &f->problem.out, true);
+}

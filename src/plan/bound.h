@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bound.h - a call as algorithms see it: its problem, and the memory to bind a schedule to.
+ *
+ * Data movement counts in bytes.  Elements without gaps are bytes where they lie; others pass
+ * through transports as elements of their type, unless the bound call is packed: then they are
+ * bytes in memory of ours, before and after.  Ranks may differ in this, since messages are the same
+ * bytes. Reductions keep elements and type. */
+#ifndef CCO_BOUND_H
+#define CCO_BOUND_H
+
+#include "core/comm.h"
+#include "plan/buffers.h"
+#include "sched/engine.h"
+
+#define cco_layout_of_bytes ((cco_layout){1, 1, 0, true, MPI_BYTE})
+
+/* A datatype in numbers. */
+typedef struct cco_element {
+    MPI_Datatype type;
+    size_t size;
+    MPI_Aint extent, low,
+        reach; /* `reach` bytes from its first to its last, `low` from its start */
+    bool dense;
+} cco_element;
+
+/* What lasts from call to call on a communicator.  Zero to begin with. */
+typedef struct cco_workspace {
+    size_t *n;               /* for arrays of block sizes and places, 4 times the number of ranks */
+    cco_element last;        /* the predefined type that was looked at last */
+    char *memory[CCO_BASES]; /* packed ends, and scratch */
+    size_t room[CCO_BASES];
+} cco_workspace;
+
+typedef struct cco_bound {
+    const cco_call *call;
+    cco_problem problem; /* without parameters; its arrays are the workspace's */
+    cco_binding binding; /* without scratch */
+    cco_buffer in, out;
+    bool in_place, packs_in, packs_out;
+    ptrdiff_t low; /* of the elements of a reduction */
+} cco_bound;
+
+/* True if nothing is wrong with the counts and types of a call, as far as they mean something on
+ * this rank, nor with its operation for them: then cco_bound_make fails for lack of memory only. */
+bool cco_bound_is_valid(const cco_comm *state, const cco_call *call);
+
+/* Describes a call; packed if it says so, or if the types leave no choice.  Returns MPI_SUCCESS or
+ * an MPI error class. */
+int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
+                   cco_workspace *workspace);
+
+/* Before and after the schedule: data to and from memory of ours, where the bound call is packed.
+ */
+int cco_bound_pack(const cco_bound *f);
+int cco_bound_unpack(const cco_bound *f);
+
+/* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
+char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n);
+
+/* What of that it has, bytes. */
+size_t cco_workspace_bytes(const cco_workspace *workspace);
+
+/* Gives large memories back, or all. */
+void cco_workspace_trim(cco_workspace *workspace);
+void cco_workspace_free(cco_workspace *workspace);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* buffers.h - the buffers of a call on this rank, as its caller describes them. */
+#ifndef CCO_BUFFERS_H
+#define CCO_BUFFERS_H
+
+#include "core/call.h"
+
+/* One buffer.  Arrays are those of the call, NULL where all blocks are alike. */
+typedef struct cco_buffer {
+    char *buffer;
+    int blocks;                  /* 0: not significant here */
+    MPI_Count count;             /* elements of each block */
+    const void *counts, *displs; /* displs NULL: one block after the other */
+    MPI_Datatype type;
+    const MPI_Datatype *types; /* of each block, in alltoallw */
+} cco_buffer;
+
+/* Where a call is in place, the end that has no buffer of its own is described all the same; for a
+ * reduction it is the other one's. */
+void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_buffer *in,
+                             cco_buffer *out);
+void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
+                              cco_buffer *out);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.c - see plan.h. */
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "sched/check.h"
+
+enum {
+    KEPT = 32,        /* per communicator, */
+    MEMORY = 1 << 20, /* and bytes of it */
+};
+
+static bool same_arrays(const cco_side *a, const cco_side *b)
+{
+    const size_t n = (size_t)a->blocks;
+    if ((a->n == NULL) != (b->n == NULL))
+        return false;
+    return a->n == NULL || (memcmp(a->n, b->n, n * sizeof *a->n) == 0 &&
+                            memcmp(a->at, b->at, n * sizeof *a->at) == 0);
+}
+
+static bool same_side(const cco_side *a, const cco_side *b)
+{
+    return a->base == b->base && a->blocks == b->blocks && a->layout == b->layout &&
+           a->start == b->start && a->each == b->each && a->pitch == b->pitch && same_arrays(a, b);
+}
+
+static bool same_counts(const cco_problem *a, const cco_problem *b)
+{
+    if ((a->counts == NULL) != (b->counts == NULL))
+        return false;
+    return a->counts == NULL ||
+           memcmp(a->counts, b->counts, (size_t)a->size * sizeof *a->counts) == 0;
+}
+
+static bool same_layouts(const cco_layout *a, const cco_layout *b)
+{
+    for (int i = 0; i < CCO_BASES; i++)
+        if (a[i].size != b[i].size || a[i].extent != b[i].extent || a[i].spill != b[i].spill)
+            return false;
+    return true;
+}
+
+/* True if one schedule serves both; rank and size are those of the communicator. */
+static bool same(const cco_problem *a, const cco_problem *b)
+{
+    return a->bytes == b->bytes && a->root == b->root && a->unit == b->unit &&
+           a->commutative == b->commutative && same_side(&a->in, &b->in) &&
+           same_side(&a->out, &b->out) && same_layouts(a->layouts, b->layouts) &&
+           memcmp(a->params, b->params, sizeof a->params) == 0 && same_counts(a, b);
+}
+
+static void free_plan(cco_plan *plan)
+{
+    cco_engine_free(plan->engine);
+    free(plan->round_ns);
+    free(plan);
+}
+
+/* Unhooks the last plan and frees it. */
+static void drop_last(cco_plans *plans)
+{
+    cco_plan **link = &plans->first;
+    while ((*link)->next != NULL)
+        link = &(*link)->next;
+    plans->memory -= (*link)->memory;
+    plans->drops++;
+    free_plan(*link);
+    *link = NULL;
+}
+
+void cco_plans_empty(cco_plans *plans)
+{
+    while (plans->first != NULL)
+        drop_last(plans);
+}
+
+static int count(const cco_plans *plans)
+{
+    int n = 0;
+    for (const cco_plan *plan = plans->first; plan != NULL; plan = plan->next)
+        n++;
+    return n;
+}
+
+static void *keep(char **room, const void *array, size_t n)
+{
+    char *copy = *room;
+    if (array == NULL)
+        return NULL;
+    memcpy(copy, array, n);
+    *room += n;
+    return copy;
+}
+
+/* A plan with its own copy of the problem, without an engine. */
+static cco_plan *copy_of(const cco_problem *q)
+{
+    const size_t in = q->in.n != NULL ? (size_t)q->in.blocks * sizeof(size_t) : 0;
+    const size_t out = q->out.n != NULL ? (size_t)q->out.blocks * sizeof(size_t) : 0;
+    const size_t counts = q->counts != NULL ? (size_t)q->size * sizeof(size_t) : 0;
+    const size_t n = sizeof(cco_plan) + 2 * in + 2 * out + counts;
+    cco_plan *plan = calloc(1, n);
+    if (plan == NULL)
+        return NULL;
+    char *room = (char *)(plan + 1);
+    plan->memory = n;
+    plan->problem = *q;
+    memcpy(plan->layouts, q->layouts, sizeof plan->layouts);
+    plan->problem.layouts = plan->layouts;
+    plan->problem.in.n = keep(&room, q->in.n, in);
+    plan->problem.in.at = keep(&room, q->in.at, in);
+    plan->problem.out.n = keep(&room, q->out.n, out);
+    plan->problem.out.at = keep(&room, q->out.at, out);
+    plan->problem.counts = keep(&room, q->counts, counts);
+    return plan;
+}
+
+/* True where elements are larger than the unit of the problem: an algorithm that cuts elsewhere
+ * fails, and that is no fault of its. */
+static bool may_cut_elements(const cco_problem *q)
+{
+    return q->layouts[CCO_IN].size > q->unit || q->layouts[CCO_OUT].size > q->unit;
+}
+
+/* CRESTA_DEBUG=check: a schedule that is wrong is not run. */
+static int check(const cco_sched *s, const cco_plan *plan)
+{
+    const cco_problem *q = &plan->problem;
+    char why[128];
+    if (cco_check(s, q, why, sizeof why))
+        return MPI_SUCCESS;
+    cco_say("the schedule of %s %s for rank %d of %d is wrong: %s", cco_coll_infos[q->coll].name,
+            plan->algo->name, q->rank, q->size, why);
+    return MPI_ERR_OTHER;
+}
+
+static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
+{
+    cco_sched *s = cco_sched_new(&plan->problem);
+    int rc = MPI_ERR_NO_MEM;
+    if (s != NULL) {
+        plan->algo = algo;
+        algo->build(s, &plan->problem);
+        rc = cco_sched_error(s);
+    }
+    if (rc == MPI_SUCCESS && cco_configured.debug.check)
+        rc = check(s, plan);
+    if (rc == MPI_SUCCESS) {
+        plan->scratch = s->scratch;
+        plan->engine = cco_engine_new(s, plans->transport, plans->shared);
+        plan->memory += (size_t)s->count * sizeof *s->steps;
+        rc = plan->engine != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+        if (plan->engine == NULL && !cco_engine_able(s, plans->transport))
+            rc = MPI_ERR_UNSUPPORTED_OPERATION;
+    } else if (rc == MPI_ERR_INTERN && may_cut_elements(&plan->problem)) {
+        rc = MPI_SUCCESS; /* without an engine: the data have to be packed */
+    }
+    cco_sched_free(s);
+    return rc;
+}
+
+static int make(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **made)
+{
+    cco_plan *plan = copy_of(q);
+    const int rc = plan != NULL ? build(plan, plans, algo) : MPI_ERR_NO_MEM;
+    if (rc != MPI_SUCCESS) {
+        if (plan != NULL)
+            free_plan(plan);
+        return rc;
+    }
+    while (plans->first != NULL && (count(plans) >= KEPT || plans->memory + plan->memory > MEMORY))
+        drop_last(plans);
+    plan->next = plans->first;
+    plans->first = plan;
+    plans->memory += plan->memory;
+    *made = plan;
+    return MPI_SUCCESS;
+}
+
+int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **plan)
+{
+    for (cco_plan **link = &plans->first; *link != NULL; link = &(*link)->next) {
+        cco_plan *found = *link;
+        if (found->algo != algo || !same(&found->problem, q))
+            continue;
+        *link = found->next;
+        found->next = plans->first;
+        plans->first = *plan = found;
+        return MPI_SUCCESS;
+    }
+    return make(plans, algo, q, plan);
+}

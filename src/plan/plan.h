@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.h - schedules that are built, kept for their problem, and started again.
+ *
+ * A cache per communicator, the least recently used out first.  Ranks need not agree on what is
+ * kept: building a schedule takes no communication. */
+#ifndef CCO_PLAN_H
+#define CCO_PLAN_H
+
+#include "algo/algo.h"
+#include "sched/engine.h"
+
+typedef struct cco_plan {
+    cco_problem problem; /* with its parameters; arrays of its own */
+    cco_layout layouts[CCO_BASES];
+    const cco_algo *algo;
+    cco_engine *engine; /* NULL: the algorithm cannot cut these elements */
+    long *round_ns;     /* ns, of each round (progress/round_time.h); NULL until somebody asks */
+    size_t scratch;     /* bytes that it needs */
+    size_t memory;      /* bytes that it takes */
+    struct cco_plan *next;
+} cco_plan;
+
+/* Zero to begin with, but for transport and shared. */
+typedef struct cco_plans {
+    const cco_transport *transport;
+    void *shared;    /* for its operations */
+    cco_plan *first; /* the one used last */
+    size_t memory;   /* of all */
+    unsigned drops;  /* how often one was let go: a pointer from before may be void */
+} cco_plans;
+
+/* The plan of an algorithm for a problem, kept or made.  Returns MPI_SUCCESS, MPI_ERR_NO_MEM,
+ * MPI_ERR_UNSUPPORTED_OPERATION for steps that the transport lacks, or
+ * MPI_ERR_INTERN for a faulty algorithm.  It stays until the next call of these functions. */
+int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **plan);
+
+/* Lets go of all. */
+void cco_plans_empty(cco_plans *plans);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* preset.c - the algorithm of a user who names none.
+ *
+ * After the choices of R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective
+ * communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19 (2005): fewest rounds
+ * for small messages, fewest bytes for large ones.  Limits are not tuned to a machine: that is what
+ * rules are for. */
+#include <stdint.h>
+
+#include "algo/registry.h"
+#include "plan/scheduled.h"
+
+typedef struct preset {
+    cco_coll coll;
+    size_t most; /* bytes of the call (docs/design.md, "Bytes of a call"), included */
+    const cco_algo *algo;
+} preset;
+
+/* The first that fits and can do the problem; the last of a collective can do every one. */
+static const preset presets[] = {
+    {CCO_BARRIER, SIZE_MAX, &cco_barrier_dissemination},
+    {CCO_BCAST, 12288, &cco_bcast_binomial},
+    {CCO_BCAST, SIZE_MAX, &cco_bcast_scatter_allgather},
+    {CCO_GATHER, 2048, &cco_gather_binomial},
+    {CCO_GATHER, SIZE_MAX, &cco_gather_linear},
+    {CCO_GATHERV, SIZE_MAX, &cco_gatherv_linear},
+    {CCO_SCATTER, 2048, &cco_scatter_binomial},
+    {CCO_SCATTER, SIZE_MAX, &cco_scatter_linear},
+    {CCO_SCATTERV, SIZE_MAX, &cco_scatterv_linear},
+    {CCO_REDUCE, 2048, &cco_reduce_binomial},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_rabenseifner},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_binomial},
+    {CCO_ALLGATHER, 4096, &cco_allgather_bruck},
+    {CCO_ALLGATHER, SIZE_MAX, &cco_allgather_ring},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgatherv_ring},
+    {CCO_ALLREDUCE, 2048, &cco_allreduce_recursive_doubling},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_rabenseifner},
+    {CCO_REDUCE_SCATTER, 524288, &cco_reduce_scatter_recursive_halving},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_pairwise},
+    {CCO_REDUCE_SCATTER_BLOCK, 16384, &cco_reduce_scatter_block_recursive_halving},
+    {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_block_pairwise},
+    {CCO_ALLTOALL, 256, &cco_alltoall_bruck},
+    {CCO_ALLTOALL, 32768, &cco_alltoall_linear},
+    {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_pairwise},
+    {CCO_ALLTOALLV, SIZE_MAX, &cco_alltoallv_linear},
+    {CCO_ALLTOALLW, SIZE_MAX, &cco_alltoallw_linear},
+    {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
+    {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
+};
+
+/* All ranks know what a reduce_scatter reduces, though not as one size of a block. */
+static size_t bytes_of(const cco_problem *q)
+{
+    size_t bytes = q->bytes;
+    for (int i = 0; q->coll == CCO_REDUCE_SCATTER && i < q->size; i++)
+        bytes += cco_block(q, &q->in, i).n;
+    return bytes;
+}
+
+const cco_algo *cco_preset_algo(const cco_problem *q)
+{
+    const preset *p = presets;
+    const size_t bytes = bytes_of(q);
+    while (p->coll != q->coll || bytes > p->most || !p->algo->usable(q))
+        p++;
+    return p->algo;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scheduled.c - see scheduled.h. */
+#include "plan/scheduled.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/registry.h"
+#include "core/config.h"
+#include "core/log.h"
+
+bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
+{
+    const int properties = cco_coll_infos[c->coll].properties;
+    if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
+        return false;
+    return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;
+}
+
+/* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
+ * not known yet. */
+const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
+{
+    const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
+    if (cco_algo_of(coll, 0) == NULL)
+        return "there is no algorithm for it";
+    if (way->algo == NULL || way->algo->usable(&any))
+        return NULL;
+    return "the algorithm cannot do this number of processes";
+}
+
+static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
+{
+    memset(params, 0, CCO_PARAMS * sizeof *params);
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        params[i] = algo->params[i].preset;
+}
+
+static bool first_time(cco_coll coll)
+{
+    static uint32_t told;
+    return !(__atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1);
+}
+
+/* An algorithm that was asked for cannot do this problem: the same on all ranks. */
+static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
+                    cco_coll coll)
+{
+    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
+    if (cco_configured.fallback != CCO_FALLBACK_SILENT && state->rank == 0 && first_time(coll))
+        cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an "
+                "operation that does not commute%s%s%s",
+                cco_coll_infos[coll].name, state->name, asked->name,
+                error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
+                error ? "" : " runs instead");
+    return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+}
+
+/* The algorithm for a problem, which gets its parameters. */
+static const cco_algo *algo_of(const cco_way *way, cco_problem *q)
+{
+    if (way->algo != NULL && way->algo->usable(q)) {
+        memcpy(q->params, way->params, sizeof q->params);
+        return way->algo;
+    }
+    const cco_algo *algo = cco_preset_algo(q);
+    use_presets(q->params, algo);
+    return algo;
+}
+
+int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
+                         const cco_algo **algo)
+{
+    *algo = algo_of(way, q);
+    return way->algo != NULL && way->algo != *algo ? give_way(state, way->algo, *algo, q->coll)
+                                                   : MPI_SUCCESS;
+}
+
+bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
+                        ptrdiff_t low)
+{
+    char *scratch = cco_workspace_room(&own->workspace, CCO_TMP, plan->scratch);
+    if (scratch != NULL)
+        binding->base[CCO_TMP] = scratch - low;
+    return scratch != NULL;
+}
+
+/* Starts a plan and waits for its end. */
+static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
+{
+    return cco_scheduled_bind(own, plan, binding, low) ? cco_engine_run(plan->engine, binding)
+                                                       : MPI_ERR_NO_MEM;
+}
+
+int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
+                        cco_plan **plan)
+{
+    const cco_side *known = q->coll == CCO_GATHERV ? &q->out : &q->in;
+    const size_t n = (size_t)q->size * sizeof *own->counts;
+    *binding = (cco_binding){.operation.op = MPI_OP_NULL};
+    for (int base = 0; base < CCO_BASES; base++)
+        binding->layouts[base] = cco_layout_of_bytes;
+    const cco_problem sharing = {
+        .coll = CCO_BCAST,
+        .rank = q->rank,
+        .size = q->size,
+        .root = q->root,
+        .commutative = true,
+        .bytes = n,
+        .unit = 1,
+        .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n},
+        .layouts = binding->layouts};
+    if (own->counts == NULL && (own->counts = malloc(n)) == NULL)
+        return MPI_ERR_NO_MEM;
+    if (q->rank == q->root)
+        memcpy(own->counts, known->n, n);
+    binding->base[CCO_OUT] = (char *)own->counts;
+    const int rc = cco_plan_find(&own->plans, &cco_bcast_binomial, &sharing, plan);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return cco_scheduled_bind(own, *plan, binding, 0) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+/* Runs that. */
+static int share_counts(cco_scheduled *own, const cco_problem *q)
+{
+    cco_binding binding;
+    cco_plan *plan = NULL;
+    const int rc = cco_scheduled_share(own, q, &binding, &plan);
+    return rc == MPI_SUCCESS ? cco_engine_run(plan->engine, &binding) : rc;
+}
+
+static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
+{
+    const int rc = cco_scheduled_settle(state, way, q, algo);
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_refuse(state, rc) : rc;
+}
+
+/* The plan for a call; its data packed, if need be. */
+static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
+                   cco_bound *bound, cco_plan **plan)
+{
+    const cco_algo *algo;
+    int rc = cco_bound_make(bound, state, call, false, &own->workspace);
+    if (rc == MPI_SUCCESS)
+        rc = settle(state, way, &bound->problem, &algo);
+    if (rc == MPI_SUCCESS && algo->shares_counts)
+        rc = share_counts(own, &bound->problem);
+    bound->problem.counts = rc == MPI_SUCCESS && algo->shares_counts ? own->counts : NULL;
+    if (rc == MPI_SUCCESS)
+        rc = cco_plan_find(&own->plans, algo, &bound->problem, plan);
+    if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
+        return rc;
+    const cco_problem before = bound->problem;
+    rc = cco_bound_make(bound, state, call, true, &own->workspace);
+    bound->problem.counts = before.counts;
+    memcpy(bound->problem.params, before.params, sizeof before.params);
+    return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &bound->problem, plan) : rc;
+}
+
+static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call *call)
+{
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    cached->binding.base[CCO_OUT] = call->recvbuf;
+    const int rc = run_plan(own, cached->plan, &cached->binding, 0);
+    cco_workspace_trim(&own->workspace);
+    return rc;
+}
+
+int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
+    if (cco_cached_call_matches(cached, own->plans.drops, way, call))
+        return run_again(own, cached, call);
+    cco_bound bound;
+    cco_plan *plan = NULL;
+    int rc = prepare(own, state, way, call, &bound, &plan);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (plan->engine == NULL)
+        return MPI_ERR_INTERN;
+    rc = cco_bound_pack(&bound);
+    if (rc == MPI_SUCCESS)
+        rc = run_plan(own, plan, &bound.binding, bound.low);
+    if (rc == MPI_SUCCESS)
+        rc = cco_bound_unpack(&bound);
+    if (rc == MPI_SUCCESS)
+        cco_cached_call_write(cached, own->plans.drops, way, &bound, plan);
+    cco_workspace_trim(&own->workspace);
+    return rc;
+}
+
+void cco_scheduled_empty(cco_scheduled *own)
+{
+    for (int i = 0; i < CCO_CACHED_CALLS; i++)
+        cco_cached_call_free(&own->cached[i]);
+    cco_plans_empty(&own->plans);
+    cco_workspace_free(&own->workspace);
+    free(own->counts);
+    own->counts = NULL;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scheduled.h - what the models that run schedules share: from a call to a plan, run and done. */
+#ifndef CCO_SCHEDULED_H
+#define CCO_SCHEDULED_H
+
+#include "algo/algo.h"
+#include "core/comm.h"
+#include "plan/call_cache.h"
+#include "transport/hook/hook.h"
+
+/* What such a model keeps about a communicator. */
+typedef struct cco_scheduled {
+    cco_plans plans;
+    cco_workspace workspace;
+    cco_cached_call cached[CCO_CACHED_CALLS];
+    size_t *counts; /* bytes of every rank's block, for algorithms that ask for them */
+    cco_hook hook;  /* CRESTA_DEBUG */
+} cco_scheduled;
+
+/* Schedules run over a transport from now on, through a hook if CRESTA_DEBUG says so. */
+void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void *shared,
+                        cco_comm *state);
+
+/* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
+bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
+
+/* Runs a call, described by a bound call, as `way` says, or with `way->algo` replaced by the
+ * model's choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
+                      const cco_call *call);
+
+/* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its
+ * parameters: the preset one where the one asked for cannot do it, with a word about it as
+ * CRESTA_FALLBACK says.  MPI_ERR_UNSUPPORTED_OPERATION, on all ranks, if that forbids it. */
+int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
+                         const cco_algo **algo);
+
+/* Gives a plan its scratch, for elements whose data begin at `low`; false when memory runs out. */
+bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
+                        ptrdiff_t low);
+
+/* The sizes that only the root of a gatherv or scatterv knows, from its side with all blocks: the
+ * plan of a broadcast, bound, that brings them to `own->counts` everywhere.  Returns MPI_SUCCESS or
+ * an MPI error class. */
+int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
+                        cco_plan **plan);
+
+/* Why no schedule can do a collective so on `size` processes; for cco_model.refuses. */
+const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size);
+
+/* Frees what it holds. */
+void cco_scheduled_empty(cco_scheduled *own);
+
+/* The algorithm that a user gets who names none: by what all ranks know. */
+const cco_algo *cco_preset_algo(const cco_problem *q);
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* operation_pool.c - see operation_pool.h.  Begins come from one thread at a time, operations come
+ * back from any. */
+#include "progress/operation_pool.h"
+
+#include <stdlib.h>
+
+#include "core/log.h"
+#include "progress/queue.h"
+
+struct cco_operation_pool {
+    cco_channel channel; /* for messages: that of the communicator, which the pool has from now on
+                            if the program frees the communicator first */
+    unsigned number;     /* of begins on messages, equal on all ranks */
+    cco_stream_sets *stream_sets[CCO_PATHS];
+    bool asked[CCO_PATHS]; /* for stream sets: they are there, or never will be */
+    cco_operation *idle;   /* of begins */
+    cco_operation *back;   /* of anyone: a stack */
+    int in_flight; /* operations whose messages are not over, and one for the communicator */
+    int users;     /* operations that have not come back, and one for the communicator */
+    int kept;      /* operations in both lists */
+};
+
+enum {
+    KEPT = 32,         /* operations for the next begins: 10 KiB each, and their plans; */
+    MEMORY = 4 << 20,  /* bytes of scratch and packed data that all of a process keep, */
+    OF_ONE = 64 << 10, /* and what each may have in any case */
+};
+
+static const char pool_key; /* its address is the key */
+
+static size_t kept_memory; /* scratch and packed data of the idle operations of this process */
+
+static void free_list(cco_operation *o)
+{
+    while (o != NULL) {
+        cco_operation *next = o->next;
+        __atomic_sub_fetch(&kept_memory, o->kept, __ATOMIC_RELAXED);
+        cco_scheduled_empty(&o->own);
+        free(o);
+        o = next;
+    }
+}
+
+static void one_user_less(cco_operation_pool *pool)
+{
+    if (__atomic_sub_fetch(&pool->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    free_list(pool->idle);
+    free_list(pool->back);
+    for (int i = 0; i < CCO_PATHS; i++)
+        cco_stream_sets_free(pool->stream_sets[i]);
+    free(pool);
+}
+
+static void one_less_in_the_air(cco_operation_pool *pool)
+{
+    if (__atomic_sub_fetch(&pool->in_flight, 1, __ATOMIC_ACQ_REL) == 0)
+        cco_channel_close(&pool->channel);
+}
+
+/* The program frees its communicator: operations may still be under way. */
+static void release(void *data)
+{
+    cco_operation_pool **kept = data, *pool = *kept;
+    free(kept);
+    if (pool == NULL)
+        return;
+    one_less_in_the_air(pool);
+    one_user_less(pool);
+}
+
+/* The channel is the pool's to close, when the last operation on messages has done. */
+static cco_operation_pool *make(cco_comm *state)
+{
+    cco_operation_pool *pool = calloc(1, sizeof *pool);
+    if (pool == NULL) /* to go on without it on one rank only would hang the others */
+        cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
+    pool->channel.comm = MPI_COMM_NULL;
+    pool->in_flight = pool->users = 1;
+    cco_operation_pool **kept = cco_comm_attach(state, &pool_key, sizeof(pool), release);
+    *kept = pool;
+    return pool;
+}
+
+static cco_operation_pool *pool_of(const cco_comm *state)
+{
+    cco_operation_pool **kept = cco_comm_attached(state, &pool_key);
+    return kept != NULL ? *kept : NULL;
+}
+
+void cco_operation_pool_make(cco_comm *state, cco_path path)
+{
+    cco_operation_pool *pool = pool_of(state);
+    if (pool == NULL)
+        pool = make(state);
+    if (pool->asked[path])
+        return;
+    pool->asked[path] = true;
+    if (path > CCO_PATH_MESSAGES)
+        pool->stream_sets[path] = cco_stream_sets_make(state, path);
+    else if (!cco_channel_open(&pool->channel, state->comm))
+        pool->channel.comm = MPI_COMM_NULL;
+}
+
+bool cco_operation_pool_has(const cco_comm *state, cco_path path)
+{
+    const cco_operation_pool *pool = pool_of(state);
+    if (pool == NULL)
+        return false;
+    if (path > CCO_PATH_MESSAGES)
+        return pool->stream_sets[path] != NULL;
+    return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
+}
+
+static cco_operation *new_flight(cco_operation_pool *pool, cco_comm *state,
+                                 cco_stream_set *stream_set)
+{
+    cco_operation *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return NULL;
+    o->pool = pool;
+    o->stream_set = stream_set;
+    o->p2p = (cco_p2p){.comm = pool->channel.comm, .last = 1, .broken = &pool->channel.broken};
+    if (stream_set != NULL)
+        cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
+    else
+        cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
+    o->own.hook.trace = NULL; /* it may outlive the state */
+    return o;
+}
+
+static void join(cco_operation **list, cco_operation *more)
+{
+    while (*list != NULL)
+        list = &(*list)->next;
+    *list = more;
+}
+
+/* One that has ended on this stream set, or on messages: its schedules are for there.  NULL if
+ * there is none. */
+static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *stream_set)
+{
+    if (__atomic_load_n(&pool->back, __ATOMIC_RELAXED) != NULL)
+        join(&pool->idle, __atomic_exchange_n(&pool->back, NULL, __ATOMIC_ACQUIRE));
+    cco_operation **link = &pool->idle;
+    while (*link != NULL && (*link)->stream_set != stream_set)
+        link = &(*link)->next;
+    cco_operation *o = *link;
+    if (o == NULL)
+        return NULL;
+    *link = o->next;
+    __atomic_fetch_sub(&pool->kept, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&kept_memory, o->kept, __ATOMIC_RELAXED);
+    o->kept = 0;
+    return o;
+}
+
+cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path)
+{
+    cco_operation_pool *pool = pool_of(state);
+    cco_stream_sets *stream_sets = pool->stream_sets[path];
+    cco_stream_set *stream_set = stream_sets != NULL ? cco_stream_sets_next(stream_sets) : NULL;
+    cco_operation *o = take_idle(pool, stream_set);
+    if (o == NULL)
+        o = new_flight(pool, state, stream_set);
+    if (o == NULL)
+        return NULL;
+    if (stream_set == NULL) {
+        o->p2p.first = pool->channel.pairs + 2 * (int)(pool->number++ % CCO_CHANNEL_PAIRS);
+        o->p2p.tag = 0; /* as on the other ranks, where it may be another operation */
+    }
+    __atomic_fetch_add(&pool->users, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(&pool->in_flight, 1, __ATOMIC_ACQ_REL);
+    return o;
+}
+
+void cco_operation_transport_done(cco_operation *o)
+{
+    one_less_in_the_air(o->pool);
+}
+
+static void push(cco_operation_pool *pool, cco_operation *o)
+{
+    o->next = __atomic_load_n(&pool->back, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&pool->back, &o->next, o, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+/* A few large calls under way at once, and then no more, must not keep their memory for ever. */
+static void keep_memory(cco_operation *o)
+{
+    const size_t n = cco_workspace_bytes(&o->own.workspace);
+    o->kept = n > OF_ONE ? n : 0;
+    if (o->kept == 0 || __atomic_add_fetch(&kept_memory, n, __ATOMIC_RELAXED) <= MEMORY)
+        return;
+    cco_workspace_free(&o->own.workspace);
+    __atomic_sub_fetch(&kept_memory, o->kept, __ATOMIC_RELAXED);
+    o->kept = 0;
+}
+
+void cco_operation_pool_return(cco_operation *o)
+{
+    cco_operation_pool *pool = o->pool;
+    o->next = NULL;
+    keep_memory(o);
+    if (__atomic_fetch_add(&pool->kept, 1, __ATOMIC_RELAXED) < KEPT) {
+        push(pool, o);
+    } else {
+        __atomic_fetch_sub(&pool->kept, 1, __ATOMIC_RELAXED);
+        free_list(o);
+    }
+    one_user_less(pool);
+}
+
+static _Thread_local MPI_Request hushed; /* 0 is none of ours in either MPI */
+
+void cco_operation_only_test(MPI_Request request)
+{
+    hushed = request;
+}
+
+/* As of an operation without a message: an empty status. */
+static int query(void *extra, MPI_Status *status)
+{
+    const cco_operation *o = extra;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    return hushed == o->request ? MPI_SUCCESS : o->rc;
+}
+
+static int give_back(void *extra)
+{
+    cco_operation_pool_return(extra);
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+int cco_operation_request(cco_operation *o, MPI_Request *request)
+{
+    const int rc = PMPI_Grequest_start(query, give_back, cancel, o, request);
+    o->request = *request;
+    return rc;
+}

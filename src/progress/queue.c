@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue.c - see queue.h.  What is under way is one list, which belongs to whoever looks; begins put
+ * theirs on a stack in front of it, and what has done but not ended is on another behind it.  So
+ * nobody ever waits. */
+#include "progress/queue.h"
+
+#include "core/progress_thread.h"
+#include "progress/operation_pool.h"
+
+int cco_queue_count;
+
+static cco_operation *begun;     /* stack */
+static cco_operation *running;   /* list; of whoever holds `looking` */
+static cco_operation *done_list; /* stack */
+static bool polling;
+static long expected;
+
+static void push(cco_operation **stack, cco_operation *o)
+{
+    o->next = __atomic_load_n(stack, __ATOMIC_RELAXED);
+    while (
+        !__atomic_compare_exchange_n(stack, &o->next, o, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+}
+
+static cco_operation *take_all(cco_operation **stack)
+{
+    return __atomic_load_n(stack, __ATOMIC_RELAXED) != NULL
+               ? __atomic_exchange_n(stack, NULL, __ATOMIC_ACQUIRE)
+               : NULL;
+}
+
+void cco_queue_add(cco_operation *o)
+{
+    __atomic_fetch_add(&cco_queue_count, 1, __ATOMIC_ACQ_REL);
+    push(&begun, o);
+}
+
+static void append(cco_operation *o)
+{
+    cco_operation **link = &running;
+    while (*link != NULL)
+        link = &(*link)->next;
+    o->next = NULL;
+    *link = o;
+}
+
+/* One that finds its stream set taken waits behind the last there. */
+static void take_in(cco_operation *o)
+{
+    cco_stream_set *stream_set = o->stream_set;
+    o->behind = NULL;
+    if (stream_set != NULL && stream_set->last != NULL)
+        stream_set->last->behind = o;
+    else
+        append(o);
+    if (stream_set != NULL)
+        stream_set->last = o;
+}
+
+/* The begins since the last look, in their order, behind what is under way. */
+static void adopt(void)
+{
+    cco_operation *stack = take_all(&begun), *list = NULL;
+    while (stack != NULL) {
+        cco_operation *o = stack;
+        stack = o->next;
+        o->next = list;
+        list = o;
+    }
+    while (list != NULL) {
+        cco_operation *o = list;
+        list = o->next;
+        take_in(o);
+    }
+}
+
+/* Its steps are over: the next takes its stream set. */
+static void leave_stream_set(cco_operation *o)
+{
+    if (o->stream_set == NULL)
+        return;
+    if (o->behind != NULL)
+        append(o->behind);
+    else
+        o->stream_set->last = NULL;
+}
+
+static void stop_counting(cco_operation *o)
+{
+    if (o->counted)
+        cco_progress_thread_count(-1, cco_operation_level(o));
+    o->counted = false;
+}
+
+/* From the completion on the operation may be under way again.  Where none is running any more, all
+ * requests are complete: waits rely on that. */
+static void end(cco_operation *o)
+{
+    const MPI_Request request = o->request;
+    cco_operation_end(o);
+    stop_counting(o);
+    cco_operation_transport_done(o);
+    PMPI_Grequest_complete(request);
+    __atomic_fetch_sub(&cco_queue_count, 1, __ATOMIC_ACQ_REL);
+}
+
+static bool end_done(void)
+{
+    cco_operation *stack = take_all(&done_list);
+    const bool any = stack != NULL;
+    while (stack != NULL) {
+        cco_operation *o = stack;
+        stack = o->next;
+        end(o);
+    }
+    return any;
+}
+
+static long sooner(long a, long b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static long next_expected(void)
+{
+    long first = 0;
+    for (const cco_operation *o = running; o != NULL; o = o->next)
+        if (o->stream_set == NULL)
+            first = sooner(first, cco_round_time_expected(&o->round_time, o->plan));
+    return first;
+}
+
+/* Looks at each in turn; what a stream set brings in comes at the end of the list. */
+static bool poll(bool calls_mpi)
+{
+    bool moved = false;
+    for (cco_operation **link = &running; *link != NULL;) {
+        cco_operation *o = *link;
+        const bool may = calls_mpi || o->stream_set != NULL;
+        if (!may || !cco_operation_progress(o, &moved)) {
+            link = &o->next;
+            continue;
+        }
+        *link = o->next;
+        leave_stream_set(o);
+        moved = true;
+        if (calls_mpi) {
+            end(o);
+            continue;
+        }
+        stop_counting(o);
+        push(&done_list, o);
+    }
+    return moved;
+}
+
+bool cco_queue_progress(bool calls_mpi)
+{
+    if (!cco_queue_any())
+        return false;
+    bool moved = calls_mpi && end_done();
+    if (__atomic_exchange_n(&polling, true, __ATOMIC_ACQUIRE))
+        return moved;
+    adopt();
+    moved = poll(calls_mpi) || moved;
+    __atomic_store_n(&expected, next_expected(), __ATOMIC_RELAXED);
+    __atomic_store_n(&polling, false, __ATOMIC_RELEASE);
+    return moved;
+}
+
+long cco_queue_expected(void)
+{
+    return __atomic_load_n(&expected, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stream_sets.h - where operations pass through memory that the ranks of a communicator share
+ * (progress/operation.h): a few sets of streams, each for one operation at a time.  No call of the
+ * MPI.
+ *
+ * The n-th begin of a communicator takes stream set n modulo their number, on all ranks; if another
+ * operation has it there, it waits in line.  So what a stream carries is the same, in the same
+ * order, on both of its ends. */
+#ifndef CCO_STREAM_SETS_H
+#define CCO_STREAM_SETS_H
+
+#include "core/comm.h"
+#include "transport/rma/window.h"
+#include "transport/shm/segment.h"
+#include "transport/stream/stream.h"
+
+enum {
+    CCO_STREAM_SETS = 4, /* for each path; */
+    CCO_STREAM_SET_SHARE =
+        128 << 10 /* bytes of each for a rank, or more where many ranks need it */
+};
+
+struct cco_operation; /* progress/operation_pool.h */
+
+typedef struct cco_stream_set {
+    cco_area area;
+    cco_stream stream;
+    struct cco_operation *last; /* of those that have it and wait for it; NULL: it is free */
+} cco_stream_set;
+
+typedef struct cco_stream_sets {
+    cco_segment segment;
+    cco_window window; /* or this */
+    char **shares;     /* where the shares of the ranks begin */
+    unsigned number;   /* of begins */
+    cco_stream_set list[CCO_STREAM_SETS];
+} cco_stream_sets;
+
+/* Makes the stream sets of a path; collective.  NULL on all ranks if they share no memory, or there
+ * is none. */
+cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path);
+
+/* Afterwards no operation may have one.  Local; NULL: nothing. */
+void cco_stream_sets_free(cco_stream_sets *stream_sets);
+
+/* The stream set of the next begin. */
+static inline cco_stream_set *cco_stream_sets_next(cco_stream_sets *stream_sets)
+{
+    return &stream_sets->list[stream_sets->number++ % CCO_STREAM_SETS];
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slot_ring.c - see slot_ring.h. */
+#include "transport/shm/slot_ring.h"
+
+static uint64_t left_by(const cco_slot_ring *b, int rank)
+{
+    return __atomic_load_n(cco_slot_ring_released(b, rank), __ATOMIC_ACQUIRE);
+}
+
+/* The last number that is needed by nobody of `reader`. */
+static uint64_t left_by_all(const cco_slot_ring *b, int reader)
+{
+    uint64_t least = UINT64_MAX;
+    if (reader != CCO_SLOT_READERS_ALL)
+        return left_by(b, reader);
+    for (int rank = 0; rank < b->size; rank++) {
+        const uint64_t left = rank != b->rank ? left_by(b, rank) : least;
+        least = left < least ? left : least;
+    }
+    return least;
+}
+
+bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
+{
+    const cco_slot_use use = b->uses[cco_slot_ring_index(b, piece)];
+    b->passed = left_by_all(b, use.reader);
+    b->passed_by = use.reader;
+    return use.number <= b->passed;
+}
+
+void cco_slot_ring_wait_for_end(cco_slot_ring *b, int reader)
+{
+    const uint64_t end = b->call + CCO_SLOT_PIECE_LAST;
+    for (int tries = CCO_PAUSE_MEMORY; left_by_all(b, reader) < end;)
+        cco_pause(&tries);
+}

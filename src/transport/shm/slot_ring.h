@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* slot_ring.h - where the ranks of a node show each other data: a ring of slots for each.
+ *
+ * A call goes in pieces, numbered the same on all ranks: its own number above that of the piece.  A
+ * rank may write in its slot for a piece, once; who needs that waits for the number, which stands
+ * in front of the data, in their cache line if they are few.  Nobody writes in the slot of another.
+ * A rank is ahead of its readers by at most the ring, so that calls with one direction do not wait
+ * for an answer. */
+#ifndef CCO_SLOT_RING_H
+#define CCO_SLOT_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/pause.h"
+
+enum {
+    CCO_SLOT_LINE = 64,
+    CCO_SLOT_RING_MOST = 32,  /* slots of a ring at most */
+    CCO_SLOT_HEAD = 16,       /* bytes before the data: the number, and a word about them */
+    CCO_SLOT_PIECE_BITS = 24, /* of a piece's number within a call */
+    CCO_SLOT_PIECE_LAST = (1 << CCO_SLOT_PIECE_BITS) - 1,
+    CCO_SLOT_READERS_ALL = -1, /* all other ranks are readers */
+};
+
+/* What a rank knows of one of its own slots. */
+typedef struct cco_slot_use {
+    uint64_t number; /* of the piece it holds, 0: none yet */
+    int reader;      /* who reads it: a rank or CCO_SLOT_READERS_ALL */
+} cco_slot_use;
+
+typedef struct cco_slot_ring {
+    char *memory;   /* of rank 0, zero to begin with */
+    size_t share;   /* bytes of memory from one rank to the next, at least cco_slot_ring_share */
+    size_t slot;    /* bytes of a slot, in lines, its number included */
+    unsigned slots; /* slots: a power of two */
+    int rank, size;
+    uint64_t call;   /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
+    uint64_t passed; /* up to here `passed_by` is known to need nothing */
+    int passed_by;   /* a rank, or CCO_SLOT_READERS_ALL */
+    cco_slot_use uses[CCO_SLOT_RING_MOST];
+} cco_slot_ring;
+
+/* Bytes of data for which a slot has room. */
+static inline size_t cco_slot_room(size_t slot)
+{
+    return slot - CCO_SLOT_HEAD;
+}
+
+/* Bytes that a rank has: a line that says what it needs no more, and its ring. */
+static inline size_t cco_slot_ring_share(size_t slot, unsigned slots)
+{
+    return CCO_SLOT_LINE + slots * slot;
+}
+
+static inline uint64_t *cco_slot_ring_released(const cco_slot_ring *b, int rank)
+{
+    return (uint64_t *)(b->memory + (size_t)rank * b->share);
+}
+
+static inline unsigned cco_slot_ring_index(const cco_slot_ring *b, uint64_t piece)
+{
+    return (unsigned)((b->call >> CCO_SLOT_PIECE_BITS) + piece) & (b->slots - 1);
+}
+
+static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uint64_t piece)
+{
+    return (uint64_t *)((char *)cco_slot_ring_released(b, rank) + CCO_SLOT_LINE +
+                        cco_slot_ring_index(b, piece) * b->slot);
+}
+
+/* True when nobody needs what this rank's slot for a piece holds; looks once. */
+bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece);
+
+static inline bool cco_slot_ring_has_room(cco_slot_ring *b, uint64_t piece)
+{
+    const cco_slot_use *use = &b->uses[cco_slot_ring_index(b, piece)];
+    if (use->number <= b->passed &&
+        (b->passed_by == CCO_SLOT_READERS_ALL || b->passed_by == use->reader))
+        return true;
+    return cco_slot_ring_poll_room(b, piece);
+}
+
+/* Begins the next call, on every rank. */
+static inline void cco_slot_ring_begin(cco_slot_ring *b)
+{
+    b->call += (uint64_t)1 << CCO_SLOT_PIECE_BITS;
+}
+
+/* Room for this rank's data in a piece, which `reader` will read. */
+static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int reader)
+{
+    for (int tries = CCO_PAUSE_MEMORY; !cco_slot_ring_has_room(b, piece);)
+        cco_pause(&tries);
+    b->uses[cco_slot_ring_index(b, piece)] = (cco_slot_use){b->call + piece, reader};
+    return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
+}
+
+/* Shows it, with a word about it. */
+static inline void cco_slot_ring_publish(cco_slot_ring *b, uint64_t piece, uint64_t word)
+{
+    uint64_t *slot = cco_slot_ring_slot(b, b->rank, piece);
+    slot[1] = word;
+    __atomic_store_n(slot, b->call + piece, __ATOMIC_RELEASE);
+}
+
+/* The data of a rank, once it shows them. */
+static inline const char *cco_slot_ring_read(const cco_slot_ring *b, int rank, uint64_t piece)
+{
+    const uint64_t *slot = cco_slot_ring_slot(b, rank, piece);
+    for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
+        cco_pause(&tries);
+    return (const char *)slot + CCO_SLOT_HEAD;
+}
+
+static inline uint64_t cco_slot_word(const char *data)
+{
+    return ((const uint64_t *)(data - CCO_SLOT_HEAD))[1];
+}
+
+/* This rank needs nothing more of a piece, and of those before. */
+static inline void cco_slot_ring_release(cco_slot_ring *b, uint64_t piece)
+{
+    __atomic_store_n(cco_slot_ring_released(b, b->rank), b->call + piece, __ATOMIC_RELEASE);
+}
+
+/* Nor of any piece of the call. */
+static inline void cco_slot_ring_end(cco_slot_ring *b)
+{
+    cco_slot_ring_release(b, CCO_SLOT_PIECE_LAST);
+}
+
+/* Waits until `reader` has ended the call too. */
+void cco_slot_ring_wait_for_end(cco_slot_ring *b, int reader);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* small.c - the collectives of flat.c for data that go in one piece: the same in fewer
+ * instructions, since small calls last no longer than a few hundred of them. */
+#include "transport/p2p/p2p.h"
+#include "transport/shm/run.h"
+
+static inline char *block(const cco_run *r, const cco_side *side, int i)
+{
+    return r->binding->base[side->base] +
+           (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
+}
+
+static inline size_t bytes(const cco_side *side, int i)
+{
+    return side->n != NULL ? side->n[i] : side->each;
+}
+
+static inline const char *of(const cco_run *r, int rank)
+{
+    return cco_slot_ring_read(r->ring, rank, 0);
+}
+
+/* What `writer` shows for this rank, where it shows something else for each. */
+static inline const char *lane_of(const cco_run *r, int writer)
+{
+    const int rank = r->q->rank;
+    return of(r, writer) + (size_t)(rank - (rank > writer)) * r->stage->window;
+}
+
+/* Shows a block for `reader`; returns where it is. */
+static inline char *show(const cco_run *r, const cco_side *side, int reader)
+{
+    char *slot = cco_slot_ring_reserve(r->ring, 0, reader);
+    cco_run_copy(slot, block(r, side, 0), side->each);
+    cco_slot_ring_publish(r->ring, 0, 0);
+    return slot;
+}
+
+static void show_lanes(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    char *slot = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
+    for (int i = 0; i < q->size; i++)
+        if (i != q->rank) {
+            cco_run_copy(slot, block(r, &q->in, i), bytes(&q->in, i));
+            slot += r->stage->window;
+        }
+    cco_slot_ring_publish(r->ring, 0, 0);
+}
+
+/* What a rank gives to itself. */
+static void keep(char *to, const char *from, size_t n)
+{
+    if (to != from)
+        cco_run_copy(to, from, n);
+}
+
+static void bcast(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank == q->root)
+        show(r, &q->out, CCO_SLOT_READERS_ALL);
+    else
+        cco_run_copy(block(r, &q->out, 0), of(r, q->root), q->out.each);
+}
+
+static void take_all(const cco_run *r, bool per_reader)
+{
+    const cco_problem *q = r->q;
+    for (int i = 1; i < q->size; i++) {
+        const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
+        const size_t n = bytes(&q->out, rank);
+        if (n > 0)
+            cco_run_copy(block(r, &q->out, rank), per_reader ? lane_of(r, rank) : of(r, rank), n);
+    }
+}
+
+static void gather(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank != q->root) {
+        show(r, &q->in, q->root);
+        return;
+    }
+    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    take_all(r, false);
+}
+
+static void allgather(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show(r, &q->in, CCO_SLOT_READERS_ALL);
+    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    take_all(r, false);
+}
+
+static void scatter(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (q->rank != q->root) {
+        if (q->out.each > 0)
+            cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
+        return;
+    }
+    show_lanes(r);
+    keep(block(r, &q->out, 0), block(r, &q->in, q->rank), q->out.each);
+}
+
+static void alltoall(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show_lanes(r);
+    keep(block(r, &q->out, q->rank), block(r, &q->in, q->rank), bytes(&q->in, q->rank));
+    take_all(r, true);
+}
+
+static void barrier(const cco_run *r)
+{
+    cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
+    cco_slot_ring_publish(r->ring, 0, 0);
+    for (int i = 0; i < r->q->size; i++)
+        of(r, i);
+}
+
+static inline const char *operand(const cco_run *r, int rank, const char *own, bool per_reader)
+{
+    return rank == r->q->rank ? own : per_reader ? lane_of(r, rank) : of(r, rank);
+}
+
+/* All operands at once, where the result cannot be written before they are read. */
+static int fold_all(const cco_run *r, int first, int last, const char *own, bool per_reader,
+                    size_t n)
+{
+    const char *from[CCO_FLAT_RANKS];
+    for (int i = first; i <= last; i++)
+        from[i] = operand(r, i, own, per_reader);
+    return cco_run_fold(r, from, first, last, block(r, &r->q->out, 0), n);
+}
+
+/* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
+ * that would overwrite the operand before it is read. */
+static inline int fold(const cco_run *r, int first, int last, const char *own, bool per_reader,
+                       size_t n)
+{
+    const cco_kernel kernel = r->binding->operation.kernel;
+    const bool overwrites = per_reader && r->q->in.base == CCO_OUT;
+    char *to = block(r, &r->q->out, 0);
+    if (last > first && (kernel == NULL || overwrites))
+        return fold_all(r, first, last, own, per_reader, n);
+    const char *so_far = operand(r, last, own, per_reader);
+    if (last == first)
+        keep(to, so_far, n);
+    for (int i = last - 1; i >= first; i--) {
+        kernel(operand(r, i, own, per_reader), so_far, to, r->stage->count);
+        so_far = to;
+    }
+    return MPI_SUCCESS;
+}
+
+/* In place, a result overwrites this rank's operand: it is folded from the slot. */
+static int reduce(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    const bool in_place = q->in.base == CCO_OUT;
+    const char *own = block(r, &q->in, 0);
+    if (q->rank != q->root) {
+        show(r, &q->in, q->root);
+        return MPI_SUCCESS;
+    }
+    if (in_place)
+        own = memcpy(cco_slot_ring_reserve(r->ring, 0, q->root), own, q->in.each);
+    return fold(r, 0, q->size - 1, own, false, q->in.each);
+}
+
+static int reduction(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    const char *own = r->stage->gives > 0 ? show(r, &q->in, CCO_SLOT_READERS_ALL)
+                                          : block(r, &q->in, 0);
+    const int last = q->coll == CCO_ALLREDUCE ? q->size - 1
+                     : q->coll == CCO_SCAN    ? q->rank
+                                              : q->rank - 1;
+    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
+}
+
+static int reduce_scatter(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    show_lanes(r);
+    if (q->out.each == 0)
+        return MPI_SUCCESS;
+    return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
+}
+
+int cco_run_small(const cco_run *r)
+{
+    switch (r->q->coll) {
+    case CCO_BARRIER:
+        barrier(r);
+        return MPI_SUCCESS;
+    case CCO_BCAST:
+        bcast(r);
+        return MPI_SUCCESS;
+    case CCO_GATHER:
+    case CCO_GATHERV:
+        gather(r);
+        return MPI_SUCCESS;
+    case CCO_SCATTER:
+    case CCO_SCATTERV:
+        scatter(r);
+        return MPI_SUCCESS;
+    case CCO_ALLGATHER:
+    case CCO_ALLGATHERV:
+        allgather(r);
+        return MPI_SUCCESS;
+    case CCO_ALLTOALL:
+    case CCO_ALLTOALLV:
+    case CCO_ALLTOALLW:
+        alltoall(r);
+        return MPI_SUCCESS;
+    case CCO_REDUCE:
+        return reduce(r);
+    case CCO_REDUCE_SCATTER:
+    case CCO_REDUCE_SCATTER_BLOCK:
+        return reduce_scatter(r);
+    default:
+        return reduction(r);
+    }
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fragment.c - see fragment.h. */
+#include "transport/stream/fragment.h"
+
+#include <stdlib.h>
+
+#include "core/data.h"
+
+void *cco_fragments_open(void *shared, int messages)
+{
+    cco_fragments *p = calloc(1, sizeof *p + (size_t)messages * sizeof p->list[0]);
+    if (p != NULL)
+        p->shared = shared;
+    return p;
+}
+
+void cco_fragments_begin(void *fragments)
+{
+    cco_fragments *p = fragments;
+    p->count = p->done = 0;
+}
+
+static int start(cco_fragments *p, int peer, const cco_data *data, bool sends)
+{
+    cco_fragment *one = &p->list[p->count];
+    *one = (cco_fragment){.peer = peer, .sends = sends, .data = *data, .at = data->at};
+    one->left = cco_data_bytes(data);
+    if (!data->layout->dense) {
+        one->at = one->packed = malloc(one->left);
+        if (one->packed == NULL)
+            return MPI_ERR_NO_MEM;
+    }
+    p->count++;
+    if (one->packed != NULL && sends)
+        return cco_type_pack(one->packed, data->at, data->count, data->layout->type);
+    return MPI_SUCCESS;
+}
+
+int cco_fragments_recv(void *fragments, int peer, const cco_data *to)
+{
+    return start(fragments, peer, to, false);
+}
+
+int cco_fragments_send(void *fragments, int peer, const cco_data *from)
+{
+    return start(fragments, peer, from, true);
+}
+
+int cco_fragment_check(cco_fragments *p, cco_fragment *one)
+{
+    int rc = MPI_SUCCESS;
+    if (one->left > 0)
+        return rc;
+    if (one->packed != NULL && !one->sends)
+        rc = cco_type_unpack(one->data.at, one->data.count, one->data.layout->type, one->packed);
+    free(one->packed);
+    one->packed = NULL;
+    one->peer = -1;
+    p->done++;
+    return rc;
+}
+
+void cco_fragments_drop(void *fragments)
+{
+    cco_fragments *p = fragments;
+    for (int i = 0; i < p->count; i++) {
+        free(p->list[i].packed);
+        p->list[i].packed = NULL;
+    }
+    p->count = p->done = 0;
+}
+
+bool cco_turns_make(cco_turns *turns, int ranks)
+{
+    *turns = (cco_turns){calloc(2 * (size_t)ranks, sizeof *turns->seen), 0};
+    return turns->seen != NULL;
+}
+
+void cco_turns_free(cco_turns *turns)
+{
+    free(turns->seen);
+    *turns = (cco_turns){0};
+}
+
+bool cco_turns_has(cco_turns *turns, const cco_fragment *one, bool sends)
+{
+    if (one->peer < 0 || one->sends != sends)
+        return false;
+    unsigned *seen = &turns->seen[2 * one->peer + sends];
+    const bool first = *seen != turns->pass;
+    *seen = turns->pass;
+    return first;
+}

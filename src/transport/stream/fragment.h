@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fragment.h - the messages of a round, for transports that move them piece by piece through
+ * memory: what is left of each, and its data as bytes in a row. */
+#ifndef CCO_FRAGMENT_H
+#define CCO_FRAGMENT_H
+
+#include "sched/transport.h"
+
+/* A message that is not through yet. */
+typedef struct cco_fragment {
+    int peer; /* -1: it is through */
+    bool sends, moved;
+    char *at; /* what is left of it */
+    size_t left;
+    char *packed; /* data with gaps; NULL if it has none */
+    cco_data data;
+} cco_fragment;
+
+/* A transfer of such a transport. */
+typedef struct cco_fragments {
+    void *shared;
+    int count, done; /* messages started, and how many of them are through */
+    cco_fragment list[];
+} cco_fragments;
+
+/* For the table of the transport. */
+void *cco_fragments_open(void *shared, int messages);
+void cco_fragments_begin(void *fragments);
+int cco_fragments_recv(void *fragments, int peer, const cco_data *to);
+int cco_fragments_send(void *fragments, int peer, const cco_data *from);
+void cco_fragments_drop(void *fragments); /* forgets what is under way */
+
+/* True if all messages of the round are; the next round may start its own then. */
+static inline bool cco_fragments_done(cco_fragments *fragments)
+{
+    if (fragments->done != fragments->count)
+        return false;
+    fragments->count = fragments->done = 0;
+    return true;
+}
+
+/* What moved of it; the fragment is through if that was all.  Returns MPI_SUCCESS or an MPI error
+ * class. */
+int cco_fragment_check(cco_fragments *fragments, cco_fragment *fragment);
+
+/* Whose turn it is: the messages between two ranks go one after the other in each direction. */
+typedef struct cco_turns {
+    unsigned *seen; /* twice the number of ranks: the pass in which a direction had its turn */
+    unsigned pass;  /* over a list of fragments; add one before each */
+} cco_turns;
+
+bool cco_turns_make(cco_turns *turns, int ranks); /* false when memory runs out */
+void cco_turns_free(cco_turns *turns);
+
+/* True for the first fragment of its direction in this pass, if that is `sends`. */
+bool cco_turns_has(cco_turns *turns, const cco_fragment *fragment, bool sends);
+
+static inline void cco_fragment_advance(cco_fragment *fragment, size_t n)
+{
+    fragment->at += n;
+    fragment->left -= n;
+}
+
+#endif
