@@ -18,7 +18,7 @@
 #include "core/mpi_compat.h"
 #include "core/settings.h"
 #include "core/wait.h"
-#include "progress/operation.h"
+#include "progress/path.h"
 #include "native/calls.h"
 #include "transport/caf/caf.h"
 #include "tune/agree.h"
@@ -62,13 +62,13 @@ static void agree_on_progress(cco_comm *state)
 
 void cco_begins_prepare(cco_comm *state)
 {
-    if (cco_operations_possible(state)) {
+    if (cco_paths_possible(state)) {
         if (!state->begins_ready) {
             agree_on_progress(state);
             state->reported_begin = 0; /* another runs from now on */
         }
         state->begins_ready = true;
-        cco_operations_prepare(state);
+        cco_paths_prepare(state);
     }
     if (state->begins_wanted) {
         state->plain = state->plain_then;

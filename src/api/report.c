@@ -7,7 +7,7 @@
 #include "api/process.h"
 #include "core/config.h"
 #include "core/log.h"
-#include "progress/operation.h"
+#include "progress/path.h"
 #include "model/registry.h"
 
 static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
@@ -74,7 +74,7 @@ static void say_how(const cco_comm *state, const cco_choice *choice, const cco_c
 {
     const cco_model *model = choice->way.model;
     const char *why;
-    const cco_path path = cco_operation_path(state, &choice->way, call, &why);
+    const cco_path path = cco_path_of_begin(state, &choice->way, call, &why);
     if (state->size == 1 && model->path != NULL)
         why = "there is one process";
     const char *runs = path == CCO_PATH_NONE ? "nonblock" : why != NULL ? "p2p" : choice->impl;

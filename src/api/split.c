@@ -9,7 +9,8 @@
 #include "core/facts.h"
 #include "core/pause.h"
 #include "core/wait.h"
-#include "progress/operation.h"
+#include "progress/begin.h"
+#include "progress/path.h"
 #include "plan/bound.h"
 #include "progress/queue.h"
 #include "progress/operation_pool.h"
@@ -45,9 +46,9 @@ static cco_path path_of(const cco_call *call, cco_comm **state, cco_choice **cho
         return CCO_PATH_NONE;
     }
     *choice = cco_split_choice(*state, call);
-    if (cco_operation_needs_prepare(*state, &(*choice)->way, call))
+    if (cco_path_needs_prepare(*state, &(*choice)->way, call))
         cco_begins_want(*state);
-    const cco_path path = cco_operation_path(*state, &(*choice)->way, call, &why);
+    const cco_path path = cco_path_of_begin(*state, &(*choice)->way, call, &why);
     return path != CCO_PATH_NONE && cco_bound_is_valid(*state, call) ? path : CCO_PATH_NONE;
 }
 
@@ -58,7 +59,7 @@ static bool allowed(const cco_comm *state, const cco_choice *choice, const cco_c
         return true;
     const char *why = choice->refused;
     if (why == NULL)
-        why = cco_operation_lacks(state, &choice->way, call);
+        why = cco_path_lacks(state, &choice->way, call);
     if (why != NULL)
         cco_report_forbidden_begin(state, choice, call->coll, why);
     return why == NULL;

@@ -44,7 +44,7 @@ typedef struct cco_comm {
     bool inter;         /* an intercommunicator: every call goes to the MPI */
     cco_facts facts;    /* what its ranks have agreed on, once they are ready */
     bool ready;         /* ranks have agreed, choices are made */
-    bool begins_ready;  /* so is what begins run over (progress/operation.h) */
+    bool begins_ready;  /* so is what begins run over (progress/path.h) */
     bool begins_wanted; /* the next blocking call makes it ready: `to_report` has all bits until
                            then, and `plain` none */
     uint32_t plain_then, to_report_then; /* what they will be */

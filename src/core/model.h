@@ -20,7 +20,7 @@ typedef struct cco_param {
     const char *names; /* of its values from 0 on, "a|b|c"; NULL for a number */
 } cco_param;
 
-/* What the schedule of a begin runs over (progress/operation.h). */
+/* What the schedule of a begin runs over (progress/path.h). */
 typedef enum cco_path {
     CCO_PATH_NONE,     /* there is none: the MPI's own non-blocking call */
     CCO_PATH_MESSAGES, /* sends and receives */

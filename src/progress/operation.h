@@ -1,40 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* begun.h - schedules that run while the program does something else: what a begin starts.
+/* operation.h - a begun operation: a collective call that runs as a schedule of ours while the
+ * program does something else (MPI 4.0, section 2.4.2).
  *
- * An operation is a call under way with everything that it needs: schedule, scratch, packed data.
- * Its path is the MPI's sends and receives, in tags of its own, or memory that the ranks share
- * (progress/stream_sets.h), where it takes no call of the MPI to move.  Its request is a
- * generalized one of the MPI (MPI 4.0, section 13.2).  Operations move when somebody looks at them
+ * It has everything that it needs: schedule, scratch, packed data.  Its request is a generalized
+ * request of the MPI (MPI 4.0, section 13.2).  It progresses whenever somebody polls the queue
  * (progress/queue.h). */
-#ifndef CCO_BEGUN_H
-#define CCO_BEGUN_H
+#ifndef CCO_OPERATION_H
+#define CCO_OPERATION_H
 
-#include "core/comm.h"
+#include "plan/scheduled.h"
+#include "progress/round_time.h"
+#include "progress/stream_sets.h"
+#include "transport/p2p/p2p.h"
 
-/* True if a rule of a communicator lets begins run as operations, the same on all ranks. */
-bool cco_operations_possible(cco_comm *state);
+struct cco_operation_pool; /* progress/operation_pool.h */
 
-/* Makes what they need, in a collective call; nothing if it is there. */
-void cco_operations_prepare(cco_comm *state);
+typedef struct cco_operation {
+    struct cco_operation_pool *pool;
+    cco_scheduled own;
+    cco_p2p p2p;
+    cco_stream_set *stream_set; /* NULL: it runs over messages */
+    bool starts;                /* its schedule has not started */
+    bool counted;               /* by the progress thread, which polls because of it */
+    cco_call call;
+    cco_bound bound;
+    const cco_algo *algo;
+    cco_plan *plan;            /* the one that runs */
+    cco_round_time round_time; /* of its rounds, over messages */
+    bool shares;               /* that plan brings the counts that the call's own plan needs, */
+    cco_binding sharing;       /* and this is its binding */
+    MPI_Datatype *types;       /* duplicates that cco_operation_end needs, */
+    int held;                  /* their number */
+    int rc;                    /* what its request returns */
+    size_t kept;               /* bytes of memory, while it is idle */
+    MPI_Request request;
+    struct cco_operation *next;   /* of a list or a stack */
+    struct cco_operation *behind; /* the next of those that wait for its stream set */
+} cco_operation;
 
-/* What a call on a communicator that is set up begins over, the same on all ranks.  `*why` says why
- * that is not what its rule asks for; NULL if it is. */
-cco_path cco_operation_path(const cco_comm *state, const cco_way *way, const cco_call *call,
-                            const char **why);
+/* What a thread must be allowed to do in order to progress it. */
+static inline cco_progress_level cco_operation_level(const cco_operation *o)
+{
+    return o->stream_set != NULL ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
+}
 
-/* True if a begin of such a call could go over a path if that were made ready, which it is not
- * yet; the same on all ranks. */
-bool cco_operation_needs_prepare(const cco_comm *state, const cco_way *way, const cco_call *call);
+/* Binds and packs `o->call`, and builds its schedule, or the one that has to run before it.
+ * Returns MPI_SUCCESS or an MPI error class. */
+int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way);
 
-/* What its rule asks for and cannot be had here, for CRESTA_FALLBACK=error; NULL if it can, or if
- * no begin ever has it: a model that leaves its begins to another, the program's operations. */
-const char *cco_operation_lacks(const cco_comm *state, const cco_way *way, const cco_call *call);
+/* Starts the schedule.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_operation_start(cco_operation *o);
 
-/* Begins a call over such a path; its arrays must stay until the request ends, types and
- * communicator need not.  Neither waits nor communicates but over the path.  Returns MPI_SUCCESS,
- * MPI_ERR_UNSUPPORTED_OPERATION where CRESTA_FALLBACK=error forbids the algorithm that can do it,
- * or another MPI error class. */
-int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
-                        MPI_Request *request);
+/* Polls it once, by the one thread that has it.  True if its schedule is over, with success or not;
+ * sets `*moved` if a round ended.  Calls the MPI only if it runs over messages. */
+bool cco_operation_progress(cco_operation *o, bool *moved);
+
+/* After its schedule: unpacks the data and drops the types. */
+void cco_operation_end(cco_operation *o);
+void cco_operation_drop_types(cco_operation *o);
 
 #endif

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* operation_pool.c - see operation_pool.h.  Begins come from one thread at a time, operations come
- * back from any. */
+/* operation_pool.c - see operation_pool.h.  One thread at a time takes operations; any returns
+ * them. */
 #include "progress/operation_pool.h"
 
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "progress/queue.h"
 
 struct cco_operation_pool {
     cco_channel channel; /* for messages: that of the communicator, which the pool has from now on
                             if the program frees the communicator first */
-    unsigned number;     /* of begins on messages, equal on all ranks */
+    unsigned number;     /* of begins over messages, equal on all ranks */
     cco_stream_sets *stream_sets[CCO_PATHS];
-    bool asked[CCO_PATHS]; /* for stream sets: they are there, or never will be */
-    cco_operation *idle;   /* of begins */
-    cco_operation *back;   /* of anyone: a stack */
+    bool asked[CCO_PATHS]; /* the path was asked for: it is there, or never will be */
+    cco_operation *idle;   /* for begins */
+    cco_operation *back;   /* returned by any thread: a stack */
     int in_flight; /* operations whose messages are not over, and one for the communicator */
     int users;     /* operations that have not come back, and one for the communicator */
     int kept;      /* operations in both lists */
@@ -53,7 +52,7 @@ static void one_user_less(cco_operation_pool *pool)
     free(pool);
 }
 
-static void one_less_in_the_air(cco_operation_pool *pool)
+static void one_less_in_flight(cco_operation_pool *pool)
 {
     if (__atomic_sub_fetch(&pool->in_flight, 1, __ATOMIC_ACQ_REL) == 0)
         cco_channel_close(&pool->channel);
@@ -66,11 +65,11 @@ static void release(void *data)
     free(kept);
     if (pool == NULL)
         return;
-    one_less_in_the_air(pool);
+    one_less_in_flight(pool);
     one_user_less(pool);
 }
 
-/* The channel is the pool's to close, when the last operation on messages has done. */
+/* The channel is the pool's to close, when the last operation over messages is done. */
 static cco_operation_pool *make(cco_comm *state)
 {
     cco_operation_pool *pool = calloc(1, sizeof *pool);
@@ -113,8 +112,8 @@ bool cco_operation_pool_has(const cco_comm *state, cco_path path)
     return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
 }
 
-static cco_operation *new_flight(cco_operation_pool *pool, cco_comm *state,
-                                 cco_stream_set *stream_set)
+static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state,
+                                    cco_stream_set *stream_set)
 {
     cco_operation *o = calloc(1, sizeof *o);
     if (o == NULL)
@@ -137,8 +136,8 @@ static void join(cco_operation **list, cco_operation *more)
     *list = more;
 }
 
-/* One that has ended on this stream set, or on messages: its schedules are for there.  NULL if
- * there is none. */
+/* An idle operation whose schedules are for this stream set, or for messages.  NULL if there is
+ * none. */
 static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *stream_set)
 {
     if (__atomic_load_n(&pool->back, __ATOMIC_RELAXED) != NULL)
@@ -163,7 +162,7 @@ cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path)
     cco_stream_set *stream_set = stream_sets != NULL ? cco_stream_sets_next(stream_sets) : NULL;
     cco_operation *o = take_idle(pool, stream_set);
     if (o == NULL)
-        o = new_flight(pool, state, stream_set);
+        o = new_operation(pool, state, stream_set);
     if (o == NULL)
         return NULL;
     if (stream_set == NULL) {
@@ -177,7 +176,7 @@ cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path)
 
 void cco_operation_transport_done(cco_operation *o)
 {
-    one_less_in_the_air(o->pool);
+    one_less_in_flight(o->pool);
 }
 
 static void push(cco_operation_pool *pool, cco_operation *o)
@@ -214,11 +213,11 @@ void cco_operation_pool_return(cco_operation *o)
     one_user_less(pool);
 }
 
-static _Thread_local MPI_Request hushed; /* 0 is none of ours in either MPI */
+static _Thread_local MPI_Request only_tested; /* 0 is none of ours in either MPI */
 
 void cco_operation_only_test(MPI_Request request)
 {
-    hushed = request;
+    only_tested = request;
 }
 
 /* As of an operation without a message: an empty status. */
@@ -229,7 +228,7 @@ static int query(void *extra, MPI_Status *status)
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
-    return hushed == o->request ? MPI_SUCCESS : o->rc;
+    return only_tested == o->request ? MPI_SUCCESS : o->rc;
 }
 
 static int give_back(void *extra)

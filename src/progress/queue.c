@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue.c - see queue.h.  What is under way is one list, which belongs to whoever looks; begins put
- * theirs on a stack in front of it, and what has done but not ended is on another behind it.  So
- * nobody ever waits. */
+/* queue.c - see queue.h.  Operations under way are one list, which belongs to the thread that
+ * polls.  Begins push theirs on a stack in front of it; operations whose schedule is done, but
+ * which a thread outside of the MPI may not end, are on another stack behind it.  So no thread
+ * waits. */
 #include "progress/queue.h"
 
 #include "core/progress_thread.h"
@@ -10,7 +11,7 @@
 int cco_queue_count;
 
 static cco_operation *begun;     /* stack */
-static cco_operation *running;   /* list; of whoever holds `looking` */
+static cco_operation *running;   /* list; of the thread that set `polling` */
 static cco_operation *done_list; /* stack */
 static bool polling;
 static long expected;
@@ -58,7 +59,7 @@ static void take_in(cco_operation *o)
         stream_set->last = o;
 }
 
-/* The begins since the last look, in their order, behind what is under way. */
+/* The begins since the last poll, in their order, behind what is under way. */
 static void adopt(void)
 {
     cco_operation *stack = take_all(&begun), *list = NULL;
@@ -75,7 +76,7 @@ static void adopt(void)
     }
 }
 
-/* Its steps are over: the next takes its stream set. */
+/* Its schedule is over: the next operation takes its stream set. */
 static void leave_stream_set(cco_operation *o)
 {
     if (o->stream_set == NULL)
@@ -131,7 +132,7 @@ static long next_expected(void)
     return first;
 }
 
-/* Looks at each in turn; what a stream set brings in comes at the end of the list. */
+/* Polls each in turn; one that takes over a stream set comes at the end of the list. */
 static bool poll(bool calls_mpi)
 {
     bool moved = false;

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* queue.h - moves what has begun: everybody who looks moves all operations a little, the progress
- * thread (core/progress_thread.h) and whoever waits in crestacoll.  No look waits for another. */
+/* queue.h - the operations under way in this process.  Every thread that polls the queue progresses
+ * all of them: the progress thread (core/progress_thread.h), and threads of the program that wait.
+ * No poll waits for another. */
 #ifndef CCO_QUEUE_H
 #define CCO_QUEUE_H
 
 #include <stdbool.h>
 
-struct cco_operation; /* progress/operation_pool.h */
+struct cco_operation; /* progress/operation.h */
 
-/* An operation is under way from now on; one with a stream set starts when it has that for itself.
- */
+/* Adds an operation.  One with a stream set starts when it has that for itself. */
 void cco_queue_add(struct cco_operation *o);
 
 extern int cco_queue_count; /* use cco_queue_any */
 
-/* True if there is anything to move, or to end. */
+/* True if there is an operation to progress or to end. */
 static inline bool cco_queue_any(void)
 {
     return __atomic_load_n(&cco_queue_count, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Looks at all once; at once returns where another thread is at it.  True if one moved.  Who may
- * not call the MPI leaves operations on messages, and the ends of all, to the next who may. */
+/* Polls all operations once; returns at once if another thread is polling.  True if one moved.
+ * Without `calls_mpi`, operations over messages, and the ends of all, are left to the next poll
+ * with it. */
 bool cco_queue_progress(bool calls_mpi);
 
-/* When the next of those on messages is due, as of the last look: ns of CLOCK_MONOTONIC; 0 if
- * nobody knows. */
+/* When the next round of an operation over messages is expected to end, as of the last poll: ns of
+ * CLOCK_MONOTONIC; 0 if that is unknown. */
 long cco_queue_expected(void);
 
 #endif

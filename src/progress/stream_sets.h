@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stream_sets.h - where operations pass through memory that the ranks of a communicator share
- * (progress/operation.h): a few sets of streams, each for one operation at a time.  No call of the
- * MPI.
+/* stream_sets.h - how begun operations (progress/operation.h) pass through memory that the ranks of
+ * a communicator share: a few sets of streams, each for one operation at a time.  They never call
+ * the MPI.
  *
  * The n-th begin of a communicator takes stream set n modulo their number, on all ranks; if another
- * operation has it there, it waits in line.  So what a stream carries is the same, in the same
- * order, on both of its ends. */
+ * operation still has it, the new one waits in line.  So a stream carries the same operations in
+ * the same order at both of its ends. */
 #ifndef CCO_STREAM_SETS_H
 #define CCO_STREAM_SETS_H
 
@@ -20,7 +20,7 @@ enum {
         128 << 10 /* bytes of each for a rank, or more where many ranks need it */
 };
 
-struct cco_operation; /* progress/operation_pool.h */
+struct cco_operation; /* progress/operation.h */
 
 typedef struct cco_stream_set {
     cco_area area;
@@ -40,7 +40,7 @@ typedef struct cco_stream_sets {
  * is none. */
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path);
 
-/* Afterwards no operation may have one.  Local; NULL: nothing. */
+/* No operation may use one afterwards.  Local; NULL: does nothing. */
 void cco_stream_sets_free(cco_stream_sets *stream_sets);
 
 /* The stream set of the next begin. */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* path.c - see path.h. */
+#include "progress/path.h"
+
+#include "core/data.h"
+#include "plan/scheduled.h"
+#include "progress/operation_pool.h"
+
+/* The path that begins of an implementation take, where the ranks can have it. */
+static cco_path path_for(const cco_comm *state, const cco_way *way)
+{
+    const char *why;
+    const cco_path path = way->model->path != NULL ? way->model->path(state, way, &why)
+                                                   : CCO_PATH_NONE;
+    if (path > CCO_PATH_MESSAGES && state->facts.linked)
+        return path;
+    return path != CCO_PATH_NONE && state->facts.progress == CCO_PROGRESS_MPI ? CCO_PATH_MESSAGES
+                                                                              : CCO_PATH_NONE;
+}
+
+static bool visit_paths(cco_comm *state, bool make)
+{
+    bool any = false;
+    for (int coll = 0; coll < CCO_COLLECTIVES && state->size > 1; coll++)
+        for (int i = 0; i < state->choices[coll].count; i++) {
+            const cco_path path = path_for(state, &state->choices[coll].list[i].way);
+            any = any || path != CCO_PATH_NONE;
+            if (make && path != CCO_PATH_NONE)
+                cco_operation_pool_make(state, path);
+        }
+    return any;
+}
+
+bool cco_paths_possible(cco_comm *state)
+{
+    return state->facts.progress != CCO_PROGRESS_NONE && visit_paths(state, false);
+}
+
+void cco_paths_prepare(cco_comm *state)
+{
+    if (state->facts.progress != CCO_PROGRESS_NONE)
+        visit_paths(state, true);
+}
+
+/* Why no begin of such a call goes over a path, wherever it is; NULL if it can.  The operation of
+ * a program may be freed before the end, and it would run on another thread.  In memory reductions
+ * are ours, since nobody may call the MPI; which they are, all ranks know. */
+static const char *unfit(const cco_call *call, cco_path path)
+{
+    if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION))
+        return NULL;
+    if (!cco_op_predefined(call->op))
+        return "the operation is the program's";
+    if (path > CCO_PATH_MESSAGES &&
+        (!cco_type_dense(call->recvtype) || cco_kernel_of(call->op, call->recvtype) == NULL))
+        return "only the MPI can reduce this type";
+    return NULL;
+}
+
+/* What a path lacks here; NULL if nothing. */
+static const char *missing(const cco_comm *state, cco_path path)
+{
+    if (path > CCO_PATH_MESSAGES) {
+        if (state->facts.progress < CCO_PROGRESS_MEMORY)
+            return "there is no helper thread (CRESTA_ASYNC)";
+        if (!state->begins_ready)
+            return "the next blocking call on this communicator makes it ready";
+        return cco_operation_pool_has(state, path) ? NULL : "its ranks share no memory for begins";
+    }
+    if (state->facts.progress < CCO_PROGRESS_MPI)
+        return "there is no helper thread that may call the MPI (CRESTA_ASYNC=thread)";
+    if (!state->begins_ready)
+        return "the next blocking call on this communicator makes it ready";
+    return cco_operation_pool_has(state, CCO_PATH_MESSAGES) ? NULL : "the MPI has too few tags";
+}
+
+static const char *lacking(const cco_comm *state, const cco_call *call, cco_path path)
+{
+    const char *why = unfit(call, path);
+    return why != NULL ? why : missing(state, path);
+}
+
+static bool has_path(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    return way->model->path != NULL && state->size > 1 && cco_arguments_valid(state, call);
+}
+
+cco_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call,
+                           const char **why)
+{
+    *why = NULL;
+    if (!has_path(state, way, call))
+        return CCO_PATH_NONE;
+    const cco_path path = way->model->path(state, way, why);
+    if (path > CCO_PATH_MESSAGES) {
+        *why = lacking(state, call, path);
+        if (*why == NULL)
+            return path;
+    }
+    const char *stays = lacking(state, call, CCO_PATH_MESSAGES);
+    if (*why == NULL)
+        *why = stays;
+    return stays == NULL ? CCO_PATH_MESSAGES : CCO_PATH_NONE;
+}
+
+static bool could(const cco_comm *state, cco_path path)
+{
+    const cco_progress_level needed = path > CCO_PATH_MESSAGES ? CCO_PROGRESS_MEMORY
+                                                               : CCO_PROGRESS_MPI;
+    return path != CCO_PATH_NONE && state->facts.progress >= needed;
+}
+
+bool cco_path_needs_prepare(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const char *why;
+    if (state->begins_ready || !has_path(state, way, call))
+        return false;
+    return could(state, way->model->path(state, way, &why)) || could(state, CCO_PATH_MESSAGES);
+}
+
+const char *cco_path_lacks(const cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    const char *never;
+    if (!has_path(state, way, call))
+        return NULL;
+    const cco_path path = way->model->path(state, way, &never);
+    if (never != NULL || unfit(call, path) != NULL)
+        return NULL;
+    return state->begins_ready || !could(state, path) ? missing(state, path) : NULL;
+}
