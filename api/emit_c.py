@@ -92,7 +92,8 @@ def _entry(coll: Collective, form: Form) -> str:
 def entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
-        '#include "api/dispatch.h"\n#include "core/mpi_compat.h"\n\n' + _each(table, _entry)
+        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "core/mpi_compat.h"\n\n'
+        + _each(table, _entry)
     )
 
 

@@ -9,6 +9,7 @@
 #include "algo/algo.h"
 #include "model/registry.h"
 #include "tune/rules.h"
+#include "tune/impl.h"
 
 static enum coll same_coll(cco_coll which)
 {

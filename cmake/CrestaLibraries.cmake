@@ -12,10 +12,8 @@ set(src "${PROJECT_SOURCE_DIR}/src")
 set(for "${PROJECT_SOURCE_DIR}/fortran")
 
 file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
-     ${src}/core/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c ${src}/transport/p2p/*.c
-     ${src}/transport/hook/*.c ${src}/transport/stream/*.c ${src}/transport/rma/*.c
-     ${src}/transport/caf/*.c ${src}/transport/shm/*.c ${src}/native/*.c ${src}/plan/*.c
-     ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c)
+     ${src}/core/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c ${src}/transport/*/*.c
+     ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
      ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
      ${for}/entries_*.c ${for}/handles.c

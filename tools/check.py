@@ -29,6 +29,7 @@ def steps():
     """(name, command, name of the step it needs or None)"""
     python = sys.executable
     yield "layers", [python, "tools/check_layers.py"], None
+    yield "rooms", [python, "tools/check_rooms.py"], None
     yield "facts", [python, "tools/check_facts.py"], None
     yield "style", [python, "tools/check_style.py"], None
     yield "docs", [python, "tools/check_docs.py"], None

@@ -19,7 +19,7 @@ SOURCES = {
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"PMPI_Query_thread": {
-        "api/progress.c": "becomes the fact `help`", "interpose/wait.c": "how this rank waits",
+        "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "transport/rma/window.c": "agreed on by cco_all",
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",
@@ -51,8 +51,9 @@ SOURCES = {
     },
     r"\bCCO_PRELOADED\b": {
         "core/config.h": "its definition", "core/facts.c": "becomes `linked` and `preloaded`",
-        "api/progress.c": "becomes the fact `help`", "api/process.c": "agreed on in MPI_Init",
-        "api/dispatch.c": "below, what begins run over is an agreed fact",
+        "api/progress.c": "becomes the fact `progress`", "api/process.c": "agreed on in MPI_Init",
+        "api/dispatch.c": "whether this rank records",
+        "api/split.c": "its path is an agreed fact",
     },
     r"PMPI_Get_processor_name|\bgethostname\(": {},
 }

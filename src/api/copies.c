@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copies.c - copies of the arrays of a call (MPI 4.0, section 6.12: the program must not change
  * them before the end; here it may). */
+#include "api/copies.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/call_shape.h"
-#include "api/pending.h"
+#include "api/copies_send.h"
 #include "core/config.h"
 #include "native/defects.h"
 #include "native/empty.h"
 
 enum { ARRAYS = 6 };
-
-int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
-{
-    int inter = 0;
-    int rc = PMPI_Comm_test_inter(call->comm, &inter);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Comm_rank(call->comm, &shape->rank);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Comm_size(call->comm, &shape->group);
-    shape->inter = inter;
-    shape->peers = shape->group;
-    return rc == MPI_SUCCESS && inter ? PMPI_Comm_remote_size(call->comm, &shape->peers) : rc;
-}
-
-bool cco_call_shape_root(const cco_call *call, const cco_call_shape *shape)
-{
-    return shape->inter ? call->root == MPI_ROOT : call->root == shape->rank;
-}
 
 /* An array of a call: where the call points to it, how large it is. */
 typedef struct array {

@@ -2,13 +2,13 @@
 /* copies_send.c - a copy of the send buffer of a call, of the same shape: only its address changes.
  *
  * What lies between the blocks takes room in the copy, but is not read. */
+#include "api/copies_send.h"
+
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/call_shape.h"
-#include "api/pending.h"
 #include "core/data.h"
 #include "plan/buffers.h"
 

@@ -2,6 +2,8 @@
 /* copies_types.c - the types of an MPI_Ialltoallw where Open MPI reads as many as a grid has
  * neighbours, and holds no others until the end (native/defects.h): arrays that are long enough, of
  * types that the program cannot free. */
+#include "api/copies_types.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include "api/progress.h"
 #include "api/pending.h"
-#include "api/split.h"
 #include "api/report.h"
 #include "core/clock.h"
 #include "core/config.h"
@@ -20,7 +19,6 @@
 #include "core/wait.h"
 #include "progress/path.h"
 #include "native/calls.h"
-#include "transport/caf/caf.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 
@@ -87,13 +85,6 @@ void cco_begins_want(cco_comm *state)
     state->plain = 0;
     state->to_report = (1u << CCO_COLLECTIVES) - 1;
     state->begins_wanted = true;
-}
-
-void cco_begin_coarrays(void)
-{
-    if (cco_plugin_program_has_coarrays())
-        return;
-    cco_caf_begin(MPI_COMM_WORLD);
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)
@@ -246,23 +237,4 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
         return;
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
     count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
-}
-
-int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
-              MPI_Request *request)
-{
-    const uint64_t start = cco_start_clock(state);
-    const bool holds = cco_pending_hold(call); /* a persistent one for good */
-    int rc;
-    if (mode == CCO_PERSISTENT)
-        rc = cco_native_persistent(call, info, request);
-    else if (!CCO_PRELOADED || !cco_progress_calls_mpi() ||
-             !cco_start_progressed(call, request, &rc))
-        rc = cco_start_nonblocking(call, request);
-    if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
-        cco_pending_add(NULL, CCO_PENDING_MPIS, true, *request);
-    else if (holds && rc != MPI_SUCCESS)
-        cco_progress_thread_hold(-1);
-    cco_start_count(cco_recording ? state : NULL, mode, call, start);
-    return rc;
 }

@@ -26,11 +26,8 @@ static inline cco_comm *cco_enter_start(MPI_Comm comm)
 /* Runs a blocking call with the implementation chosen for it, and records it. */
 int cco_dispatch(cco_comm *state, const cco_call *call);
 
-/* Starts a call with the MPI's own non-blocking or persistent form, and records it. */
-int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
-              MPI_Request *request);
-
-/* The same in steps, for what is not the call as it came; the state may be NULL. */
+/* Starts a call with the MPI's own non-blocking form, in steps, for callers that pass a modified
+ * copy of the call (cco_start in api/split.h).  The state may be NULL. */
 uint64_t cco_start_clock(const cco_comm *state);
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
@@ -41,10 +38,6 @@ void cco_begins_prepare(cco_comm *state);
 /* A call begins there, the same on all ranks: the next blocking call makes ready what begins run
  * over.  A program without begins shall not pay for them. */
 void cco_begins_want(cco_comm *state);
-
-/* Starts coarrays in MPI_Init, if there can be any; collective over MPI_COMM_WORLD.  What
- * OpenCoarrays calls of the MPI passes us by.  A program with coarrays is starting them itself. */
-void cco_begin_coarrays(void);
 
 /* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
  * not. */

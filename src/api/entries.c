@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */
 #include "api/dispatch.h"
+#include "api/split.h"
 #include "core/mpi_compat.h"
 
 int CRESTA_Barrier(MPI_Comm comm)

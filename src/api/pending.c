@@ -3,6 +3,8 @@
  * that keep something come here. */
 #include "api/pending.h"
 
+#include "api/copies_types.h"
+
 #include "api/progress.h"
 #include "core/data.h"
 #include "core/progress_thread.h"

@@ -36,24 +36,6 @@ static inline bool cco_pending_any(void)
     return __atomic_load_n(&cco_pending_count, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Points a call to copies of its arrays, and of its send buffer if that is protected.  `*kept` is
- * NULL if there is nothing to keep.  Returns MPI_SUCCESS or an MPI error class. */
-int cco_copy_arrays(cco_call *call, cco_pending **pending);
-
-/* The same for a call that the MPI's own non-blocking one does, afterwards: its counts of empty
- * blocks become 0. */
-void cco_copy_empty(cco_call *call, cco_pending *pending);
-
-/* And the types of an alltoallw where the MPI does not hold them itself. */
-typedef struct cco_held cco_held;
-int cco_copy_types(cco_call *call, cco_pending *pending);
-void cco_held_free(cco_held *held); /* NULL: nothing */
-
-struct cco_call_shape; /* api/call_shape.h */
-
-/* Points a call to a copy of its send buffer, which the caller frees. */
-int cco_copy_send(cco_call *call, const struct cco_call_shape *shape, char **copy);
-
 /* A request begins, with what is kept for it (or NULL).  It has a place here in any case if the
  * progress thread shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move
  * it; of a call that was no begin only arrays are kept. */

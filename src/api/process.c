@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "api/progress.h"
-#include "api/dispatch.h"
 #include "api/pending.h"
 #include "core/ask.h"
 #include "core/comm.h"
@@ -20,25 +19,24 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
+#include "core/profile_json.h"
+#include "core/profile_merge.h"
 #include "core/wait.h"
 #include "core/world.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
 #include "model/registry.h"
-#include "transport/caf/caf.h"
-#include "transport/rma/window.h"
-#include "transport/shm/pool.h"
 #include "tune/choose.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool wishes;   /* the environment or the build asks for something, on this rank; */
-static bool asked;    /* on any, once ranks have agreed on that, and until then */
-static bool awake;    /* the program has asked: CRESTA_Set_impl */
-static bool begun;    /* MPI_Init has been here */
-static bool spawned;  /* asked before the program disconnects from its parents */
-static bool coarrays; /* a rule names caf: they begin here, before any call on some ranks only */
+static bool wishes;    /* the environment or the build asks for something, on this rank; */
+static bool asked;     /* on any, once ranks have agreed on that, and until then */
+static bool awake;     /* the program has asked: CRESTA_Set_impl */
+static bool begun;     /* MPI_Init has been here */
+static unsigned named; /* bit per model that a rule names, and that has a job_begin */
+static bool spawned;   /* asked before the program disconnects from its parents */
 
 static void move(void)
 {
@@ -80,12 +78,34 @@ void cco_process_control(int level)
         cco_recording = level != 0;
 }
 
-static bool name_caf(const cco_rules *rules)
+static bool names_model(const cco_rules *rules, const cco_model *model)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
-        if (rules->list[i].model == &cco_model_caf)
+        if (rules->list[i].model == model)
             return true;
     return false;
+}
+
+/* Models that a rule names begin here, before any call on some ranks only. */
+static void begin_models(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (named >> i & 1)
+            cco_models[i]->job_begin();
+}
+
+static void end_models(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_end != NULL)
+            cco_models[i]->job_end();
+}
+
+static void free_models(void)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_free != NULL)
+            cco_models[i]->job_free();
 }
 
 static void read_environment(void)
@@ -100,7 +120,10 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     wishes = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
              !cco_rules_are_plain(builtin);
-    coarrays = name_caf(user) || name_caf(builtin);
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_begin != NULL &&
+            (names_model(user, cco_models[i]) || names_model(builtin, cco_models[i])))
+            named |= 1u << i;
     cco_choose_from(user, builtin);
 }
 
@@ -152,12 +175,11 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
         write_profile();
     set_phase(CCO_IDLE);
     cco_progress_end();
-    cco_caf_end(); /* all ranks are here, which those that end states are not at the same time */
+    end_models(); /* all ranks are here, which those that end states are not at the same time */
     cco_teardowns_collect();
     cco_comm_end();
-    cco_windows_free(true);
+    free_models();
     cco_teardowns_run();
-    cco_pool_empty();
     cco_pending_end();
     cco_ask_end();
     stop_moving();
@@ -234,28 +256,14 @@ void cco_process_begin(void)
         begun = first = true;
     }
     pthread_mutex_unlock(&lock);
-    if (first && coarrays)
-        cco_begin_coarrays();
-}
-
-static int world_rank(int *rank)
-{
-    int initialized = 0;
-    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized)
-        return 0;
-    return PMPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS;
-}
-
-int cco_process_speaks(void)
-{
-    int rank = 0;
-    return !world_rank(&rank) || rank == 0;
+    if (first)
+        begin_models();
 }
 
 static void warn_no_profile(void)
 {
     int rank = 0;
-    if (!world_rank(&rank))
+    if (!cco_world_rank(&rank))
         cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it is not for sessions");
     else if (rank == 0)
         cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll: link"

@@ -30,10 +30,6 @@ void cco_process_begin_late(void);
 /* True if the environment asks for nothing, so that no communicator need be set up. */
 int cco_process_nothing_asked(void);
 
-/* True on the one rank that speaks for all: world rank 0, and every rank of a program of sessions.
- */
-int cco_process_speaks(void);
-
 /* CRESTA_Set_impl was called here. */
 void cco_process_wake(void);
 

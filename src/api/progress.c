@@ -2,11 +2,11 @@
 /* progress.c - see progress.h. */
 #include "api/progress.h"
 
-#include "api/process.h"
 #include "core/config.h"
 #include "core/facts.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
+#include "core/world.h"
 #include "core/wait.h"
 #include "progress/queue.h"
 
@@ -40,7 +40,7 @@ void cco_progress_begin(void)
                                                                      : CCO_PROGRESS_NONE;
     if (level == MPI_THREAD_MULTIPLE)
         allowed = CCO_PROGRESS_MPI;
-    if (asked == CCO_ASYNC_THREAD && allowed != CCO_PROGRESS_MPI && cco_process_speaks())
+    if (asked == CCO_ASYNC_THREAD && allowed != CCO_PROGRESS_MPI && cco_world_reports())
         cco_log(CCO_LOG_WARN,
                 "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
                 "MPI_THREAD_MULTIPLE here",

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "api/process.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "core/world.h"
 #include "progress/path.h"
 #include "model/registry.h"
 
@@ -28,7 +28,7 @@ static uint32_t reported, reported_forbidden;
 /* By world rank 0 alone. */
 static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
-    if (cco_process_speaks() && first_time(&reported, coll))
+    if (cco_world_reports() && first_time(&reported, coll))
         say_refused(state, choice, coll);
 }
 

@@ -4,11 +4,14 @@
 
 #include <time.h>
 
+#include "api/copies.h"
+#include "api/copies_types.h"
 #include "api/dispatch.h"
 #include "api/report.h"
 #include "core/facts.h"
 #include "core/pause.h"
 #include "core/wait.h"
+#include "native/calls.h"
 #include "progress/begin.h"
 #include "progress/path.h"
 #include "plan/bound.h"
@@ -88,7 +91,9 @@ static int start_flight(cco_comm *state, const cco_way *way, const cco_call *cal
     return rc;
 }
 
-bool cco_start_progressed(const cco_call *call, MPI_Request *request, int *rc)
+/* The non-blocking call of a preloaded program as an operation of ours, without copies: its arrays
+ * stay until the end.  False if its rule does not ask for one; nothing has begun then. */
+static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
     cco_choice *choice;
     cco_comm *ready;
@@ -100,6 +105,24 @@ bool cco_start_progressed(const cco_call *call, MPI_Request *request, int *rc)
     if (*rc == MPI_SUCCESS)
         cco_pending_add(NULL, CCO_PENDING_OURS, false, *request);
     return true;
+}
+
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+              MPI_Request *request)
+{
+    const uint64_t start = cco_start_clock(state);
+    const bool holds = cco_pending_hold(call); /* a persistent one for good */
+    int rc;
+    if (mode == CCO_PERSISTENT)
+        rc = cco_native_persistent(call, info, request);
+    else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
+        rc = cco_start_nonblocking(call, request);
+    if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
+        cco_pending_add(NULL, CCO_PENDING_MPIS, true, *request);
+    else if (holds && rc != MPI_SUCCESS)
+        cco_progress_thread_hold(-1);
+    cco_start_count(cco_recording ? state : NULL, mode, call, start);
+    return rc;
 }
 
 int cco_begin(const cco_call *call, MPI_Request *request)

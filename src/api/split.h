@@ -37,9 +37,10 @@ bool cco_all_complete(int count, const MPI_Request requests[], int *at);
 /* Begins a call, with copies of what the MPI may read until the end; records it. */
 int cco_begin(const cco_call *call, MPI_Request *request);
 
-/* For the non-blocking calls of a preloaded program, which has no begins, where the progress thread
- * may call the MPI: does the same, without copies.  False if our algorithms are not asked for;
- * nothing has begun then. */
-bool cco_start_progressed(const cco_call *call, MPI_Request *request, int *rc);
+/* Starts a call with the MPI's own non-blocking or persistent form, and records it.  In a preloaded
+ * program whose progress thread may call the MPI, a non-blocking call is an operation of ours if
+ * its rule says so: such a program has no begins. */
+int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
+              MPI_Request *request);
 
 #endif

@@ -59,6 +59,12 @@ typedef struct cco_model {
     /* What its begins run over, if they can; `*why` if that is another model's.  The state may
      * be NULL: anywhere.  NULL itself: nothing. */
     cco_path (*path)(const struct cco_comm *state, const cco_way *way, const char **why);
+    /* The life of a job: in MPI_Init, if a rule of the configuration names the model; in
+     * MPI_Finalize, before and after the states of communicators are freed.  Collective over
+     * MPI_COMM_WORLD; each may be NULL. */
+    void (*job_begin)(void);
+    void (*job_end)(void);
+    void (*job_free)(void);
     /* CRESTA_Win_init and CRESTA_Win_finalize; `wanted` if a rule may bring calls.  Collective. May
      * be NULL. */
     void (*hold)(struct cco_comm *state, bool wanted);

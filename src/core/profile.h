@@ -74,14 +74,6 @@ bool cco_rows_add(cco_rows *rows, const cco_row *row);
 /* The rows of this rank; they are the caller's then. */
 cco_rows cco_profile_take(void);
 
-/* Collective over `world`, once: every rank's rows become one set on rank 0 (others get none). */
-cco_rows cco_profile_merge(MPI_Comm world);
-
-/* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
- * beside it.  `path` gets its name; returns 0, or an errno value. */
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
-                      double wall_s);
-
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile_json.c - the profile file; its schema is python/crestacoll/schemas/profile.schema.json.
  */
+#include "core/profile_json.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/config.h"
 #include "core/mpi_compat.h"
-#include "core/profile.h"
 
 /* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
 static int decode(const unsigned char *c, unsigned *code)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile_merge.c - rows of all ranks become one set on rank 0, up a binomial tree: ceil(log2 p)
  * messages at most on a rank, and no rank ever holds more rows than there are keys. */
+#include "core/profile_merge.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,6 @@
 #include "core/fresh.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
-#include "core/profile.h"
 #include "core/wait.h"
 
 enum { ROWS_TAG = 1 };

@@ -34,3 +34,16 @@ bool cco_in_world(MPI_Comm comm)
     PMPI_Group_free(&group);
     return in;
 }
+
+bool cco_world_rank(int *rank)
+{
+    int initialized = 0;
+    return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized &&
+           PMPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS;
+}
+
+bool cco_world_reports(void)
+{
+    int rank = 0;
+    return !cco_world_rank(&rank) || rank == 0;
+}

@@ -14,4 +14,10 @@ bool cco_has_world(void);
  * connected to.  Local, and of this rank: others may see another world. */
 bool cco_in_world(MPI_Comm comm);
 
+/* The rank in MPI_COMM_WORLD.  False, and `*rank` unchanged, in a program of sessions only. */
+bool cco_world_rank(int *rank);
+
+/* True on the rank that reports for all: world rank 0, and every rank of a program of sessions. */
+bool cco_world_reports(void);
+
 #endif

@@ -145,6 +145,13 @@ static const cco_param options[CCO_OPTIONS + 1] = {
      "put|get"},
 };
 
+/* What OpenCoarrays calls of the MPI passes us by.  A program with coarrays starts them itself. */
+static void job_begin(void)
+{
+    if (!cco_plugin_program_has_coarrays())
+        cco_caf_begin(MPI_COMM_WORLD);
+}
+
 const cco_model cco_model_caf = {
     .name = "caf",
     .doc = "our algorithms on Fortran coarrays",
@@ -156,4 +163,6 @@ const cco_model cco_model_caf = {
     .refuses = cco_scheduled_refuses,
     .path = path,
     .hold = hold,
+    .job_begin = job_begin,
+    .job_end = cco_caf_end,
 };

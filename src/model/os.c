@@ -10,6 +10,7 @@
 #include "transport/rma/epochs.h"
 #include "transport/rma/fences.h"
 #include "transport/rma/shared.h"
+#include "plan/hooked.h"
 
 enum { WINDOW, VIA, SYNC, ACCESS }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
@@ -247,6 +248,11 @@ static const cco_param options[CCO_OPTIONS + 1] = {
      "direct|calls"},
 };
 
+static void job_free(void)
+{
+    cco_windows_free(true);
+}
+
 const cco_model cco_model_os = {
     .name = "os",
     .doc = "our algorithms on one-sided operations of the MPI",
@@ -259,4 +265,5 @@ const cco_model cco_model_os = {
     .path = path,
     .hold = hold,
     .let_go = let_go,
+    .job_free = job_free,
 };

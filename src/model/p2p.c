@@ -7,6 +7,7 @@
 #include "model/registry.h"
 #include "plan/scheduled.h"
 #include "native/calls.h"
+#include "plan/hooked.h"
 
 typedef struct own {
     cco_scheduled scheduled;

@@ -11,7 +11,7 @@
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
 #include "native/calls.h"
-#include "transport/shm/flat.h"
+#include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"
 
 /* Boards, in order of size: data in the cache line of their number and little more; what a
@@ -222,4 +222,5 @@ const cco_model cco_model_shm = {
     .algorithms = cco_algo_of,
     .refuses = refuses,
     .path = path,
+    .job_free = cco_pool_empty,
 };

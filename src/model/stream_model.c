@@ -4,6 +4,7 @@
 
 #include "core/log.h"
 #include "core/wait.h"
+#include "plan/hooked.h"
 
 size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, size_t most)
 {

@@ -10,26 +10,10 @@
 
 #include "core/comm.h"
 #include "plan/buffers.h"
+#include "plan/workspace.h"
 #include "sched/engine.h"
 
 #define cco_layout_of_bytes ((cco_layout){1, 1, 0, true, MPI_BYTE})
-
-/* A datatype in numbers. */
-typedef struct cco_element {
-    MPI_Datatype type;
-    size_t size;
-    MPI_Aint extent, low,
-        reach; /* `reach` bytes from its first to its last, `low` from its start */
-    bool dense;
-} cco_element;
-
-/* What lasts from call to call on a communicator.  Zero to begin with. */
-typedef struct cco_workspace {
-    size_t *n;               /* for arrays of block sizes and places, 4 times the number of ranks */
-    cco_element last;        /* the predefined type that was looked at last */
-    char *memory[CCO_BASES]; /* packed ends, and scratch */
-    size_t room[CCO_BASES];
-} cco_workspace;
 
 typedef struct cco_bound {
     const cco_call *call;
@@ -53,15 +37,5 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
  */
 int cco_bound_pack(const cco_bound *f);
 int cco_bound_unpack(const cco_bound *f);
-
-/* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
-char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n);
-
-/* What of that it has, bytes. */
-size_t cco_workspace_bytes(const cco_workspace *workspace);
-
-/* Gives large memories back, or all. */
-void cco_workspace_trim(cco_workspace *workspace);
-void cco_workspace_free(cco_workspace *workspace);
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hooked.c - the transport of a model that runs schedules, watched or disturbed as CRESTA_DEBUG
  * says. */
+#include "plan/hooked.h"
+
 #include <stdio.h>
 
 #include "core/config.h"
 #include "core/log.h"
-#include "plan/scheduled.h"
 
 static void trace(void *listener, const char *what, int peer, size_t bytes)
 {

@@ -5,10 +5,11 @@
  * communication operations in MPICH, Int. J. High Perform. Comput. Appl. 19 (2005): fewest rounds
  * for small messages, fewest bytes for large ones.  Limits are not tuned to a machine: that is what
  * rules are for. */
+#include "plan/preset.h"
+
 #include <stdint.h>
 
 #include "algo/registry.h"
-#include "plan/scheduled.h"
 
 typedef struct preset {
     cco_coll coll;

@@ -9,6 +9,7 @@
 #include "algo/registry.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "plan/preset.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {

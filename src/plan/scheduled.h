@@ -17,10 +17,6 @@ typedef struct cco_scheduled {
     cco_hook hook;  /* CRESTA_DEBUG */
 } cco_scheduled;
 
-/* Schedules run over a transport from now on, through a hook if CRESTA_DEBUG says so. */
-void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void *shared,
-                        cco_comm *state);
-
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
 bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
 
@@ -50,8 +46,5 @@ const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size);
 
 /* Frees what it holds. */
 void cco_scheduled_empty(cco_scheduled *own);
-
-/* The algorithm that a user gets who names none: by what all ranks know. */
-const cco_algo *cco_preset_algo(const cco_problem *q);
 
 #endif

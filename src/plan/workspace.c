@@ -2,7 +2,7 @@
 /* workspace.c - memory that lasts from call to call; see bound.h. */
 #include <stdlib.h>
 
-#include "plan/bound.h"
+#include "plan/workspace.h"
 
 enum {
     LARGE = 4 << 20, /* bytes: more is not kept, there may be many communicators */

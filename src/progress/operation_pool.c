@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "plan/hooked.h"
 
 struct cco_operation_pool {
     cco_channel channel; /* for messages: that of the communicator, which the pool has from now on

@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/world.h"
 #include "model/registry.h"
+#include "tune/impl.h"
 
 static cco_rules *user_rules, *builtin_rules;
 

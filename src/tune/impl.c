@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* impl.c - the implementation that a rule names: cco_parse_impl of parser.h. */
+#include "tune/impl.h"
+
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 
 #include "algo/algo.h"
 #include "model/registry.h"
-#include "tune/parser.h"
 
 enum { LIST = 512 }; /* characters of what is possible */
 

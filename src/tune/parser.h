@@ -27,8 +27,4 @@ void cco_parse_expect(cco_parser *p, char c, const char *after);
 /* A number; with `units`, in bytes, with K, M or G. */
 MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units);
 
-/* impl ::= model [ ":" algorithm ] [ "?" param "=" value { "&" param "=" value } ]; a rule for
- * several collectives is left with those that have the algorithm. */
-void cco_parse_impl(cco_parser *p, cco_rule *rule);
-
 #endif

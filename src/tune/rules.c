@@ -12,6 +12,7 @@
 
 #include "model/registry.h"
 #include "tune/parser.h"
+#include "tune/impl.h"
 
 /* The names of a list, for messages. */
 static void list_collectives(char *text, size_t room)

@@ -39,9 +39,6 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
  */
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size);
 
-/* The way in which such a collective is done, as the rule says. */
-void cco_rule_way(const cco_rule *rule, cco_coll coll, cco_way *way);
-
 /* True if `text` is `pattern`, in which "*" stands for any characters. */
 bool cco_pattern_matches(const char *pattern, const char *text);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "transport/p2p/p2p.h"
-#include "transport/shm/flat.h"
+#include "transport/local/local.h"
+#include "transport/shm/flat_plan.h"
 #include "world.h"
 
 enum {

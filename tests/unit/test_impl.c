@@ -4,6 +4,7 @@
 #include "algo/algo.h"
 #include "testing/testing.h"
 #include "tune/rules.h"
+#include "tune/impl.h"
 
 static char error[1024];
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "transport/p2p/p2p.h"
+#include "transport/local/local.h"
 
 enum { LONGEST = 8 }; /* tests that a message is held back, less one */
 

@@ -2,6 +2,8 @@
 /* p2p.c - see p2p.h. */
 #include "transport/p2p/p2p.h"
 
+#include "transport/local/local.h"
+
 #include <limits.h>
 #include <stdlib.h>
 

@@ -16,9 +16,4 @@ typedef struct cco_p2p {
 
 extern const cco_transport cco_transport_p2p;
 
-/* The local steps of every transport that leaves datatypes and operations to the MPI. */
-int cco_mpi_copy(void *transfer, const cco_data *from, const cco_data *to);
-int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
-                   const cco_reduce_op *op);
-
 #endif

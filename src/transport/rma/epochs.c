@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/wait.h"
-#include "transport/p2p/p2p.h"
+#include "transport/local/local.h"
 
 enum {
     LINE = 64, /* of a share of the words, for each peer, which alone writes there: */

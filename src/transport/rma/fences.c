@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/wait.h"
-#include "transport/p2p/p2p.h"
+#include "transport/local/local.h"
 
 enum {
     LINE =

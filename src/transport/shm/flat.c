@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* flat.c - see flat.h. */
 #include "transport/shm/run.h"
+#include "transport/shm/fold.h"
+#include "transport/shm/small.h"
+#include "transport/shm/shares.h"
 
 static void get(const cco_run *r, cco_span to, const char *from)
 {

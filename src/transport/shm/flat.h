@@ -36,15 +36,9 @@ typedef struct cco_flat {
     cco_stage stage[2];
 } cco_flat;
 
-/* Plans a call over the first of `n` slot rings, in order of size, whose slots have room for all at
- * once; in pieces over the last if none has; over the last two if sizes are not common.  `rooms`:
- * bytes for which their slots have room; `crowded`: ranks take turns on a core.  Boards, windows
- * and steps are the same on all ranks. */
-cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded);
-
-/* Runs it; data without gaps.  What this rank gives is read where it is if that is in one of the
- * regions (which may be NULL), and then it waits for its readers.  MPI_SUCCESS or what an operation
- * of the MPI returned. */
+/* Runs a planned call (flat_plan.h); data without gaps.  What this rank gives is read where it is
+ * if that is in one of the regions (which may be NULL), and then it waits for its readers.
+ * MPI_SUCCESS or what an operation of the MPI returned. */
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_regions *regions);
 

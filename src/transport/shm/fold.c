@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fold.c - cco_run_fold: reductions of data that lie in slots. */
-#include "transport/p2p/p2p.h"
-#include "transport/shm/run.h"
+#include "transport/shm/fold.h"
+
+#include "transport/local/local.h"
 
 enum { BLOCK = 8192 }; /* bytes of a result that stay in the nearest cache while operands pass */
 

@@ -115,14 +115,4 @@ static inline uint64_t cco_run_ahead(const cco_run *r)
     return cco_pause_crowds() ? r->ring->slots : 0;
 }
 
-/* to = from[first] op ... op from[last], in this order, so that every rank gets the same bits; `n`
- * bytes.  This rank's own operand may be where the result goes. */
-int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n);
-
-/* Runs a call in one piece. MPI_SUCCESS or what an operation of the MPI returned. */
-int cco_run_small(const cco_run *r);
-
-/* Runs a reduction in shares.  MPI_SUCCESS or what an operation of the MPI returned. */
-int cco_run_shares(const cco_run *r);
-
 #endif

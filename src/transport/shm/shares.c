@@ -5,7 +5,8 @@
  * Piece k of the vector takes two of the slot ring: 2 k for the operands, 2 k + 1 for the results.
  * The results of a piece are collected when the operands of the next are shown: they had time to
  * come. After R. Rabenseifner: Optimization of collective reduction operations, ICCS 2004. */
-#include "transport/shm/run.h"
+#include "transport/shm/shares.h"
+#include "transport/shm/fold.h"
 
 /* The share of a rank in a part of the vector: lines, of whole elements. */
 static cco_span share(const cco_run *r, cco_span part, int rank)

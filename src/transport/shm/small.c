@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* small.c - the collectives of flat.c for data that go in one piece: the same in fewer
  * instructions, since small calls last no longer than a few hundred of them. */
-#include "transport/p2p/p2p.h"
-#include "transport/shm/run.h"
+#include "transport/shm/small.h"
+
+#include "transport/local/local.h"
+#include "transport/shm/fold.h"
 
 static inline char *block(const cco_run *r, const cco_side *side, int i)
 {

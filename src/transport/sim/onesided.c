@@ -2,6 +2,8 @@
 /* onesided.c - see onesided.h. */
 #include "transport/sim/onesided.h"
 
+#include "transport/sim/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,9 +30,4 @@ bool cco_onesided_await(cco_sim *sim, int rank);
 /* After the last step of all. */
 void cco_onesided_check_end(cco_sim *sim);
 
-/* Of sim.c: tells what is wrong, if it is the first; false.  Moves data, checking both places. */
-__attribute__((format(printf, 2, 3))) bool cco_sim_wrong(cco_sim *sim, const char *format, ...);
-bool cco_sim_move(cco_sim *sim, int from, cco_span a, int to, cco_span b);
-extern const char *const cco_sim_bases[CCO_BASES];
-
 #endif

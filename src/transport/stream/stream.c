@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/p2p/p2p.h"
+#include "transport/local/local.h"
 #include "transport/stream/fragment.h"
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* build.c - the builder behind sched.h. */
+/* sched.c - the builder behind sched.h. */
 #include <stdlib.h>
 
 #include "core/mpi_compat.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* local.c - the local steps of p2p.h, with the MPI's datatypes and operations. */
+/* local.c - see local.h. */
+#include "transport/local/local.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/data.h"
-#include "transport/p2p/p2p.h"
 
 enum { STAGE = 4096 }; /* bytes of the stack for data on their way from one layout to another */
 

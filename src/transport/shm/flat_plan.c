@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plan.c - cco_flat_plan: which slot ring a call takes, and in how many pieces. */
-#include "transport/shm/flat.h"
+/* flat_plan.c - cco_flat_plan: which slot ring a call takes, and in how many pieces. */
+#include "transport/shm/flat_plan.h"
 
 /* Whether each reader reads something else: the slot has a stream for each, but none for the
  * writer.

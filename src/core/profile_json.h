@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profile_json.h - a profile as a file. */
+#ifndef CCO_PROFILE_JSON_H
+#define CCO_PROFILE_JSON_H
+
+#include "core/profile.h"
+
+/* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
+ * beside it.  `path` gets its name; returns 0, or an errno value. */
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
+                      double wall_s);
+
+#endif

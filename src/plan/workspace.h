@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* workspace.h - memory that lasts from call to call on a communicator: arrays of sizes, packed
+ * data, scratch. */
+#ifndef CCO_WORKSPACE_H
+#define CCO_WORKSPACE_H
+
+#include "core/mpi_compat.h"
+#include "sched/engine.h"
+
+/* A datatype in numbers. */
+typedef struct cco_element {
+    MPI_Datatype type;
+    size_t size;
+    MPI_Aint extent, low,
+        reach; /* `reach` bytes from its first to its last, `low` from its start */
+    bool dense;
+} cco_element;
+
+/* What lasts from call to call on a communicator.  Zero to begin with. */
+typedef struct cco_workspace {
+    size_t *n;               /* for arrays of block sizes and places, 4 times the number of ranks */
+    cco_element last;        /* the predefined type that was looked at last */
+    char *memory[CCO_BASES]; /* packed ends, and scratch */
+    size_t room[CCO_BASES];
+} cco_workspace;
+
+/* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
+char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n);
+
+/* What of that it has, bytes. */
+size_t cco_workspace_bytes(const cco_workspace *workspace);
+
+/* Gives large memories back, or all. */
+void cco_workspace_trim(cco_workspace *workspace);
+void cco_workspace_free(cco_workspace *workspace);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* flat_plan.h - how a call goes over slot rings. */
+#ifndef CCO_FLAT_PLAN_H
+#define CCO_FLAT_PLAN_H
+
+#include "transport/shm/flat.h"
+
+/* Plans a call over the first of `n` slot rings, in order of size, whose slots have room for all at
+ * once; in pieces over the last if none has; over the last two if sizes are not common.  `rooms`:
+ * bytes for which their slots have room; `crowded`: ranks take turns on a core.  Boards, windows
+ * and steps are the same on all ranks. */
+cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded);
+
+#endif
