@@ -23,7 +23,7 @@ typedef struct cco_pending {
     void *types[2];           /* arrays that were made for the call, NULL if none */
     void *counts;             /* of native/empty.h, NULL if none */
     struct cco_held *held;    /* of copies_types.c, NULL if none */
-    bool counted;             /* the progress thread looks as long as it is under way, */
+    bool counted;             /* the progress thread polls as long as it is under way, */
     bool holds;               /* or stays out of the MPI (cco_progress_thread_hold) */
     _Alignas(max_align_t) char arrays[];
 } cco_pending;
@@ -37,8 +37,8 @@ static inline bool cco_pending_any(void)
 }
 
 /* A request begins, with what is kept for it (or NULL).  It has a place here in any case if the
- * progress thread shall look as long as it is under way, and if MPI_Wait* and MPI_Test* are to move
- * it; of a call that was no begin only arrays are kept. */
+ * progress thread shall poll as long as it is under way, and if MPI_Wait* and MPI_Test* are to
+ * progress it; of a call that was no begin only arrays are kept. */
 typedef enum cco_pending_kind {
     CCO_PENDING_MPIS,
     CCO_PENDING_OURS,
@@ -46,7 +46,7 @@ typedef enum cco_pending_kind {
 } cco_pending_kind;
 void cco_pending_add(cco_pending *pending, cco_pending_kind kind, bool holds, MPI_Request request);
 
-/* Before `count` requests may end: signals what is kept for them, since their handles are gone
+/* Before `count` requests may end: notes what is kept for them, since their handles are gone
  * afterwards, or given anew.  Afterwards: frees it for those that are MPI_REQUEST_NULL now.  In
  * between it stays in the table: the program's error handler may run there and never come back. */
 enum { CCO_NOTES_FEW = 16 };

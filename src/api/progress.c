@@ -42,9 +42,9 @@ void cco_progress_begin(void)
         allowed = CCO_PROGRESS_MPI;
     if (asked == CCO_ASYNC_THREAD && allowed != CCO_PROGRESS_MPI && cco_world_reports())
         cco_log(CCO_LOG_WARN,
-                "CRESTA_ASYNC=thread: the thread moves %s, because this MPI gives no "
-                "MPI_THREAD_MULTIPLE here",
-                allowed == CCO_PROGRESS_NONE ? "nothing" : "shared memory only");
+                "CRESTA_ASYNC=thread: this MPI does not provide MPI_THREAD_MULTIPLE here; %s",
+                allowed == CCO_PROGRESS_NONE ? "no progress thread"
+                                             : "the progress thread serves shared memory only");
     if (allowed == CCO_PROGRESS_MPI && asked != CCO_ASYNC_OFF && asked_for < MPI_THREAD_MULTIPLE)
         cco_progress_thread_keep_ops_off();
     allowed = asked != CCO_ASYNC_OFF ? allowed : CCO_PROGRESS_NONE;
@@ -52,16 +52,16 @@ void cco_progress_begin(void)
     cco_fact_progress(allowed);
 }
 
-/* Where it must stay out of the MPI, what passes through memory moves all the same: other ranks
- * count on that. */
-static bool look(long *due)
+/* Where the thread must stay out of the MPI, what passes through memory progresses all the same:
+ * other ranks count on that. */
+static bool poll(long *expected)
 {
     const bool calls_mpi = cco_progress_calls_mpi() && cco_progress_thread_enter_mpi();
     if (calls_mpi)
         cco_mpi_progress_all();
     const bool moved = cco_queue_progress(calls_mpi);
     cco_progress_thread_leave_mpi();
-    *due = cco_queue_expected();
+    *expected = cco_queue_expected();
     return moved;
 }
 
@@ -70,13 +70,14 @@ void cco_progress_start(void)
     static bool started;
     if (__atomic_load_n(&started, __ATOMIC_ACQUIRE) || cco_progress_allowed() == CCO_PROGRESS_NONE)
         return;
-    const bool there = cco_progress_thread_start(look);
+    const bool there = cco_progress_thread_start(poll);
     __atomic_store_n(&started, true, __ATOMIC_RELEASE);
     if (there)
         return;
     cco_fact_progress(CCO_PROGRESS_NONE);
-    cco_log(CCO_LOG_WARN, "the system refuses a thread: nothing of split-phase calls moves between"
-                          " calls of the MPI");
+    cco_log(CCO_LOG_WARN,
+            "the system refuses a thread: split-phase calls progress only in calls of the"
+            " MPI");
 }
 
 void cco_progress_end(void)

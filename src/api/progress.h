@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.h - CRESTA_ASYNC: whether a thread of ours moves on what has begun
- * (core/progress_thread.h), and what.
+/* progress.h - CRESTA_ASYNC: whether a progress thread (core/progress_thread.h) runs, and what it
+ * may progress.
  *
- * It may call the MPI with MPI_THREAD_MULTIPLE only.  Below that it moves what passes through
- * shared memory, and leaves it to the program's calls of MPI_Wait* and MPI_Test* to tell the MPI
- * that a request is complete; so these must pass here. */
+ * It may call the MPI with MPI_THREAD_MULTIPLE only.  Below that it progresses what passes through
+ * shared memory, and the program's calls of MPI_Wait* and MPI_Test* complete the requests; so these
+ * must pass here. */
 #ifndef CCO_PROGRESS_H
 #define CCO_PROGRESS_H
 
@@ -14,7 +14,7 @@
 
 extern cco_progress_level cco_progress_allowed_level; /* use cco_progress_allowed */
 
-/* What the thread moves, if it runs, or will when something begins. */
+/* What the thread may progress, if it runs, or will when something begins. */
 static inline cco_progress_level cco_progress_allowed(void)
 {
     return __atomic_load_n(&cco_progress_allowed_level, __ATOMIC_ACQUIRE);
@@ -29,7 +29,7 @@ static inline bool cco_progress_calls_mpi(void)
 /* The thread level to ask the MPI for; before MPI_Init. */
 int cco_progress_thread_level(int required);
 
-/* After MPI_Init: decides, and says so if what was asked for cannot be had. */
+/* After MPI_Init: decides, with a warning if what CRESTA_ASYNC asks for is unavailable. */
 void cco_progress_begin(void);
 
 /* The thread runs from now on, if it is allowed to; if the system refuses, that is a fact of this
@@ -39,7 +39,7 @@ void cco_progress_start(void);
 /* Before MPI_Finalize, or in it: no thread is left. */
 void cco_progress_end(void);
 
-/* One look at everything that is under way, by who may call the MPI: true if something of ours
+/* Polls everything that is under way, in a thread that may call the MPI.  True if something of ours
  * moved. */
 bool cco_progress_all(void);
 

@@ -15,19 +15,19 @@
 #include "core/facts.h"
 
 enum {
-    SHORTEST_NS = 20 * 1000,   /* nap after something moved; */
+    SHORTEST_NS = 20 * 1000,   /* sleep after something moved; */
     IN_MEMORY_NS = 128 * 1000, /* that of what passes through memory: to wake on a core that another
                                   thread uses costs it some 4 us */
-    TIMES_A_LOOK = 16, /* but so many times as long as a look that finds little: it takes time from
+    TIMES_A_POLL = 16, /* but so many times as long as a poll that finds little: it takes time from
                           somebody, while one that copies much does what must be done */
     LONGEST_NS = 1000 * 1000,
-    BRISK_NS = 500 * 1000,   /* where what begins ends before it is looked at, without help */
-    STARTED_NS = 150 * 1000, /* naps beyond which a message that has not come is one that flows */
-    MUCH_NS = 30 * 1000,     /* of copying in one look: it came late */
-    SLICE_NS = 200 * 1000    /* longer than a look; Linux has 700 us and more for everybody */
+    BRISK_NS = 500 * 1000,   /* where operations end before they are polled here */
+    STARTED_NS = 150 * 1000, /* sleep beyond which a message that has not come is one that flows */
+    MUCH_NS = 30 * 1000,     /* of copying in one poll: it came late */
+    SLICE_NS = 200 * 1000    /* longer than a poll; Linux has 700 us and more for everybody */
 };
 
-/* What came of a look. */
+/* What came of a poll. */
 typedef enum found { NONE, LITTLE, MUCH, NEWS } found;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +38,7 @@ static bool stops;  /* it shall end */
 static bool sleeps; /* or is about to */
 static int under_way;
 static int in_mpi;      /* of these, what is not in memory only */
-static unsigned spared; /* looks of the program's threads so far */
+static unsigned spared; /* polls by the program's threads so far */
 static bool lingers;    /* what began last is in memory, and may begin again before long */
 static unsigned begun;  /* operations so far */
 
@@ -60,7 +60,7 @@ static bool shall_stop(void)
 static void sleep_while_idle(void)
 {
     pthread_mutex_lock(&lock);
-    __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the last look at the count */
+    __atomic_store_n(&sleeps, true, __ATOMIC_SEQ_CST); /* before the count is read last */
     while (is_idle() && !shall_stop())
         pthread_cond_wait(&wake, &lock);
     __atomic_store_n(&sleeps, false, __ATOMIC_RELAXED);
@@ -83,17 +83,17 @@ static long shortest(void)
 }
 
 /* Times, ns. */
-typedef struct pace {
-    long poll; /* that finds little: the shortest, or a little more with each that was longer */
-    long ran;  /* of this thread on a core, to the last nap */
-    long due;  /* when something is expected; 0: nobody knows */
-    unsigned begun;  /* operations, at the last look */
-    unsigned spared; /* looks of others, then */
-    bool brisk;      /* they come and go between two looks */
-} pace;
+typedef struct back_off {
+    long poll;     /* that finds little: the shortest, or a little more with each that was longer */
+    long ran;      /* of this thread on a core, to the last sleep */
+    long expected; /* when something moves next; 0: unknown */
+    unsigned begun;  /* operations, at the last poll */
+    unsigned spared; /* polls of others, then */
+    bool brisk;      /* they come and go between two polls */
+} back_off;
 
-/* Did anything begin since the last look? */
-static bool count_begun(pace *p)
+/* Did anything begin since the last poll? */
+static bool count_begun(back_off *p)
 {
     const unsigned now = __atomic_load_n(&begun, __ATOMIC_RELAXED), last = p->begun;
     const int ended = (int)(now - last) - __atomic_load_n(&under_way, __ATOMIC_RELAXED);
@@ -102,28 +102,28 @@ static bool count_begun(pace *p)
     return now != last;
 }
 
-/* Did another thread look since the last look?  Then it will again before long; if not, because an
- * error handler of the program took it elsewhere, this one goes on at the next. */
-static bool others_look(pace *p)
+/* Did another thread poll since the last poll?  Then it will again before long; if not, because an
+ * error handler of the program took it elsewhere, this one goes on with the next. */
+static bool others_poll(back_off *p)
 {
     const unsigned now = __atomic_load_n(&spared, __ATOMIC_RELAXED), last = p->spared;
     p->spared = now;
     return now != last;
 }
 
-/* Looks, unless others do or there is nothing. */
-static found look_once(cco_progress_poll poll, pace *p)
+/* Polls, unless others do or there is nothing. */
+static found poll_once(cco_progress_poll poll, back_off *p)
 {
     const bool began = count_begun(p);
-    p->due = 0;
+    p->expected = 0;
     if (is_idle())
         return NONE;
-    if (others_look(p))
+    if (others_poll(p))
         return LITTLE;
     const long start = cco_ns(CLOCK_MONOTONIC);
-    const bool moved = poll(&p->due);
+    const bool moved = poll(&p->expected);
     const long took = cco_ns(CLOCK_MONOTONIC) - start;
-    p->poll = at_most(took, p->poll + (took - p->poll) / TIMES_A_LOOK);
+    p->poll = at_most(took, p->poll + (took - p->poll) / TIMES_A_POLL);
     if (p->brisk)
         return NONE;
     if (moved || began)
@@ -131,33 +131,34 @@ static found look_once(cco_progress_poll poll, pace *p)
     return took > p->poll + MUCH_NS ? MUCH : LITTLE;
 }
 
-/* Naps grow with the time since something moved or began, but what flows on a fast network needs
- * looks before it fills the buffers between. */
-static long grown(long back_off, found found)
+/* Sleeps grow with the time since something moved or began, but what flows on a fast network needs
+ * polls before it fills the buffers between. */
+static long grown(long sleep_ns, found found)
 {
     static const int eighths[] = {[NONE] = 16, [LITTLE] = 10, [MUCH] = 6, [NEWS] = 0};
-    return back_off / 8 * eighths[found];
+    return sleep_ns / 8 * eighths[found];
 }
 
-/* If something is due: before, as above, and faster when what starts a message must have passed,
- * but not beyond the time when it is due; after, with the time since then. */
-static long wanted_nap(long back_off, found found, long due)
+/* If something is expected: before, as above, and faster when what starts a message must have
+ * passed, but not beyond the expected time; after, with the time since then. */
+static long wanted_sleep(long sleep_ns, found found, long expected)
 {
-    const long left = due > 0 ? due - cco_ns(CLOCK_MONOTONIC) : 0;
+    const long left = expected > 0 ? expected - cco_ns(CLOCK_MONOTONIC) : 0;
     if (left > 0)
-        return at_most(grown(back_off, found == LITTLE && back_off > STARTED_NS ? NONE : found),
+        return at_most(grown(sleep_ns, found == LITTLE && sleep_ns > STARTED_NS ? NONE : found),
                        left);
-    return due > 0 && found != NEWS ? -left / 4 : grown(back_off, found);
+    return expected > 0 && found != NEWS ? -left / 4 : grown(sleep_ns, found);
 }
 
-/* Who naps for less time than it ran (to fall asleep and to wake included) has had more than its
- * share of a core that it is not alone on, and waits there for the next tick, up to 10 ms. */
-static long next_nap(long back_off, found found, pace *p)
+/* A thread that sleeps for less time than it ran (to fall asleep and to wake included) has had more
+ * than its share of a core that it is not alone on, and waits there for the next tick, up to 10 ms.
+ */
+static long next_sleep(long sleep_ns, found found, back_off *p)
 {
-    const long least = at_least(p->poll * TIMES_A_LOOK, shortest());
+    const long least = at_least(p->poll * TIMES_A_POLL, shortest());
     const long ran = cco_ns(CLOCK_THREAD_CPUTIME_ID), runs = ran - p->ran;
     p->ran = ran;
-    const long wanted = at_least(wanted_nap(back_off, found, p->due), least);
+    const long wanted = at_least(wanted_sleep(sleep_ns, found, p->expected), least);
     return at_most(at_least(wanted, SHORTEST_NS + runs + runs / 4),
                    p->brisk ? BRISK_NS : LONGEST_NS);
 }
@@ -186,24 +187,24 @@ static void shorten_slices(void)
 #endif
 }
 
-/* After the end of what was in memory it goes on for some naps, and while operations come and go:
- * who begins again and again need not wake it each time, which takes longer than a small
- * collective.  Other operations in the MPI shall not wait for the end of such a nap. */
+/* After the end of what was in memory it goes on for some sleeps, and while operations come and go:
+ * a program that begins again and again need not wake it each time, which takes longer than a small
+ * collective.  Other operations in the MPI shall not wait for the end of such a sleep. */
 static void *work(void *data)
 {
     cco_progress_poll poll = *(cco_progress_poll *)data;
-    long back_off = 0;
-    pace pace = {.poll = LONGEST_NS};
+    long sleep_ns = 0;
+    back_off back_off = {.poll = LONGEST_NS};
     shorten_slices();
-    prctl(PR_SET_TIMERSLACK, 1); /* naps as long as they say; usually they take 50 us more */
+    prctl(PR_SET_TIMERSLACK, 1); /* sleeps as long as asked for; usually they take 50 us more */
     while (!shall_stop()) {
-        if (is_idle() && !pace.brisk &&
-            (back_off >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
+        if (is_idle() && !back_off.brisk &&
+            (sleep_ns >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {
             sleep_while_idle();
-            back_off = 0;
+            sleep_ns = 0;
         }
-        back_off = next_nap(back_off, look_once(poll, &pace), &pace);
-        nanosleep(&(struct timespec){.tv_nsec = back_off}, NULL);
+        sleep_ns = next_sleep(sleep_ns, poll_once(poll, &back_off), &back_off);
+        nanosleep(&(struct timespec){.tv_nsec = sleep_ns}, NULL);
     }
     return NULL;
 }

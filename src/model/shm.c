@@ -121,7 +121,7 @@ static int run_as_p2p(cco_comm *state, const cco_call *call)
 }
 
 /* Reductions need a type that is the same for ever on all ranks, and no gaps. */
-static bool round_ns(const cco_call *call)
+static bool can_reduce(const cco_call *call)
 {
     return !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) ||
            (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
@@ -152,7 +152,7 @@ static int run_below(cco_comm *state, const cco_call *call)
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_bound bound;
-    if (!round_ns(call))
+    if (!can_reduce(call))
         return run_as_p2p(state, call);
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     if (rc == MPI_SUCCESS) {
