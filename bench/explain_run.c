@@ -39,7 +39,7 @@ static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, const 
     cco_problem q = even_problem(e, i);
     for (int k = 0; k < CCO_PARAMS; k++)
         q.params[k] = params[k];
-    q.counts = algo->shares_counts ? e->counts : NULL;
+    q.counts = cco_algo_shares(algo, q.coll) ? e->counts : NULL;
     cco_sched *s = cco_sched_new(&q);
     x->schedules[i] = s;
     if (s != NULL)

@@ -3,7 +3,8 @@
 """check_names.py [BUILD FOLDER ...] - one name everywhere.
 
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
-.name = "NAME", and no model is left out; likewise every algorithm. Of a build: every symbol that
+.name = "NAME", and no model is left out; likewise every algorithm, whose head names the collectives
+that it serves. Of a build: every symbol that
 the libraries show belongs to MPI or to us, and a process without MPI can load the preload library.
 """
 import re
@@ -11,10 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sources import ROOT, Report
+from sources import ALGORITHMS, ROOT, Report, algorithms
 
 REGISTRY = ROOT / "src/model/registry.def"
-ALGORITHMS = ROOT / "src/algo/registry.def"
 
 # CRESTA_x, MPI_x and MPIX_x in C; in Fortran the same in lower case, sometimes upper, with
 # underscores and suffixes.
@@ -54,16 +54,26 @@ def check_registry(report):
 
 
 def check_algorithms(report):
-    """src/algo/COLL/NAME.c defines cco_COLL_NAME, is called "NAME" and has one line."""
-    lines = ALGORITHMS.read_text().split("\n")
-    for path in sorted(ROOT.glob("src/algo/*/*.c")):
-        coll, name, text = path.parent.name, path.stem, path.read_text()
-        if coll == "pattern":
+    """src/algo/FOLDER/NAME.c defines cco_FOLDER_NAME, is called "NAME", and its head names the
+    collectives of its lines, of which FOLDER is one."""
+    served = algorithms()
+    if len(served) != ALGORITHMS.read_text().count("\nCCO_ALGO("):
+        report.add(ALGORITHMS, 1, "a line is not like the others, or is there twice")
+    for path in sorted({*ROOT.glob("src/algo/*/*.c"), *served.values()}):
+        folder, name = path.parent.name, path.stem
+        if folder == "pattern":
             continue
-        if lines.count(f"CCO_ALGO({coll.upper()}, {coll}, {name})") != 1:
-            report.add(ALGORITHMS, 1, f"no line, or more than one, for {coll}/{name}")
-        if f"\nconst cco_algo cco_{coll}_{name} = {{\n    .name = \"{name}\"," not in text:
-            report.add(path, 1, f'does not define cco_{coll}_{name} with .name = "{name}"')
+        if not path.exists():
+            report.add(ALGORITHMS, 1, f"there is no {path.relative_to(ROOT)}")
+            continue
+        text = path.read_text()
+        collectives = [key.split("/")[0] for key, file in served.items() if file == path]
+        if folder not in collectives:
+            report.add(ALGORITHMS, 1, f"no line for {folder}/{name}")
+        if f"\n/* {', '.join(collectives)} \"{name}\": " not in text:
+            report.add(path, 1, f'the head is not: {", ".join(collectives)} "{name}": ...')
+        if f"\nconst cco_algo cco_{folder}_{name} = {{\n    .name = \"{name}\"," not in text:
+            report.add(path, 1, f'does not define cco_{folder}_{name} with .name = "{name}"')
 
 
 def symbols(library, *options):

@@ -10,23 +10,16 @@ diff of a commit shows what a change of an algorithm, or of what algorithms shar
 algorithms there are says src/algo/registry.def.
 """
 import difflib
-import re
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from sources import ROOT, algorithms
+
 GOLDEN = ROOT / "tests/golden"
 RANKS, ELEMENTS = (5, 4, 3, 2), 7
 SHOWN = 40  # lines of a difference
 HOW = "if that is what you meant: make golden, and commit tests/golden"
-
-
-def algorithms():
-    """collective/name of every line of the registry."""
-    text = (ROOT / "src/algo/registry.def").read_text()
-    return [f"{found[1]}/{found[2]}"
-            for found in re.finditer(r"^CCO_ALGO\(\w+, (\w+), (\w+)\)", text, re.M)]
 
 
 def program(words):

@@ -5,11 +5,11 @@
     tools/mutants.py [COLLECTIVE/ALGORITHM ...]     default: all
 
 Changes one token at a time in each algorithm file (plus and minus, comparisons, small numbers, a
-dropped step), builds the conformance test with it and runs that algorithm's cases, or those of the
-algorithms that share the file. A mutant is killed if a case fails or loops, or if what `--counts`
-tells differs: messages, bytes, rounds, scratch, local steps. Survivors are listed; those in
-tools/mutants.equivalent do the same as the original, by the reason given there. Exit code 0 if at
-least 99 % of the others are killed.
+dropped step), builds the conformance test with it and runs the cases of all collectives that the
+file serves, or of all algorithms that use it. A mutant is killed if a case fails or loops, or if
+what `--counts` tells differs: messages, bytes, rounds, scratch, local steps. Survivors are listed;
+those in tools/mutants.equivalent do the same as the original, by the reason given there. Exit code
+0 if at least 99 % of the others are killed.
 """
 import concurrent.futures
 import functools
@@ -21,7 +21,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from sources import ROOT, algorithms
+
 LONGEST = 600  # seconds, for an algorithm as it is
 MEMORY = 1 << 29  # a builder that loops must not take the machine with it
 EQUIVALENT = ROOT / "tools/mutants.equivalent"
@@ -91,12 +92,21 @@ def run(seconds, program, *arguments):
 
 
 def users(path):
-    """The algorithms that a file is, or that include its header, themselves or by way of others."""
+    """The algorithms that a file holds, collective by collective, or that include its header,
+    themselves or by way of others."""
     if path.parent.name != "pattern":
-        return {f"{path.parent.name}/{path.stem}"}
+        return {name for name, file in algorithms().items() if file == path}
     include = f'#include "{path.with_suffix(".h").relative_to(ROOT / "src")}"'
     return {name for other in ROOT.glob("src/algo/*/*.c") if other != path
             and include in other.read_text() for name in users(other)}
+
+
+def is_wanted(path, wanted):
+    """Named as collective/name, or as its file is: pattern/ring."""
+    names = {f"{path.parent.name}/{path.stem}"}
+    if path.parent.name != "pattern":
+        names |= users(path)
+    return not wanted or names & wanted
 
 
 class Original:
@@ -200,7 +210,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         original = Original(Path(folder))
         for path in sorted(ROOT.glob("src/algo/*/*.c")):
-            if wanted and f"{path.parent.name}/{path.stem}" not in wanted:
+            if not is_wanted(path, wanted):
                 continue
             file = File(path, original)
             results = list(pool.map(file.survives, mutants(file.text)))

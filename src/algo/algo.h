@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* algo.h - an algorithm: for what problems it works, and how it builds a schedule.
  *
- * One file holds one algorithm, `const cco_algo cco_<collective>_<name>`, and registry.def one line
- * for it.  An algorithm file includes this header and, if need be, algo/pattern/; it allocates
- * nothing, moves nothing and calls no MPI. */
+ * One file holds one algorithm, src/algo/<folder>/<name>.c defines `const cco_algo
+ * cco_<folder>_<name>`, and registry.def has one line for each collective that it serves.  An
+ * algorithm file includes this header and, if need be, algo/pattern/; it allocates nothing, moves
+ * nothing and calls no MPI. */
 #ifndef CCO_ALGO_H
 #define CCO_ALGO_H
 
@@ -14,7 +15,7 @@ typedef struct cco_algo {
     /* False for problems that it cannot do.  May use only what all ranks know. */
     bool (*usable)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
-    bool shares_counts; /* needs q->counts: the caller has the root send them round first */
+    bool shares_counts; /* of a gatherv or scatterv, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;
 
@@ -23,5 +24,8 @@ const cco_algo *cco_algo_of(cco_coll coll, int i);
 
 /* The algorithm of a collective whose name is these `length` characters; NULL if there is none. */
 const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);
+
+/* True if it needs q->counts for this collective: the caller has the root send them round first. */
+bool cco_algo_shares(const cco_algo *algo, cco_coll coll);
 
 #endif

@@ -10,7 +10,7 @@ typedef struct entry {
 } entry;
 
 static const entry entries[] = {
-#define CCO_ALGO(COLL, coll, name) {CCO_##COLL, &cco_##coll##_##name},
+#define CCO_ALGO(COLL, folder, name) {CCO_##COLL, &cco_##folder##_##name},
 #include "algo/registry.def"
 #undef CCO_ALGO
 };
@@ -30,4 +30,9 @@ const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length)
         if (strlen(algo->name) == length && strncmp(algo->name, name, length) == 0)
             break;
     return algo;
+}
+
+bool cco_algo_shares(const cco_algo *algo, cco_coll coll)
+{
+    return algo->shares_counts && (coll == CCO_GATHERV || coll == CCO_SCATTERV);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registry.h - every algorithm by name, `cco_allreduce_ring`, from registry.def. */
+/* registry.h - every algorithm by folder and name, `cco_allreduce_ring`, from registry.def. */
 #ifndef CCO_ALGO_REGISTRY_H
 #define CCO_ALGO_REGISTRY_H
 
 #include "algo/algo.h"
 
-#define CCO_ALGO(COLL, coll, name) extern const cco_algo cco_##coll##_##name;
+#define CCO_ALGO(COLL, folder, name) extern const cco_algo cco_##folder##_##name;
 #include "algo/registry.def"
 #undef CCO_ALGO
 

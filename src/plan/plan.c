@@ -48,8 +48,8 @@ static bool same_layouts(const cco_layout *a, const cco_layout *b)
 /* True if one schedule serves both; rank and size are those of the communicator. */
 static bool same(const cco_problem *a, const cco_problem *b)
 {
-    return a->bytes == b->bytes && a->root == b->root && a->unit == b->unit &&
-           a->commutative == b->commutative && same_side(&a->in, &b->in) &&
+    return a->coll == b->coll && a->bytes == b->bytes && a->root == b->root &&
+           a->unit == b->unit && a->commutative == b->commutative && same_side(&a->in, &b->in) &&
            same_side(&a->out, &b->out) && same_layouts(a->layouts, b->layouts) &&
            memcmp(a->params, b->params, sizeof a->params) == 0 && same_counts(a, b);
 }

@@ -146,9 +146,10 @@ static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, cons
     int rc = cco_bound_make(bound, state, call, false, &own->workspace);
     if (rc == MPI_SUCCESS)
         rc = settle(state, way, &bound->problem, &algo);
-    if (rc == MPI_SUCCESS && algo->shares_counts)
+    const bool shares = rc == MPI_SUCCESS && cco_algo_shares(algo, call->coll);
+    if (shares)
         rc = share_counts(own, &bound->problem);
-    bound->problem.counts = rc == MPI_SUCCESS && algo->shares_counts ? own->counts : NULL;
+    bound->problem.counts = shares ? own->counts : NULL;
     if (rc == MPI_SUCCESS)
         rc = cco_plan_find(&own->plans, algo, &bound->problem, plan);
     if (rc != MPI_SUCCESS || (*plan)->engine != NULL)

@@ -61,7 +61,7 @@ void cco_operation_drop_types(cco_operation *o)
 static int make_own(cco_operation *o)
 {
     cco_scheduled *own = &o->own;
-    o->bound.problem.counts = o->algo->shares_counts ? own->counts : NULL;
+    o->bound.problem.counts = cco_algo_shares(o->algo, o->call.coll) ? own->counts : NULL;
     int rc = cco_plan_find(&own->plans, o->algo, &o->bound.problem, &o->plan);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -92,7 +92,7 @@ int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
         rc = cco_bound_pack(&o->bound);
     if (rc != MPI_SUCCESS)
         return rc;
-    o->shares = o->algo->shares_counts;
+    o->shares = cco_algo_shares(o->algo, o->call.coll);
     return o->shares ? cco_scheduled_share(&o->own, &o->bound.problem, &o->sharing, &o->plan)
                      : make_own(o);
 }

@@ -26,7 +26,7 @@ static long runs, failed_well, failures;
 static cco_sched *build(const cco_algo *algo, world *w, int rank)
 {
     cco_problem *q = &w->problems[rank];
-    q->counts = algo->shares_counts ? w->counts : NULL;
+    q->counts = cco_algo_shares(algo, q->coll) ? w->counts : NULL;
     for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
         q->params[k] = algo->params[k].preset;
     cco_sched *s = cco_sched_new(q);

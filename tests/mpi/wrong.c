@@ -2,10 +2,10 @@
 /* wrong.c - algorithms that are wrong, instead of those of the library that have their names:
  * linked in front of it, they show that `crestacoll check` finds what it is there for.
  *
- *     alltoallv=p2p:pairwise   every rank keeps its own block only
- *     bcast=p2p:chain          never ends
- *     scan=p2p:linear          breaks off
- *     gather=p2p:linear        returns an error */
+ *     alltoall[v|w]=p2p:pairwise   every rank keeps its own block only
+ *     bcast=p2p:chain              never ends
+ *     scan=p2p:linear              breaks off
+ *     gather[v]=p2p:linear         returns an error */
 #include <stdlib.h>
 
 #include "algo/algo.h"
@@ -41,7 +41,7 @@ static void send_to_nobody(cco_sched *s, const cco_problem *q)
     cco_send(s, q->size, cco_whole(&q->in));
 }
 
-const cco_algo cco_alltoallv_pairwise = {
+const cco_algo cco_alltoall_pairwise = {
     .name = "pairwise", .doc = "wrong", .usable = usable, .build = keep_own};
 const cco_algo cco_bcast_chain = {
     .name = "chain", .doc = "hangs", .usable = usable, .build = wait_for_ever};

@@ -75,7 +75,9 @@ static void test_keys(cco_plans *plans)
     cco_plan *plan = find(plans, &cco_bcast_binomial, &q);
     CHECK(find(plans, &cco_bcast_binomial, &q) == plan, "not found again");
     CHECK(find(plans, &cco_bcast_linear, &q) != plan, "another algorithm");
-    cco_problem root = q, unit = q, layout = q, param = q, uneven = q, uneven2 = q, type = q;
+    cco_problem coll = q, root = q, unit = q, layout = q, param = q, type = q;
+    cco_problem uneven = q, uneven2 = q;
+    coll.coll = CCO_SCATTER; /* an algorithm may serve several */
     root.root = 3;
     unit.unit = 4;
     gaps[CCO_OUT].extent = 2;
@@ -86,6 +88,7 @@ static void test_keys(cco_plans *plans)
     memcpy(typed, bytes, sizeof typed);
     typed[CCO_OUT].type = MPI_CHAR;
     type.layouts = typed;
+    CHECK(find(plans, &cco_bcast_binomial, &coll) != plan, "another collective");
     CHECK(find(plans, &cco_bcast_binomial, &root) != plan, "another root");
     CHECK(find(plans, &cco_bcast_binomial, &unit) != plan, "another unit");
     CHECK(find(plans, &cco_bcast_binomial, &layout) != plan, "another layout");

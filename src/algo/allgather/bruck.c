@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather "bruck": in round j, get the blocks of the k-1 ranks k^j, 2k^j, ... after.
+/* allgather, allgatherv "bruck": in round j, get the blocks of the k-1 ranks k^j, 2k^j, ... after.
  *
- *   messages ceil(log_k p)(k-1) at most   bytes sent per rank n(p-1)   scratch np
+ *   messages ceil(log_k p)(k-1) at most   bytes received per rank all blocks but its own
+ *   scratch all blocks
  *
  * Fewest rounds for any p, for small n.
  * J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby: Efficient algorithms for all-to-all

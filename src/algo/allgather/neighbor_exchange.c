@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather "neighbor_exchange": pairs of blocks go both ways between neighbours.
+/* allgather, allgatherv "neighbor_exchange": pairs of blocks go both ways between neighbours.
  *
- *   messages p/2   bytes sent per rank n(p-1)   scratch 0   p: even
+ *   messages p/2   bytes received per rank all blocks but its own
+ *   scratch 0, of an allgatherv all blocks   p: even
  *
  * Half the rounds of the ring.
  * J. Chen, L. Zhang, Y. Zhang, W. Yuan: Performance evaluation of allgather algorithms on terascale

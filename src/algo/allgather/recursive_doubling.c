@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather "recursive_doubling": exchange everything with the rank 2^k away, in log2 p rounds.
+/* allgather, allgatherv "recursive_doubling": exchange everything with the rank 2^k away, in
+ * log2 p rounds.
  *
- *   messages log2 p (+ 2)   bytes sent per rank n(p-1) (+ n(p-1))   scratch 0
+ *   messages log2 p (+ 2)   bytes received per rank all blocks but its own
+ *   bytes sent per rank of an allgather n(p-1) (+ n(p-1))
+ *   scratch 0, of an allgatherv all blocks
  *
  * Few rounds.  With p no power of two, the first 2(p - 2^m) ranks pair up before and after.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allgather "ring": blocks go round, from each rank to the next.
+/* allgather, allgatherv "ring": blocks go round, from each rank to the next.
  *
- *   messages p-1   bytes sent per rank n(p-1)   scratch 0
+ *   messages p-1   bytes sent per rank all blocks but one   scratch 0
  *
  * For large n: neighbours only, and no byte twice.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in

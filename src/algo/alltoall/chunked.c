@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall "chunked": chunk by chunk of every block, one message at a time.
+/* alltoall, alltoallv, alltoallw "chunked": chunk by chunk of every block, one message at a time.
  *
- *   messages (p-1) n/chunk, one a round   bytes sent per rank n(p-1)   scratch 0
+ *   messages n/chunk for each block of n bytes but one, one a round
+ *   bytes sent per rank all blocks but one   scratch 0
  *
- * For the largest blocks: what a transport holds is bounded by the chunk.  `order` is that of peers
- * for each chunk: by distance, by distances shuffled alike on all ranks, or by exclusive or. */
+ * For the largest blocks: what a transport holds is bounded by the chunk.  Each pair of ranks cuts
+ * by the size of its own block.  `order` is that of peers for each chunk: by distance, by distances
+ * shuffled alike on all ranks, or by exclusive or. */
 #include "algo/algo.h"
 
 #include "algo/pattern/chunked.h"

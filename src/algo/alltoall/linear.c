@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall "linear": every rank sends straight to every other, several at a time.
+/* alltoall, alltoallv, alltoallw "linear": every rank sends straight to every other, several at
+ * a time.
  *
- *   messages p-1   bytes sent per rank n(p-1)   scratch 0
+ *   messages p-1   bytes sent per rank all blocks but one   scratch 0
  *
  * `window` messages each way in a round, at distances that grow. */
 #include "algo/algo.h"

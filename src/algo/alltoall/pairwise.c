@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alltoall "pairwise": in round k, send to the rank k after, receive from the one k before.
+/* alltoall, alltoallv, alltoallw "pairwise": in round k, send to the rank k after, receive from
+ * the one k before.
  *
- *   messages p-1, one a round   bytes sent per rank n(p-1)   scratch 0
+ *   messages p-1, one a round   bytes sent per rank all blocks but one   scratch 0
  *
  * For large blocks: one message at a time each way.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in

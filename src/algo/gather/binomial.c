@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather "binomial": a binomial tree to the root.
+/* gather, gatherv "binomial": a binomial tree to the root.
  *
- *   messages p-1 (or p) in all, in ceil(log2 p) steps
- *   bytes sent per rank <= np/2   scratch <= np/2
+ *   messages p-1 (or p) in all, in ceil(log2 p) steps; of a gatherv p-1, after a broadcast of 8p
+ *   bytes: all sizes
+ *   bytes sent per rank the blocks of its subtree
+ *   scratch the blocks of its subtree, on leaves and on the root of a gather 0
  *
  * Few rounds, for small n.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in
@@ -27,4 +29,5 @@ const cco_algo cco_gather_binomial = {
     .doc = "a binomial tree to the root",
     .usable = usable,
     .build = build,
+    .shares_counts = true,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather "linear": every rank sends its block to the root.
+/* gather, gatherv "linear": every rank sends its block to the root.
  *
  *   messages p-1 to the root   bytes sent n by each   scratch 0
  *

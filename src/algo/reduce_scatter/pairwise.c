@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_scatter "pairwise": in round k, send to the rank k after its block.
+/* reduce_scatter, reduce_scatter_block "pairwise": in round k, send to the rank k after its block.
  *
  *   messages p-1   bytes sent per rank all blocks but one   scratch <= 4 blocks   operation: any
  *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_scatter "recursive_halving": exchange half of what is left with the rank p/2^k away.
+/* reduce_scatter, reduce_scatter_block "recursive_halving": exchange half of what is left with
+ * the rank p/2^k away.
  *
  *   messages log2 p (+ 1)   bytes sent per rank N(p-1)/p (+ N), N all blocks   scratch 2N
  *   operation: commutative

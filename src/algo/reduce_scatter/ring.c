@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce_scatter "ring": a partial sum of every block goes round to its owner.
+/* reduce_scatter, reduce_scatter_block "ring": a partial sum of every block goes round to its
+ * owner.
  *
  *   messages p-1   bytes sent per rank all blocks but one   scratch 2 blocks
  *   operation: commutative

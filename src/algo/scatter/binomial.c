@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scatter "binomial": a binomial tree from the root.
+/* scatter, scatterv "binomial": a binomial tree from the root.
  *
- *   messages p-1 (or p) in all, in ceil(log2 p) steps
- *   bytes sent per rank <= n(p-1)   scratch <= np/2
+ *   messages p-1 (or p) in all, in ceil(log2 p) steps; of a scatterv p-1, after a broadcast of 8p
+ *   bytes: all sizes
+ *   bytes sent per rank the blocks of its subtree but its own
+ *   scratch the blocks of its subtree, on leaves and on the root of a scatter 0
  *
  * Few rounds, for small n.
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in
@@ -27,4 +29,5 @@ const cco_algo cco_scatter_binomial = {
     .doc = "a binomial tree from the root",
     .usable = usable,
     .build = build,
+    .shares_counts = true,
 };

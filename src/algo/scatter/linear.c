@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scatter "linear": the root sends every rank its block.
+/* scatter, scatterv "linear": the root sends every rank its block.
  *
  *   messages p-1 from the root   bytes sent n(p-1) by the root   scratch 0
  *
