@@ -141,8 +141,9 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
     json_field("name", algo->name, ", ");
     json_field("doc", algo->doc, ",\n   ");
     put_params(algo, params);
-    printf("\"usable\": %s, ", x->usable ? "true" : "false");
-    if (x->usable && x->why[0] == '\0') {
+    printf("\"usable\": %s, ", x->reason == NULL ? "true" : "false");
+    json_field("reason", x->reason != NULL ? x->reason : "", ", ");
+    if (x->reason == NULL && x->why[0] == '\0') {
         put_figures(x);
         if (o->schedule >= 0)
             put_rank(x, o->schedule);
@@ -156,8 +157,7 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
 static void explain_one(const explain_options *o, const cco_algo *algo, const even *e)
 {
     enum { SECONDS = 20 };
-    explained x = {.usable = true,
-                   .too_large = true,
+    explained x = {.too_large = true,
                    .why = "takes too long: try fewer ranks or larger pieces"};
     long params[CCO_PARAMS] = {0};
     int status = 0;

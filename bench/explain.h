@@ -31,7 +31,8 @@ typedef struct explained {
     explain_rank *ranks;
     int size, chain;
     uint64_t messages, bytes;
-    bool usable, too_large;
+    const char *reason; /* why the algorithm cannot do it; NULL if it can */
+    bool too_large;
     char why[256]; /* "", or what is wrong; too_large: with the question */
 } explained;
 

@@ -26,9 +26,7 @@ const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
     const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
     if (cco_algo_of(coll, 0) == NULL)
         return "there is no algorithm for it";
-    if (way->algo == NULL || way->algo->usable(&any))
-        return NULL;
-    return "the algorithm cannot do this number of processes";
+    return way->algo != NULL ? way->algo->usable(&any) : NULL;
 }
 
 static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
@@ -44,24 +42,23 @@ static bool first_time(cco_coll coll)
     return !(__atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1);
 }
 
-/* An algorithm that was asked for cannot do this problem: the same on all ranks. */
-static int give_way(const cco_comm *state, const cco_algo *asked, const cco_algo *instead,
-                    cco_coll coll)
+/* The algorithm that was asked for cannot do this problem: the same on all ranks. */
+static int give_way(const cco_comm *state, const cco_way *way, const char *why,
+                    const cco_algo *instead, cco_coll coll)
 {
     const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
     if (cco_configured.fallback != CCO_FALLBACK_SILENT && state->rank == 0 && first_time(coll))
-        cco_say("%s on communicator '%s': the algorithm %s cannot do it with this root or an "
-                "operation that does not commute%s%s%s",
-                cco_coll_infos[coll].name, state->name, asked->name,
-                error ? " (CRESTA_FALLBACK=error)" : "; ", error ? "" : instead->name,
-                error ? "" : " runs instead");
+        cco_say("%s on communicator '%s': %s:%s %s; %s%s", cco_coll_infos[coll].name, state->name,
+                way->model->name, way->algo->name, why, error ? "CRESTA_FALLBACK=error" : "using ",
+                error ? "" : instead->name);
     return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
 }
 
-/* The algorithm for a problem, which gets its parameters. */
-static const cco_algo *algo_of(const cco_way *way, cco_problem *q)
+/* The algorithm for a problem, which gets its parameters; `*why` if it is not the one asked for. */
+static const cco_algo *algo_of(const cco_way *way, cco_problem *q, const char **why)
 {
-    if (way->algo != NULL && way->algo->usable(q)) {
+    *why = way->algo != NULL ? way->algo->usable(q) : NULL;
+    if (way->algo != NULL && *why == NULL) {
         memcpy(q->params, way->params, sizeof q->params);
         return way->algo;
     }
@@ -73,9 +70,9 @@ static const cco_algo *algo_of(const cco_way *way, cco_problem *q)
 int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem *q,
                          const cco_algo **algo)
 {
-    *algo = algo_of(way, q);
-    return way->algo != NULL && way->algo != *algo ? give_way(state, way->algo, *algo, q->coll)
-                                                   : MPI_SUCCESS;
+    const char *why;
+    *algo = algo_of(way, q, &why);
+    return why != NULL ? give_way(state, way, why, *algo, q->coll) : MPI_SUCCESS;
 }
 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,

@@ -84,12 +84,17 @@ static bool run_twice(world *w)
     return true;
 }
 
+static bool same_words(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 /* All ranks must say the same, or some would run another algorithm. */
 static bool agree_on_usable(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         give_params(algo, &w->problems[i]);
-        if (algo->usable(&w->problems[i]) != algo->usable(&w->problems[0])) {
+        if (!same_words(algo->usable(&w->problems[i]), algo->usable(&w->problems[0]))) {
             snprintf(w->sim.why, sizeof w->sim.why, "rank %d is not of rank 0's opinion", i);
             return false;
         }
@@ -104,7 +109,7 @@ static uint64_t try(const cco_algo *algo, const world_case *c)
     world *w = world_new(c);
     if (!agree_on_usable(algo, w)) {
         fail(algo, w);
-    } else if (algo->usable(&w->problems[0])) {
+    } else if (algo->usable(&w->problems[0]) == NULL) {
         cases++;
         if (!build(algo, w) || !run_twice(w))
             fail(algo, w);
@@ -244,7 +249,7 @@ static void show_local(const world *w)
 static void show(const cco_algo *algo, const world_case *c, bool print)
 {
     world *w = world_new(c);
-    if (algo->usable(&w->problems[0]) && build(algo, w) && run_twice(w)) {
+    if (algo->usable(&w->problems[0]) == NULL && build(algo, w) && run_twice(w)) {
         show_case(algo, c);
         printf("%llu messages, %llu bytes, %d rounds, %d in a row",
                (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes, w->sim.rounds,

@@ -12,6 +12,7 @@
  * CLASS" return         MPI_ERRORS_RETURN on it pcontrol=N     MPI_Pcontrol(N) allreduce=BYTES
  * (bcast, alltoall, allgather, gatherv likewise), barrier=0, iallreduce=BYTES
  * begin=BYTES    a split-phase allreduce
+ * ordered=BYTES  an allreduce with an operation that does not commute
  */
 #include <cresta_sp_coll.h>
 #include <crestacoll.h>
@@ -53,6 +54,23 @@ static void gatherv(int n)
     CRESTA_Gatherv(in, n, MPI_BYTE, out, counts, displs, MPI_BYTE, 0, comm);
 }
 
+/* The operand of the first rank, which each rank's data are. */
+static void left(void *from, void *into, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    memcpy(into, from, (size_t)*n);
+}
+
+static void ordered(int n)
+{
+    MPI_Op op;
+    MPI_Op_create(left, 0, &op);
+    memset(in, rank + 1, (size_t)n);
+    CRESTA_Allreduce(in, out, n, MPI_BYTE, op, comm);
+    CHECK(out[0] == 1 && out[n - 1] == 1, "the operand of rank %d", out[0] - 1);
+    MPI_Op_free(&op);
+}
+
 /* Collectives by name; false if there is none. */
 static int collective(const char *name, int n)
 {
@@ -62,6 +80,8 @@ static int collective(const char *name, int n)
         CRESTA_Coll_end(1, &request);
     } else if (strcmp(name, "allreduce") == 0)
         CRESTA_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
+    else if (strcmp(name, "ordered") == 0)
+        ordered(n);
     else if (strcmp(name, "bcast") == 0)
         CRESTA_Bcast(in, n, MPI_BYTE, 0, comm);
     else if (strcmp(name, "alltoall") == 0)

@@ -56,8 +56,11 @@ def test_what_cannot_be_done_is_left_out(crestacoll, build):
     data = json.loads(crestacoll(*words, "--impl", impl, "--mpi", build.name, "--json").stdout)
     assert {r["implementation"] for r in data["records"]} == {"mpi", "p2p:ring"}
     assert sorted((n["about"], n["text"]) for n in data["notes"]) == [
-        (about, "left out on 3 ranks: the algorithm cannot do this number of processes")
-        for about in ("p2p:neighbor_exchange allgather", "p2p:swing allreduce")
+        (about, f"left out on 3 ranks: needs {what} of processes")
+        for about, what in (
+            ("p2p:neighbor_exchange allgather", "an even number"),
+            ("p2p:swing allreduce", "a power of two"),
+        )
     ]
 
 

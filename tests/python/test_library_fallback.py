@@ -14,8 +14,23 @@ def test_an_algorithm_that_wants_another_number_of_ranks(build, policy, code, sa
     done = run(build, "script", "allreduce=8", "allreduce=8", ranks=3, env=env)
     assert (done.returncode != 0) == bool(code), done.stderr
     assert len(messages(done)) == said, done.stderr
-    assert said == 0 or "the algorithm cannot do this number of processes" in done.stderr
+    assert said == 0 or ": needs a power of two of processes" in done.stderr
     assert policy != "warn" or "p2p runs instead" in done.stderr
+
+
+@pytest.mark.parametrize("model", ["p2p", "shm"])
+@pytest.mark.parametrize(
+    "policy, after",
+    [("warn", "using recursive_doubling"), ("silent", ""), ("error", "CRESTA_FALLBACK=error")],
+)
+def test_an_algorithm_that_wants_another_operation(build, model, policy, after):
+    """A ring takes operands in another order: seen at the call, told once, with its cause."""
+    env = {"CRESTA_IMPL": f"allreduce={model}:ring", "CRESTA_FALLBACK": policy}
+    done = run(build, "script", "allreduce=8", "ordered=8", "ordered=8", env=env)
+    assert (done.returncode != 0) == (policy == "error"), done.stderr
+    where, what = "allreduce on communicator 'MPI_COMM_WORLD'", "needs a commutative operation"
+    told = [f"crestacoll: {where}: {model}:ring {what}; {after}"] if after else []
+    assert messages(done) == told, done.stderr
 
 
 @pytest.mark.parametrize("policy, code, said", [("warn", 0, 1), ("silent", 0, 0), ("error", 1, 1)])

@@ -169,7 +169,7 @@ def has_figures(algorithm):
 
 
 def refusal(algorithm):
-    return algorithm["error"] or "cannot do this problem"
+    return algorithm["error"] or algorithm["reason"]
 
 
 def print_one(algorithm):

@@ -11,9 +11,9 @@
 
 #include "algo/pattern/allgather.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
-    return q->size % 2 == 0;
+    return q->size % 2 == 0 ? NULL : "needs an even number of processes";
 }
 
 static void build(cco_sched *s, const cco_problem *q)

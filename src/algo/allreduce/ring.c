@@ -8,9 +8,9 @@
  * J. Parallel Distrib. Comput. 69 (2009). */
 #include "algo/algo.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
-    return q->commutative;
+    return q->commutative ? NULL : "needs a commutative operation";
 }
 
 static void build(cco_sched *s, const cco_problem *q)

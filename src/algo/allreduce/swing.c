@@ -9,9 +9,11 @@
  * allreduce, NSDI 2024. */
 #include "algo/algo.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
-    return q->commutative && (q->size & (q->size - 1)) == 0;
+    if ((q->size & (q->size - 1)) != 0)
+        return "needs a power of two of processes";
+    return q->commutative ? NULL : "needs a commutative operation";
 }
 
 /* The peer of a rank in step k: at distance (1 - (-2)^(k+1)) / 3, forward from even ranks. */

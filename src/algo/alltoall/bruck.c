@@ -12,10 +12,10 @@
 
 #include "algo/pattern/blocks.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
     (void)q;
-    return true;
+    return NULL;
 }
 
 static cco_span blocks(cco_sched *s, const cco_problem *q, cco_span all, int first, int count)

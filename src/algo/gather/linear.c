@@ -8,10 +8,10 @@
 
 #include "algo/pattern/linear.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
     (void)q;
-    return true;
+    return NULL;
 }
 
 static void build(cco_sched *s, const cco_problem *q)

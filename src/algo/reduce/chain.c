@@ -10,9 +10,10 @@
 
 #include "algo/pattern/blocks.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
-    return q->commutative || q->root == 0;
+    const bool can = q->commutative || q->root == 0;
+    return can ? NULL : "needs a commutative operation or the first rank as root";
 }
 
 static void build(cco_sched *s, const cco_problem *q)

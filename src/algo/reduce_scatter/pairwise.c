@@ -10,10 +10,10 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
     (void)q;
-    return true;
+    return NULL;
 }
 
 static void build(cco_sched *s, const cco_problem *q)

@@ -12,9 +12,9 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
-    return q->commutative;
+    return q->commutative ? NULL : "needs a commutative operation";
 }
 
 static void build(cco_sched *s, const cco_problem *q)

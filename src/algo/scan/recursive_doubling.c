@@ -7,10 +7,10 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static bool usable(const cco_problem *q)
+static const char *usable(const cco_problem *q)
 {
     (void)q;
-    return true;
+    return NULL;
 }
 
 static void build(cco_sched *s, const cco_problem *q)
