@@ -70,7 +70,7 @@ def check_algorithms(report):
         collectives = [key.split("/")[0] for key, file in served.items() if file == path]
         if folder not in collectives:
             report.add(ALGORITHMS, 1, f"no line for {folder}/{name}")
-        if f"\n/* {', '.join(collectives)} \"{name}\": " not in text:
+        elif f"\n/* {', '.join(collectives)} \"{name}\": " not in text:
             report.add(path, 1, f'the head is not: {", ".join(collectives)} "{name}": ...')
         if f"\nconst cco_algo cco_{folder}_{name} = {{\n    .name = \"{name}\"," not in text:
             report.add(path, 1, f'does not define cco_{folder}_{name} with .name = "{name}"')
