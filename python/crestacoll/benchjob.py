@@ -247,7 +247,9 @@ def broken_off(build, code, said):
 
 
 # What the library prints when crestacoll-bench asks for something that cannot be done here.
-REFUSED = re.compile(r"(\w+) on communicator 'bench (.*?)': .*CRESTA_FALLBACK=error")
+REFUSED = re.compile(
+    r"(\w+?)(?:_begin)? on communicator 'bench (.*?)': .*?: (.*) \(CRESTA_FALLBACK=error\)"
+)
 
 
 def hear(result, lines, label):
@@ -256,8 +258,7 @@ def hear(result, lines, label):
     for line in lines:
         refused = REFUSED.search(line)
         note = about.get(f"{refused[2]} {refused[1]}") if refused else None
-        if note and "cannot be had: " in line:
-            reason = line.rpartition("cannot be had: ")[2]
-            note["text"] = f"{note['text'].partition(':')[0]}: {reason}"
+        if note:
+            note["text"] = f"{note['text'].partition(':')[0]}: {refused[3]}"
         elif not note and "crestacoll" in line:
             result.notes.append({"mpi": label, "about": "message", "text": line})

@@ -212,19 +212,22 @@ class Listener:
         self.verdict(WRONG, collective, implementation, "no end")
 
 
-# What the library says of a call that CRESTA_FALLBACK=error does not let go down the ladder.
-CHOSEN = re.compile(
-    r"CRESTA_FALLBACK=error, and what '.*?([a-z_]+=\S+?)' asks for cannot be had: (.*)"
+# What the library prints where CRESTA_FALLBACK=error forbids another implementation: the call (or
+# nothing), what was asked for (a rule, or an implementation), and why that cannot run.
+FORBIDDEN = re.compile(
+    r"crestacoll: (?:(\w+?)(?:_begin)? on )?communicator '.*?': (?:[^:']+: )?(\S+): (.*)"
+    r" \(CRESTA_FALLBACK=error\)"
 )
-RUNNING = re.compile(r"crestacoll: (\w+) on communicator '.*?': (.*?)[ ;(]+CRESTA_FALLBACK=error")
 
 
 def explain(verdicts, said):
     """Reasons of what was refused while it ran."""
-    reasons = dict(RUNNING.findall(said)) | dict(CHOSEN.findall(said))
+    reasons = {}
+    for call, asked, why in FORBIDDEN.findall(said):
+        reasons[asked if "=" in asked or not call else f"{call}={asked}"] = why
     for v in verdicts:
         model = re.split("[:?]", v.implementation)[0]
-        keys = f"{v.collective}={v.implementation}", model, v.collective
+        keys = f"{v.collective}={v.implementation}", f"{v.collective}={model}", model
         reason = next((reasons[k] for k in keys if k in reasons), "")
         if (
             reason

@@ -5,31 +5,21 @@
 #include <stdio.h>
 
 #include "core/config.h"
+#include "core/fallback.h"
 #include "core/log.h"
 #include "core/world.h"
 #include "progress/path.h"
 #include "model/registry.h"
 
-static void say_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
-{
-    cco_log(CCO_LOG_WARN, "%s on communicator '%s': %s runs instead of what '%s' asks for: %s",
-            cco_coll_infos[coll].name, state->name, choice->impl, choice->why, choice->refused);
-}
+static uint32_t reported, reported_forbidden; /* bit per collective */
 
-/* Once per collective: a program may have thousands of communicators, and go on after errors. */
-static bool first_time(uint32_t *reported, cco_coll coll)
+/* By world rank 0 alone, except where the job may end.  False if the choice must not run. */
+static bool report_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
-    const uint32_t bit = 1u << coll;
-    return !(__atomic_fetch_or(reported, bit, __ATOMIC_RELAXED) & bit);
-}
-
-static uint32_t reported, reported_forbidden;
-
-/* By world rank 0 alone. */
-static void warn_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
-{
-    if (cco_world_reports() && first_time(&reported, coll))
-        say_refused(state, choice, coll);
+    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
+    const cco_fallback fallback = {cco_coll_infos[coll].name, choice->why, choice->refused,
+                                   choice->impl, error ? state->rank == 0 : cco_world_reports()};
+    return cco_fall_back(state, &fallback, &reported, (int)coll) == MPI_SUCCESS;
 }
 
 static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll coll,
@@ -43,18 +33,11 @@ static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll
 bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
 {
     const bool refused = choice->refused != NULL;
-    if (refused && cco_configured.fallback == CCO_FALLBACK_ERROR) {
-        if (state->rank == 0 && first_time(&reported, coll))
-            cco_say("%s on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for cannot"
-                    " be had: %s",
-                    cco_coll_infos[coll].name, state->name, choice->why, choice->refused);
+    if (refused && !report_refused(state, choice, coll))
         return false;
-    }
     /* While no choice with something to say has come up, another size may bring it. */
     if (refused || state->choices[coll].count == 1 || cco_configured.log >= CCO_LOG_INFO)
         state->to_report &= ~(1u << coll);
-    if (refused && cco_configured.fallback == CCO_FALLBACK_WARN)
-        warn_refused(state, choice, coll);
     if (state->rank == 0)
         say_chosen(state, choice, coll, bytes);
     return true;
@@ -63,10 +46,10 @@ bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll,
 void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice, cco_coll coll,
                                 const char *why)
 {
-    if (state->rank == 0 && first_time(&reported_forbidden, coll))
-        cco_say("%s_begin on communicator '%s': CRESTA_FALLBACK=error, and what '%s' asks for"
-                " cannot be had: %s",
-                cco_coll_infos[coll].name, state->name, choice->why, why);
+    char call[64];
+    snprintf(call, sizeof call, "%s_begin", cco_coll_infos[coll].name);
+    const cco_fallback fallback = {call, choice->why, why, "nonblock", state->rank == 0};
+    cco_fall_back(state, &fallback, &reported_forbidden, (int)coll);
 }
 
 static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,

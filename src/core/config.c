@@ -239,7 +239,8 @@ void cco_config_read(void)
     c->error[0] = '\0';
     read_impl(c);
     c->log = (cco_log_level)one_of(c, "CRESTA_LOG", cco_log_names, CCO_LOG_WARN);
-    c->fallback = (cco_fallback)one_of(c, "CRESTA_FALLBACK", cco_fallback_names, CCO_FALLBACK_WARN);
+    c->fallback = (cco_fallback_policy)one_of(c, "CRESTA_FALLBACK", cco_fallback_names,
+                                              CCO_FALLBACK_WARN);
     c->async = (cco_async_setting)one_of(c, "CRESTA_ASYNC", cco_async_names, CCO_ASYNC_OFF);
     read_wait(c);
     read_memory(c);

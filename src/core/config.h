@@ -23,11 +23,11 @@ enum { CCO_PRELOADED = 0 };
 #endif
 
 /* What happens when an implementation that was asked for cannot do a collective here. */
-typedef enum cco_fallback {
+typedef enum cco_fallback_policy {
     CCO_FALLBACK_ERROR,
     CCO_FALLBACK_WARN,
     CCO_FALLBACK_SILENT
-} cco_fallback;
+} cco_fallback_policy;
 
 /* CRESTA_ASYNC: whether there is a progress thread. */
 typedef enum cco_async_setting {
@@ -65,7 +65,7 @@ typedef struct cco_config {
     char *private_directory;
     unsigned profile_wait; /* one barrier in this many calls; 0 = never */
     cco_log_level log;
-    cco_fallback fallback;
+    cco_fallback_policy fallback;
     cco_async_setting async;
     size_t shm_memory; /* bytes for each process */
     bool protect;      /* send buffers of CRESTA_x_begin */

@@ -2,31 +2,41 @@
 /* below.c - see below.h. */
 #include "model/below.h"
 
-#include "core/config.h"
-#include "core/log.h"
+#include "core/fallback.h"
 #include "model/registry.h"
 
-static bool first_time(const cco_model *model)
+static int number_of(const cco_model *model)
 {
-    static uint32_t told; /* bit per model */
     int i = 0;
     while (cco_models[i] != model)
         i++;
-    return !(__atomic_fetch_or(&told, 1u << i, __ATOMIC_RELAXED) >> i & 1);
+    return i;
+}
+
+static int run_below(const cco_model *model, cco_comm *state, const cco_call *call,
+                     const cco_fallback *fallback, uint32_t *reported)
+{
+    const cco_way way = {.model = model->below};
+    int rc = cco_fall_back(state, fallback, reported, number_of(model));
+    if (rc == MPI_SUCCESS)
+        return model->below->run(state, &way, call);
+    rc = cco_comm_refuse(state, rc);
+    PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }
 
 int cco_run_below(const cco_model *model, cco_comm *state, const cco_call *call, const char *why)
 {
-    const cco_model *below = model->below;
-    const cco_way way = {.model = below};
-    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    if (state->rank == 0 && cco_configured.fallback != CCO_FALLBACK_SILENT && first_time(model))
-        cco_say("%s on communicator '%s': %s%s%s%s", model->name, state->name, why,
-                error ? "; CRESTA_FALLBACK=error" : "; ", error ? "" : below->name,
-                error ? "" : " runs instead");
-    if (!error)
-        return below->run(state, &way, call);
-    const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
-    PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    static uint32_t reported; /* bit per model */
+    const cco_fallback fallback = {NULL, model->name, why, model->below->name, state->rank == 0};
+    return run_below(model, state, call, &fallback, &reported);
+}
+
+int cco_run_call_below(const cco_model *model, cco_comm *state, const cco_call *call,
+                       const char *why)
+{
+    static uint32_t reported; /* bit per model */
+    const cco_fallback fallback = {cco_coll_infos[call->coll].name, model->name, why,
+                                   model->below->name, state->rank == 0};
+    return run_below(model, state, call, &fallback, &reported);
 }

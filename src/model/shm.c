@@ -114,12 +114,6 @@ static own *own_of(cco_comm *state)
     return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
 }
 
-static int run_as_p2p(cco_comm *state, const cco_call *call)
-{
-    const cco_way way = {.model = &cco_model_p2p};
-    return cco_model_p2p.run(state, &way, call);
-}
-
 /* Reductions need a type that is the same for ever on all ranks, and no gaps. */
 static bool can_reduce(const cco_call *call)
 {
@@ -145,7 +139,7 @@ static int run_bound(cco_slot_ring *rings, const cco_flat *plan, const cco_bound
 static int run_below(cco_comm *state, const cco_call *call)
 {
     return cco_run_below(&cco_model_shm, state, call,
-                         "its ranks share no memory (other nodes, other containers, or no room)");
+                         "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
 /* A call that is not remembered. */
@@ -153,7 +147,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
 {
     cco_bound bound;
     if (!can_reduce(call))
-        return run_as_p2p(state, call);
+        return cco_run_call_below(&cco_model_shm, state, call, "reductions need a predefined type");
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     if (rc == MPI_SUCCESS) {
         const cco_flat plan = cco_flat_plan(&bound.problem, rooms, BOARDS, state->facts.crowded);

@@ -3,12 +3,12 @@
 #include "plan/scheduled.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algo/registry.h"
-#include "core/config.h"
-#include "core/log.h"
+#include "core/fallback.h"
 #include "plan/preset.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
@@ -36,22 +36,16 @@ static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
         params[i] = algo->params[i].preset;
 }
 
-static bool first_time(cco_coll coll)
-{
-    static uint32_t told;
-    return !(__atomic_fetch_or(&told, 1u << coll, __ATOMIC_RELAXED) >> coll & 1);
-}
-
 /* The algorithm that was asked for cannot do this problem: the same on all ranks. */
-static int give_way(const cco_comm *state, const cco_way *way, const char *why,
-                    const cco_algo *instead, cco_coll coll)
+static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
+                     const cco_algo *instead, cco_coll coll)
 {
-    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    if (cco_configured.fallback != CCO_FALLBACK_SILENT && state->rank == 0 && first_time(coll))
-        cco_say("%s on communicator '%s': %s:%s %s; %s%s", cco_coll_infos[coll].name, state->name,
-                way->model->name, way->algo->name, why, error ? "CRESTA_FALLBACK=error" : "using ",
-                error ? "" : instead->name);
-    return error ? MPI_ERR_UNSUPPORTED_OPERATION : MPI_SUCCESS;
+    static uint32_t reported; /* bit per collective */
+    char asked[64];
+    snprintf(asked, sizeof asked, "%s:%s", way->model->name, way->algo->name);
+    const cco_fallback fallback = {cco_coll_infos[coll].name, asked, why, instead->name,
+                                   state->rank == 0};
+    return cco_fall_back(state, &fallback, &reported, (int)coll);
 }
 
 /* The algorithm for a problem, which gets its parameters; `*why` if it is not the one asked for. */
@@ -72,7 +66,7 @@ int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem 
 {
     const char *why;
     *algo = algo_of(way, q, &why);
-    return why != NULL ? give_way(state, way, why, *algo, q->coll) : MPI_SUCCESS;
+    return why != NULL ? fall_back(state, way, why, *algo, q->coll) : MPI_SUCCESS;
 }
 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,

@@ -62,13 +62,13 @@ static const char *missing(const cco_comm *state, cco_path path)
 {
     if (path > CCO_PATH_MESSAGES) {
         if (state->facts.progress < CCO_PROGRESS_MEMORY)
-            return "there is no helper thread (CRESTA_ASYNC)";
+            return "there is no progress thread (CRESTA_ASYNC)";
         if (!state->begins_ready)
             return "the next blocking call on this communicator makes it ready";
         return cco_operation_pool_has(state, path) ? NULL : "its ranks share no memory for begins";
     }
     if (state->facts.progress < CCO_PROGRESS_MPI)
-        return "there is no helper thread that may call the MPI (CRESTA_ASYNC=thread)";
+        return "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
     if (!state->begins_ready)
         return "the next blocking call on this communicator makes it ready";
     return cco_operation_pool_has(state, CCO_PATH_MESSAGES) ? NULL : "the MPI has too few tags";

@@ -8,11 +8,14 @@
  * split          odd and even ranks
  * world, self    the current communicator from now on
  * name=NAME      name it; name+=NAME appends the rank, so that names differ
- * set=SPEC       CRESTA_Set_impl on it; set@R=SPEC on rank R only, "" elsewhere; prints "set:
- * CLASS" return         MPI_ERRORS_RETURN on it pcontrol=N     MPI_Pcontrol(N) allreduce=BYTES
- * (bcast, alltoall, allgather, gatherv likewise), barrier=0, iallreduce=BYTES
+ * set=SPEC       CRESTA_Set_impl on it; set@R=SPEC on rank R only, "" elsewhere; prints
+ *                "set: CLASS"
+ * return         MPI_ERRORS_RETURN on it
+ * pcontrol=N     MPI_Pcontrol(N)
+ * allreduce=BYTES, bcast, alltoall, allgather, gatherv likewise; barrier=0; iallreduce=BYTES
  * begin=BYTES    a split-phase allreduce
  * ordered=BYTES  an allreduce with an operation that does not commute
+ * derived=BYTES  the same on elements of a derived type
  */
 #include <cresta_sp_coll.h>
 #include <crestacoll.h>
@@ -61,14 +64,23 @@ static void left(void *from, void *into, int *n, MPI_Datatype *type)
     memcpy(into, from, (size_t)*n);
 }
 
-static void ordered(int n)
+static void ordered(int n, MPI_Datatype type)
 {
     MPI_Op op;
     MPI_Op_create(left, 0, &op);
     memset(in, rank + 1, (size_t)n);
-    CRESTA_Allreduce(in, out, n, MPI_BYTE, op, comm);
+    CRESTA_Allreduce(in, out, n, type, op, comm);
     CHECK(out[0] == 1 && out[n - 1] == 1, "the operand of rank %d", out[0] - 1);
     MPI_Op_free(&op);
+}
+
+static void derived(int n)
+{
+    MPI_Datatype type;
+    MPI_Type_dup(MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    ordered(n, type);
+    MPI_Type_free(&type);
 }
 
 /* Collectives by name; false if there is none. */
@@ -81,7 +93,9 @@ static int collective(const char *name, int n)
     } else if (strcmp(name, "allreduce") == 0)
         CRESTA_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
     else if (strcmp(name, "ordered") == 0)
-        ordered(n);
+        ordered(n, MPI_BYTE);
+    else if (strcmp(name, "derived") == 0)
+        derived(n);
     else if (strcmp(name, "bcast") == 0)
         CRESTA_Bcast(in, n, MPI_BYTE, 0, comm);
     else if (strcmp(name, "alltoall") == 0)

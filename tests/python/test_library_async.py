@@ -16,13 +16,13 @@ RUNS = [
     ("shm", "thread", "split-phase: shm runs"),
     ("shm", "auto", "split-phase: shm runs"),
     ("shm:ring", "auto", "split-phase: shm:ring runs"),
-    ("shm", "off", "split-phase: nonblock runs instead of shm: there is no helper thread"),
+    ("shm", "off", "split-phase: nonblock runs instead of shm: there is no progress thread"),
     ("nonblock", "thread", "split-phase: nonblock runs"),
     ("mpi", "thread", "split-phase: nonblock runs"),
     ("persist", "thread", "split-phase: nonblock runs instead of persist"),
-    ("p2p", "off", "split-phase: nonblock runs instead of p2p: there is no helper thread"),
-    ("p2p", "auto", "split-phase: nonblock runs instead of p2p: there is no helper thread"),
-    ("os", "off", "split-phase: nonblock runs instead of os: there is no helper thread"),
+    ("p2p", "off", "split-phase: nonblock runs instead of p2p: there is no progress thread"),
+    ("p2p", "auto", "split-phase: nonblock runs instead of p2p: there is no progress thread"),
+    ("os", "off", "split-phase: nonblock runs instead of os: there is no progress thread"),
 ]
 
 
@@ -64,8 +64,8 @@ def test_ranks_must_agree(build):
 
 
 REFUSED = [
-    ("p2p", "off", "there is no helper thread that may call the MPI"),
-    ("shm", "off", "there is no helper thread"),
+    ("p2p", "off", "there is no progress thread that may call the MPI"),
+    ("shm", "off", "there is no progress thread"),
 ]
 
 

@@ -21,7 +21,11 @@ def test_an_algorithm_that_wants_another_number_of_ranks(build, policy, code, sa
 @pytest.mark.parametrize("model", ["p2p", "shm"])
 @pytest.mark.parametrize(
     "policy, after",
-    [("warn", "using recursive_doubling"), ("silent", ""), ("error", "CRESTA_FALLBACK=error")],
+    [
+        ("warn", "; recursive_doubling runs instead"),
+        ("silent", ""),
+        ("error", " (CRESTA_FALLBACK=error)"),
+    ],
 )
 def test_an_algorithm_that_wants_another_operation(build, model, policy, after):
     """A ring takes operands in another order: seen at the call, told once, with its cause."""
@@ -29,7 +33,7 @@ def test_an_algorithm_that_wants_another_operation(build, model, policy, after):
     done = run(build, "script", "allreduce=8", "ordered=8", "ordered=8", env=env)
     assert (done.returncode != 0) == (policy == "error"), done.stderr
     where, what = "allreduce on communicator 'MPI_COMM_WORLD'", "needs a commutative operation"
-    told = [f"crestacoll: {where}: {model}:ring {what}; {after}"] if after else []
+    told = [f"crestacoll: {where}: {model}:ring: {what}{after}"] if after else []
     assert messages(done) == told, done.stderr
 
 
@@ -43,3 +47,15 @@ def test_fallback(build, policy, code, said):
     assert (done.returncode != 0) == bool(code), done.stderr
     assert len(messages(done)) == said, done.stderr
     assert said == 0 or "MPI_Allgather_init" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "policy, after",
+    [("warn", "; p2p runs instead"), ("silent", ""), ("error", " (CRESTA_FALLBACK=error)")],
+)
+def test_a_reduction_of_a_derived_type_is_no_call_for_shared_memory(build, policy, after):
+    env = {"CRESTA_IMPL": "allreduce=shm", "CRESTA_FALLBACK": policy}
+    done = run(build, "script", "allreduce=8", "derived=8", "derived=8", env=env)
+    assert (done.returncode != 0) == (policy == "error"), done.stderr
+    said = "allreduce on communicator 'MPI_COMM_WORLD': shm: reductions need a predefined type"
+    assert messages(done) == ([f"crestacoll: {said}{after}"] if after else []), done.stderr
