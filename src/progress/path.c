@@ -65,7 +65,7 @@ static const char *missing(const cco_comm *state, cco_path path)
             return "there is no progress thread (CRESTA_ASYNC)";
         if (!state->begins_ready)
             return "the next blocking call on this communicator makes it ready";
-        return cco_operation_pool_has(state, path) ? NULL : "its ranks share no memory for begins";
+        return cco_operation_pool_has(state, path) ? NULL : "the ranks share no memory for begins";
     }
     if (state->facts.progress < CCO_PROGRESS_MPI)
         return "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
