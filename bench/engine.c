@@ -47,14 +47,14 @@ static void build(cco_sched *s, const cco_problem *q)
     }
 }
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
 }
 
 static const cco_algo measured = {
-    .name = "measured", .doc = "steps to be timed", .usable = usable, .build = build};
+    .name = "measured", .doc = "steps to be timed", .refuses = refuses, .build = build};
 
 static double now(void)
 {

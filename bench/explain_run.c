@@ -73,7 +73,7 @@ void explain_run(explained *x, const cco_algo *algo, const long *params, const e
     cco_problem first = even_problem(e, 0);
     for (int k = 0; k < CCO_PARAMS; k++)
         first.params[k] = params[k];
-    *x = (explained){.size = e->size, .reason = algo->usable(&first)};
+    *x = (explained){.size = e->size, .reason = algo->refuses(&first)};
     if (x->reason != NULL)
         return;
     cco_sim sim = {.size = e->size, .count_only = true};

@@ -31,7 +31,7 @@ SWAPS = [
     (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "), (r" \* ", " / "), (r" / ", " * "),
     (r" && ", " || "), (r" \|\| ", " && "), (r"\b0\b", "1"), (r"\b1\b", "2"), (r"\b2\b", "3"),
     (r"\*= 2", "*= 4"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"!(?=[\w(])", ""),
-    (r"\breturn NULL;", 'return "";'), (r" \? NULL : ", ' ? "" : '),  # of usable()
+    (r"\breturn NULL;", 'return "";'), (r" \? NULL : ", ' ? "" : '),  # of refuses()
 ]
 STEP = re.compile(r"^\s*([a-z_]+\(.*\)|return|continue|break);")
 

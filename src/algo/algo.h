@@ -14,7 +14,7 @@ typedef struct cco_algo {
     const char *name, *doc;
     /* NULL for problems that it can do; else why not, as it follows the algorithm's name: "needs an
      * even number of processes".  May use only what all ranks know, so that all say the same. */
-    const char *(*usable)(const cco_problem *q);
+    const char *(*refuses)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
     bool shares_counts; /* of a gatherv or scatterv, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];

@@ -62,7 +62,7 @@ const cco_algo *cco_preset_algo(const cco_problem *q)
 {
     const preset *p = presets;
     const size_t bytes = bytes_of(q);
-    while (p->coll != q->coll || bytes > p->most || p->algo->usable(q) != NULL)
+    while (p->coll != q->coll || bytes > p->most || p->algo->refuses(q) != NULL)
         p++;
     return p->algo;
 }

@@ -26,7 +26,7 @@ const char *cco_scheduled_refuses(const cco_way *way, cco_coll coll, int size)
     const cco_problem any = {.coll = coll, .size = size, .commutative = true, .unit = 1};
     if (cco_algo_of(coll, 0) == NULL)
         return "there is no algorithm for it";
-    return way->algo != NULL ? way->algo->usable(&any) : NULL;
+    return way->algo != NULL ? way->algo->refuses(&any) : NULL;
 }
 
 static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
@@ -40,18 +40,21 @@ static void use_presets(long params[CCO_PARAMS], const cco_algo *algo)
 static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
                      const cco_algo *instead, cco_coll coll)
 {
-    static uint32_t reported; /* bit per collective */
+    static uint32_t reported[CCO_COLLECTIVES]; /* bit per algorithm: another has another reason */
     char asked[64];
     snprintf(asked, sizeof asked, "%s:%s", way->model->name, way->algo->name);
     const cco_fallback fallback = {cco_coll_infos[coll].name, asked, why, instead->name,
                                    state->rank == 0};
-    return cco_fall_back(state, &fallback, &reported, (int)coll);
+    int i = 0;
+    while (cco_algo_of(coll, i) != way->algo)
+        i++;
+    return cco_fall_back(state, &fallback, &reported[coll], i);
 }
 
 /* The algorithm for a problem, which gets its parameters; `*why` if it is not the one asked for. */
 static const cco_algo *algo_of(const cco_way *way, cco_problem *q, const char **why)
 {
-    *why = way->algo != NULL ? way->algo->usable(q) : NULL;
+    *why = way->algo != NULL ? way->algo->refuses(q) : NULL;
     if (way->algo != NULL && *why == NULL) {
         memcpy(q->params, way->params, sizeof q->params);
         return way->algo;

@@ -94,7 +94,7 @@ static bool agree_on_usable(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         give_params(algo, &w->problems[i]);
-        if (!same_words(algo->usable(&w->problems[i]), algo->usable(&w->problems[0]))) {
+        if (!same_words(algo->refuses(&w->problems[i]), algo->refuses(&w->problems[0]))) {
             snprintf(w->sim.why, sizeof w->sim.why, "rank %d is not of rank 0's opinion", i);
             return false;
         }
@@ -109,7 +109,7 @@ static uint64_t try(const cco_algo *algo, const world_case *c)
     world *w = world_new(c);
     if (!agree_on_usable(algo, w)) {
         fail(algo, w);
-    } else if (algo->usable(&w->problems[0]) == NULL) {
+    } else if (algo->refuses(&w->problems[0]) == NULL) {
         cases++;
         if (!build(algo, w) || !run_twice(w))
             fail(algo, w);
@@ -249,7 +249,7 @@ static void show_local(const world *w)
 static void show(const cco_algo *algo, const world_case *c, bool print)
 {
     world *w = world_new(c);
-    if (algo->usable(&w->problems[0]) == NULL && build(algo, w) && run_twice(w)) {
+    if (algo->refuses(&w->problems[0]) == NULL && build(algo, w) && run_twice(w)) {
         show_case(algo, c);
         printf("%llu messages, %llu bytes, %d rounds, %d in a row",
                (unsigned long long)w->sim.messages, (unsigned long long)w->sim.bytes, w->sim.rounds,

@@ -84,12 +84,12 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
             q->params[k] = algo->params[k].preset;
         long k = 0;
-        while (algo->usable(q) == NULL && !build_with_failure(algo, q, k))
+        while (algo->refuses(q) == NULL && !build_with_failure(algo, q, k))
             k++;
         cco_matcher matcher = {0};
         cco_endpoint endpoint = {&matcher, rank};
         cco_plans plans = {.transport = &cco_transport_matcher, .shared = &endpoint};
-        for (k = 0; algo->usable(q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
+        for (k = 0; algo->refuses(q) == NULL && !plan_with_failure(&plans, algo, q, k); k++)
             ;
     }
     world_free(w);

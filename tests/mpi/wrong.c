@@ -10,7 +10,7 @@
 
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -42,10 +42,10 @@ static void send_to_nobody(cco_sched *s, const cco_problem *q)
 }
 
 const cco_algo cco_alltoall_pairwise = {
-    .name = "pairwise", .doc = "wrong", .usable = usable, .build = keep_own};
+    .name = "pairwise", .doc = "wrong", .refuses = refuses, .build = keep_own};
 const cco_algo cco_bcast_chain = {
-    .name = "chain", .doc = "hangs", .usable = usable, .build = wait_for_ever};
+    .name = "chain", .doc = "hangs", .refuses = refuses, .build = wait_for_ever};
 const cco_algo cco_scan_linear = {
-    .name = "linear", .doc = "breaks off", .usable = usable, .build = break_off};
+    .name = "linear", .doc = "breaks off", .refuses = refuses, .build = break_off};
 const cco_algo cco_gather_linear = {
-    .name = "linear", .doc = "fails", .usable = usable, .build = send_to_nobody};
+    .name = "linear", .doc = "fails", .refuses = refuses, .build = send_to_nobody};

@@ -51,7 +51,16 @@ def test_calls_that_are_refused_are_counted(crestacoll, build):
     data = json.loads(crestacoll(*words, build.name).stdout)
     ring = next(v for v in data["builds"][0]["verdicts"] if v["implementation"] == "p2p:ring")
     assert ring["status"] == "fine" and 0 < ring["refused"] < ring["calls"]
-    assert ring["why"] == "p2p:ring needs a commutative operation"
+    assert ring["why"] == "needs a commutative operation"
+
+
+def test_each_algorithm_has_its_own_reason(crestacoll, build):
+    words = "check reduce --impl p2p:chain,p2p:rabenseifner,p2p:binomial -n 3 --seconds 3".split()
+    data = json.loads(crestacoll(*words, "--language", "c", "--json", "--mpi", build.name).stdout)
+    found = {v["implementation"]: v["why"] for v in data["builds"][0]["verdicts"]}
+    assert found["p2p:chain"] == "needs a commutative operation or the first rank as root"
+    assert found["p2p:rabenseifner"] == "needs a commutative operation or the last rank as root"
+    assert found["p2p:binomial"] == found["mpi"] == ""
 
 
 def test_a_failing_operation_is_an_error(crestacoll, build):

@@ -12,7 +12,7 @@
 
 #include "algo/pattern/allgather.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -26,7 +26,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_bruck = {
     .name = "bruck",
     .doc = "in round j, get the blocks of the k-1 ranks k^j, 2k^j, ... after",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"k", 2, 2, 64, "radix"}},
 };

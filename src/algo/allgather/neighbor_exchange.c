@@ -11,7 +11,7 @@
 
 #include "algo/pattern/allgather.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     return q->size % 2 == 0 ? NULL : "needs an even number of processes";
 }
@@ -24,6 +24,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_neighbor_exchange = {
     .name = "neighbor_exchange",
     .doc = "pairs of blocks go both ways between neighbours",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -10,7 +10,7 @@
 
 #include "algo/pattern/ring.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -24,6 +24,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allgather_ring = {
     .name = "ring",
     .doc = "blocks go round, from each rank to the next",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -10,7 +10,7 @@
 
 #include "algo/pattern/cube.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -37,6 +37,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .doc = "recursive halving, then recursive doubling of the parts",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -12,7 +12,7 @@
 #include "algo/pattern/combine.h"
 #include "algo/pattern/cube.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -41,6 +41,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "exchange everything with the rank 2^k away, in log2 p rounds",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

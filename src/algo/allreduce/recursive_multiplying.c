@@ -10,7 +10,7 @@
  * simulation, Parallel Comput. 69 (2017). */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -95,7 +95,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying",
     .doc = "exchange everything in groups of k ranks, in log_k p rounds",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"k", 4, 2, 64, "radix"}},
 };

@@ -7,7 +7,7 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -23,6 +23,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_reduce_bcast = {
     .name = "reduce_bcast",
     .doc = "reduce to rank 0, then broadcast, over the same binomial tree",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

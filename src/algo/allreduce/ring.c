@@ -8,7 +8,7 @@
  * J. Parallel Distrib. Comput. 69 (2009). */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
@@ -39,6 +39,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_ring = {
     .name = "ring",
     .doc = "ring reduce-scatter, then ring allgather",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

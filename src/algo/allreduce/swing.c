@@ -9,7 +9,7 @@
  * allreduce, NSDI 2024. */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     if ((q->size & (q->size - 1)) != 0)
         return "needs a power of two of processes";
@@ -83,6 +83,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_swing = {
     .name = "swing",
     .doc = "reduce-scatter and allgather with peers that swing to both sides",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -12,7 +12,7 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -78,7 +78,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_bruck = {
     .name = "bruck",
     .doc = "blocks hop by the digits of their distance to base k",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"k", 2, 2, 64, "radix"}},
 };

@@ -11,7 +11,7 @@
 
 #include "algo/pattern/chunked.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -25,7 +25,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_chunked = {
     .name = "chunked",
     .doc = "chunk by chunk of every block, one message at a time",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"chunk", 65536, 1, 1 << 30, "bytes of a chunk"},
                {"order", 0, 0, 2, "of peers: by distance, shuffled, by exclusive or",

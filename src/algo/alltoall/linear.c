@@ -9,7 +9,7 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -23,7 +23,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_linear = {
     .name = "linear",
     .doc = "every rank sends straight to every other, several at a time",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"window", 32, 1, 1 << 20, "messages in flight"}},
 };

@@ -11,7 +11,7 @@
 
 #include "algo/pattern/linear.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -25,6 +25,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_alltoall_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after, receive from the one k before",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

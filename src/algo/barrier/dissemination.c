@@ -7,7 +7,7 @@
  * Program. 17 (1988). */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -27,6 +27,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_dissemination = {
     .name = "dissemination",
     .doc = "tell the rank 2^k after, hear from the one 2^k before",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -8,7 +8,7 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -29,6 +29,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_barrier_tree = {
     .name = "tree",
     .doc = "tell the root of a binomial tree, then hear from it",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

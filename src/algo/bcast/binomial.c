@@ -9,7 +9,7 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -23,6 +23,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_binomial = {
     .name = "binomial",
     .doc = "a binomial tree from the root",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -8,7 +8,7 @@
 
 #include "algo/pattern/blocks.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -33,7 +33,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_chain = {
     .name = "chain",
     .doc = "from rank to rank, in segments that follow each other",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .params = {{"segment", 65536, 1, 1 << 30, "bytes of a segment"}},
 };

@@ -4,7 +4,7 @@
  *   messages p-1 from the root   bytes sent n(p-1) by the root   scratch 0 */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -22,6 +22,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_linear = {
     .name = "linear",
     .doc = "the root sends to every rank",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -11,7 +11,7 @@
 #include "algo/pattern/blocks.h"
 #include "algo/pattern/tree.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -50,6 +50,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_bcast_scatter_allgather = {
     .name = "scatter_allgather",
     .doc = "binomial scatter of p parts, then ring allgather",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -6,7 +6,7 @@
  * Fewest messages, in p-1 rounds. */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -33,6 +33,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_exscan_linear = {
     .name = "linear",
     .doc = "from rank to rank",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -13,7 +13,7 @@
 
 #include "algo/pattern/tree_blocks.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -27,7 +27,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_gather_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
     .shares_counts = true,
 };

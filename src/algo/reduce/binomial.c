@@ -10,7 +10,7 @@
 
 #include "algo/pattern/tree.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -35,6 +35,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_binomial = {
     .name = "binomial",
     .doc = "a binomial tree to the root",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

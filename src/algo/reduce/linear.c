@@ -7,7 +7,7 @@
  * From the last rank to the first, so that what comes is the left operand. */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -41,6 +41,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_linear = {
     .name = "linear",
     .doc = "every rank sends to the root, which reduces in the order of ranks",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

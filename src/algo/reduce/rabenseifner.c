@@ -10,7 +10,7 @@
 
 #include "algo/pattern/cube.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     const bool can = q->commutative || q->root == q->size - 1;
     return can ? NULL : "needs a commutative operation or the last rank as root";
@@ -44,6 +44,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_rabenseifner = {
     .name = "rabenseifner",
     .doc = "recursive halving, then a binomial gather of the parts",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

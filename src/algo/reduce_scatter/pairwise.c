@@ -10,7 +10,7 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -24,6 +24,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_pairwise = {
     .name = "pairwise",
     .doc = "in round k, send to the rank k after its block",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -12,7 +12,7 @@
 
 #include "algo/pattern/reduce_scatter.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     return q->commutative ? NULL : "needs a commutative operation";
 }
@@ -25,6 +25,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_ring = {
     .name = "ring",
     .doc = "a partial sum of every block goes round to its owner",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };

@@ -7,7 +7,7 @@
  * W. D. Hillis, G. L. Steele: Data parallel algorithms, Commun. ACM 29 (1986). */
 #include "algo/algo.h"
 
-static const char *usable(const cco_problem *q)
+static const char *refuses(const cco_problem *q)
 {
     (void)q;
     return NULL;
@@ -33,6 +33,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_scan_recursive_doubling = {
     .name = "recursive_doubling",
     .doc = "in round k, add the partial sum of the rank 2^k before",
-    .usable = usable,
+    .refuses = refuses,
     .build = build,
 };
