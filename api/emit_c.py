@@ -58,8 +58,10 @@ def name_list(table: list[Collective]) -> str:
     )
 
 
-def _call_literal(coll: Collective, form: Form) -> str:
+def _call_literal(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     fields = [f".coll = {coll.enum}"]
+    if by != "CCO_BY_CRESTA":  # which is 0
+        fields.append(f".by = {by}")
     if form.large:
         fields.append(".large = true")
     for arg in coll.args:
@@ -67,22 +69,29 @@ def _call_literal(coll: Collective, form: Form) -> str:
     return "&(cco_call){" + ", ".join(fields) + "}"
 
 
-def _entry(coll: Collective, form: Form) -> str:
+def _plain(coll: Collective, form: Form, by: str) -> str:
+    """The call as it came, to the MPI or a tool behind us (native/natives.h)."""
+    name, given = form.name(coll.name), ", ".join(c_names(coll, form))
+    return f"return cco_native[{by}].{name}({given});"
+
+
+def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
+    """The entry under our name; with CCO_BY_MPI that under the MPI's."""
     blocking = form.mode == "blocking"
+    public = _public(coll, form) if by == "CCO_BY_CRESTA" else _mpi(coll, form, "MPI")
     enter = f"cco_enter(comm, {coll.enum})" if blocking else "cco_enter_start(comm)"
-    plain = f"return {_mpi(coll, form, 'PMPI')}({', '.join(c_names(coll, form))});"
-    literal = _call_literal(coll, form)
+    literal = _call_literal(coll, form, by)
     if blocking:
         run = f"return cco_dispatch(state, {literal});"
     else:
         info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
         run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"
     return (
-        _signature(_public(coll, form), coll, form, "")
+        _signature(public, coll, form, "")
         + "{\n"
         + f"    cco_comm *state = {enter};\n"
         + "    if (state == NULL)\n"
-        + wrap(plain, " " * 12, first=" " * 8)
+        + wrap(_plain(coll, form, by), " " * 12, first=" " * 8)
         + "\n"
         + wrap(run, " " * 8, first="    ")
         + "\n}\n"
@@ -92,7 +101,7 @@ def _entry(coll: Collective, form: Form) -> str:
 def entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
-        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "core/mpi_compat.h"\n\n'
+        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "native/natives.h"\n\n'
         + _each(table, _entry)
     )
 
@@ -101,10 +110,9 @@ def _split_entry(coll: Collective, form: Form) -> str:
     """Arrays must be copied; other calls may go straight to the MPI."""
     text = _signature(_public(coll, form), coll, form, "") + "{\n"
     if not coll.has_arrays():
-        native = _mpi(coll, Form("nonblocking", form.large), "PMPI")
-        plain = f"return {native}({', '.join(c_names(coll, form))});"
+        native = Form("nonblocking", form.large)
         text += "    if (cco_begin_is_plain())\n"
-        text += wrap(plain, " " * 12, first=" " * 8) + "\n"
+        text += wrap(_plain(coll, native, "CCO_BY_CRESTA"), " " * 12, first=" " * 8) + "\n"
     run = f"return cco_begin({_call_literal(coll, form)}, request);"
     return text + wrap(run, " " * 8, first="    ") + "\n}\n"
 
@@ -112,7 +120,7 @@ def _split_entry(coll: Collective, form: Form) -> str:
 def split_entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x_begin: straight to the MPI, or with what must outlive the call. */\n"
-        '#include "api/split.h"\n#include "core/mpi_compat.h"\n\n'
+        '#include "api/split.h"\n#include "native/natives.h"\n\n'
         + _each(table, _split_entry, SPLIT_FORMS)
     )
 
@@ -130,7 +138,7 @@ def _member(arg, field: str, large: bool) -> str:
 def _case(coll: Collective, form: Form) -> str:
     members = [_member(a, a.fields[-1], form.large) for a in coll.args]
     members += [name for _, name in form.extra]
-    call = f"return {_mpi(coll, form, 'PMPI')}({', '.join(members)});"
+    call = f"return to->{form.name(coll.name)}({', '.join(members)});"
     return f"    case {coll.enum}:\n" + wrap(call, " " * 12, first=" " * 8) + "\n"
 
 
@@ -138,8 +146,9 @@ def _native_function(table: list[Collective], form: Form) -> str:
     extra = "".join(f", {kind}{name}" for kind, name in form.extra)
     size = "_large" if form.large else ""
     cases = "".join(_case(c, form) for c in table if form.exists(c))
+    head = f"static int {form.mode}{size}(const cco_natives *to, const cco_call *c{extra})"
     body = (
-        f"static int {form.mode}{size}(const cco_call *c{extra})\n"
+        wrap(head) + "\n"
         f"{{\n    switch (c->coll) {{\n{cases}"
         "    default:\n        return MPI_ERR_UNSUPPORTED_OPERATION;\n    }\n}\n"
     )
@@ -153,13 +162,14 @@ def _native_front(mode: str) -> str:
     unused = "".join(f"    (void){name};\n" for _, name in form.extra)
     body = (
         "#if defined(CRESTA_HAVE_LARGE_COUNT)\n    if (c->large)\n"
-        f"        return {mode}_large(c{names});\n#endif\n"
-        f"    return {mode}(c{names});\n"
+        f"        return {mode}_large(to, c{names});\n#endif\n"
+        f"    return {mode}(to, c{names});\n"
     )
     if form.guard:
-        refuse = f"    (void)c;\n{unused}    return MPI_ERR_UNSUPPORTED_OPERATION;\n"
+        refuse = f"    (void)to, (void)c;\n{unused}    return MPI_ERR_UNSUPPORTED_OPERATION;\n"
         body = f"#if {form.guard}\n{body}#else\n{refuse}#endif\n"
-    return f"int cco_native_{mode}(const cco_call *c{extra})\n{{\n{body}}}\n"
+    head = f"int cco_native_{mode}(const cco_natives *to, const cco_call *c{extra})"
+    return f"{wrap(head)}\n{{\n{body}}}\n"
 
 
 def native_calls(table: list[Collective]) -> str:
@@ -167,30 +177,35 @@ def native_calls(table: list[Collective]) -> str:
     fronts = "\n".join(_native_front(mode) for mode in ("blocking", "nonblocking", "persistent"))
     return (
         "/* The MPI's own collectives, called with the arguments in a cco_call. */\n"
-        '#include "native/calls.h"\n\n#include "core/mpi_compat.h"\n\n' + functions + "\n" + fronts
+        '#include "native/calls.h"\n\n' + functions + "\n" + fronts
     )
 
 
 def _wrapper(coll: Collective, form: Form) -> str:
-    return (
-        _signature(_mpi(coll, form, "MPI"), coll, form, "")
-        + "{\n"
-        + wrap(
-            f"return {_public(coll, form)}({', '.join(c_names(coll, form))});",
-            " " * 8,
-            first="    ",
-        )
-        + "\n}\n"
-    )
+    return _entry(coll, form, "CCO_BY_MPI")
 
 
 def wrappers(table: list[Collective]) -> str:
     return (
         "/* Every collective of the MPI, under its own "
         "name: what makes the preload library work. */\n"
-        '#include "crestacoll.h"\n\n#include "core/mpi_compat.h"\n\n'
+        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "native/natives.h"\n\n'
         '#pragma GCC visibility push(default)\n\n'
         + _each(table, _wrapper)
+    )
+
+
+def _native(coll: Collective, form: Form) -> str:
+    own, theirs = _mpi(coll, form, "PMPI"), _mpi(coll, form, "MPI")
+    parameters, given = ", ".join(c_parameters(coll, form)), ", ".join(c_names(coll, form))
+    row = f"CCO_NATIVE({form.name(coll.name)}, {own}, {theirs}, ({parameters}), ({given}))"
+    return wrap(row, "    ") + "\n"
+
+
+def natives(table: list[Collective]) -> str:
+    return (
+        "/* CCO_NATIVE(name without prefix, the MPI's own name, that for programs and tools,\n"
+        " * (parameters), (arguments)) */\n" + _each(table, _native)
     )
 
 

@@ -28,6 +28,7 @@ OUTPUTS = {
     "src/api/entries.c": emit_c.entries,
     "src/api/entries_split.c": emit_c.split_entries,
     "src/native/calls.c": emit_c.native_calls,
+    "src/native/natives.inc": emit_c.natives,
     "src/interpose/wrappers.c": emit_c.wrappers,
     "tests/api/mpi_h_check.c": emit_c.header_check,
     "fortran/entries_address.h": emit_fortran.address_prototypes,

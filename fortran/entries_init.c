@@ -3,6 +3,7 @@
  * MPI_Pcontrol where they do not pass the C names. */
 #include "api/progress.h"
 #include "api/process.h"
+#include "core/next.h"
 #include "handles.h"
 
 #pragma GCC visibility push(default)
@@ -56,17 +57,25 @@ void MPI_PCONTROL(MPI_Fint *level) __attribute__((alias("mpi_pcontrol_")));
 #else
 
 /* MPICH's mpif.h and `use mpi` call the C names; its mpi_f08 does not.  It has a profiling layer of
- * its own, which is absent in a C program (hence weak). */
+ * its own, which is absent in a C program (hence weak) and calls PMPI_x.  A tool that gets to see
+ * collectives, which come to its C functions from here, must have seen MPI_Init before. */
 void pmpir_init_f08_(MPI_Fint *ierror) __attribute__((weak));
 void pmpir_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
     __attribute__((weak));
 void pmpir_finalize_f08_(MPI_Fint *ierror) __attribute__((weak));
 void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
+static bool tool_has(const char *name)
+{
+    return cco_first_tool(name, true) != NULL;
+}
+
 void mpi_init_f08_(MPI_Fint *ierror)
 {
     MPI_Fint rc = MPI_SUCCESS, level = cco_progress_thread_level(MPI_THREAD_SINGLE), provided;
-    if (level > MPI_THREAD_SINGLE)
+    if (tool_has("MPI_Init"))
+        rc = MPI_Init(NULL, NULL);
+    else if (level > MPI_THREAD_SINGLE)
         pmpir_init_thread_f08_(&level, &provided, &rc);
     else
         pmpir_init_f08_(&rc);
@@ -78,7 +87,10 @@ void mpi_init_f08_(MPI_Fint *ierror)
 void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
     MPI_Fint rc = MPI_SUCCESS, level = cco_progress_thread_level(*required);
-    pmpir_init_thread_f08_(&level, provided, &rc);
+    if (tool_has("MPI_Init_thread"))
+        rc = MPI_Init_thread(NULL, NULL, *required, provided);
+    else
+        pmpir_init_thread_f08_(&level, provided, &rc);
     if (rc == MPI_SUCCESS)
         cco_process_begin();
     cco_f_return(ierror, rc);
@@ -88,14 +100,20 @@ void mpi_finalize_f08_(MPI_Fint *ierror)
 {
     MPI_Fint rc = MPI_SUCCESS;
     cco_progress_end();
-    pmpir_finalize_f08_(&rc);
+    if (tool_has("MPI_Finalize"))
+        rc = MPI_Finalize();
+    else
+        pmpir_finalize_f08_(&rc);
     cco_f_return(ierror, rc);
 }
 
 void mpi_pcontrol_f08_(MPI_Fint *level)
 {
     cco_process_control(*level);
-    pmpir_pcontrol_f08_(level);
+    if (tool_has("MPI_Pcontrol"))
+        MPI_Pcontrol(*level);
+    else
+        pmpir_pcontrol_f08_(level);
 }
 
 #endif

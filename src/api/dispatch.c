@@ -99,10 +99,12 @@ cco_comm *cco_prepare(MPI_Comm comm)
     return state;
 }
 
+cco_comm cco_from_below = {.inter = true};
+
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 {
     if (cco_guarded())
-        return NULL;
+        return &cco_from_below;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     cco_comm *state = cco_comm_find(comm);
@@ -118,8 +120,12 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
 {
-    if (cco_guarded() || !(cco_recording || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
-                           cco_progress_thread_runs_no_ops()))
+    if (cco_guarded())
+        return &cco_from_below;
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_natives_look_up();
+    if (!(cco_recording || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
+          cco_progress_thread_runs_no_ops()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -184,8 +190,10 @@ static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, 
  * roles. */
 static int run_inter(cco_comm *state, const cco_call *call)
 {
+    if (state == &cco_from_below)
+        return cco_native_blocking(&cco_native[CCO_BY_US], call);
     const uint64_t start = cco_ticks();
-    const int rc = cco_native_blocking(call);
+    const int rc = cco_native_blocking(cco_natives_for(call), call);
     count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, cco_ticks() - start);
     return rc;
 }
@@ -228,7 +236,7 @@ uint64_t cco_start_clock(const cco_comm *state)
 
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request)
 {
-    return cco_native_nonblocking(call, request);
+    return cco_native_nonblocking(cco_natives_for(call), call, request);
 }
 
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start)

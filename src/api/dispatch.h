@@ -6,6 +6,10 @@
 #include "api/process.h"
 #include "core/comm.h"
 
+/* In place of the state of a communicator: the call comes from a library below us, and is none of
+ * the program's. */
+extern cco_comm cco_from_below;
+
 /* The paths of every call that something was asked for; see cco_enter and cco_enter_start. */
 cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll);
 cco_comm *cco_enter_start_active(MPI_Comm comm);

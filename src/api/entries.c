@@ -3,13 +3,13 @@
 /* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */
 #include "api/dispatch.h"
 #include "api/split.h"
-#include "core/mpi_compat.h"
+#include "native/natives.h"
 
 int CRESTA_Barrier(MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
-        return PMPI_Barrier(comm);
+        return cco_native[CCO_BY_CRESTA].Barrier(comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .comm = comm});
 }
 
@@ -17,7 +17,7 @@ int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_C
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return PMPI_Bcast(buffer, count, datatype, root, comm);
+        return cco_native[CCO_BY_CRESTA].Bcast(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .root = root, .comm = comm});
@@ -28,7 +28,8 @@ int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return PMPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+        return cco_native[CCO_BY_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
@@ -39,8 +40,8 @@ int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return PMPI_Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            root, comm);
+        return cco_native[CCO_BY_CRESTA].Gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
@@ -51,7 +52,8 @@ int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return PMPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+        return cco_native[CCO_BY_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
@@ -63,8 +65,8 @@ int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displ
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return PMPI_Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-            root, comm);
+        return cco_native[CCO_BY_CRESTA].Scatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
@@ -75,7 +77,7 @@ int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return PMPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm});
@@ -86,7 +88,8 @@ int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
@@ -97,8 +100,8 @@ int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return PMPI_Allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            comm);
+        return cco_native[CCO_BY_CRESTA].Allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
@@ -109,7 +112,7 @@ int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -120,7 +123,8 @@ int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcoun
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+            comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
@@ -131,7 +135,8 @@ int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcoun
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+            op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
@@ -142,7 +147,8 @@ int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
@@ -154,8 +160,8 @@ int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdis
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-            recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
@@ -167,8 +173,8 @@ int CRESTA_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdis
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-            recvtypes, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+            recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
@@ -179,7 +185,7 @@ int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return PMPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm});
@@ -190,7 +196,7 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return PMPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -200,7 +206,7 @@ int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ibarrier(comm, request);
+        return cco_native[CCO_BY_CRESTA].Ibarrier(comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BARRIER, .comm = comm},
         MPI_INFO_NULL, request);
 }
@@ -210,7 +216,7 @@ int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ibcast(buffer, count, datatype, root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ibcast(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -221,8 +227,8 @@ int CRESTA_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -234,8 +240,8 @@ int CRESTA_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
+            displs, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -247,8 +253,8 @@ int CRESTA_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -260,8 +266,8 @@ int CRESTA_Iscatterv(const void *sendbuf, const int sendcounts[], const int disp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-            root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -273,7 +279,8 @@ int CRESTA_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, MPI_INFO_NULL, request);
@@ -284,8 +291,8 @@ int CRESTA_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Iallgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -297,8 +304,8 @@ int CRESTA_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            comm, request);
+        return cco_native[CCO_BY_CRESTA].Iallgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -309,7 +316,8 @@ int CRESTA_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -320,7 +328,8 @@ int CRESTA_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op,
+            comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -331,7 +340,8 @@ int CRESTA_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcou
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -342,8 +352,8 @@ int CRESTA_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -355,8 +365,8 @@ int CRESTA_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdi
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
-            recvtype, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+            recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm},
@@ -369,8 +379,8 @@ int CRESTA_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdi
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-            rdispls, recvtypes, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm},
@@ -382,7 +392,8 @@ int CRESTA_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype dat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -393,7 +404,8 @@ int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -404,7 +416,7 @@ int CRESTA_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Barrier_init)(comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Barrier_init(comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BARRIER, .comm = comm}, info,
         request);
 }
@@ -414,7 +426,8 @@ int CRESTA_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Bcast_init)(buffer, count, datatype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Bcast_init(buffer, count, datatype, root, comm, info,
+            request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm}, info, request);
@@ -426,8 +439,8 @@ int CRESTA_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Gather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Gather_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -439,8 +452,8 @@ int CRESTA_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Gatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Gatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -452,8 +465,8 @@ int CRESTA_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scatter_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Scatter_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -465,8 +478,8 @@ int CRESTA_Scatterv_init(const void *sendbuf, const int sendcounts[], const int 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scatterv_init)(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Scatterv_init(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -477,8 +490,8 @@ int CRESTA_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_init)(sendbuf, recvbuf, count, datatype, op, root, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Reduce_init(sendbuf, recvbuf, count, datatype, op, root,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, info, request);
@@ -489,8 +502,8 @@ int CRESTA_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendt
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allgather_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, info, request);
@@ -502,8 +515,8 @@ int CRESTA_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allgatherv_init)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Allgatherv_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm}, info, request);
@@ -514,8 +527,8 @@ int CRESTA_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Dat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allreduce_init)(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -526,8 +539,8 @@ int CRESTA_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int rec
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_scatter_init)(sendbuf, recvbuf, recvcounts, datatype, op, comm,
-            info, request);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_init(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -538,8 +551,8 @@ int CRESTA_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int rec
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_scatter_block_init)(sendbuf, recvbuf, recvcount, datatype, op,
-            comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_init(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -550,8 +563,8 @@ int CRESTA_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoall_init)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, info, request);
@@ -563,8 +576,8 @@ int CRESTA_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoallv_init)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoallv_init(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, info,
@@ -577,8 +590,8 @@ int CRESTA_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoallw_init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm},
@@ -590,7 +603,8 @@ int CRESTA_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scan_init)(sendbuf, recvbuf, count, datatype, op, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Scan_init(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -601,8 +615,8 @@ int CRESTA_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Exscan_init)(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Exscan_init(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -614,7 +628,7 @@ int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int roo
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
-        return PMPI_Bcast_c(buffer, count, datatype, root, comm);
+        return cco_native[CCO_BY_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm});
@@ -625,8 +639,8 @@ int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
-        return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-            comm);
+        return cco_native[CCO_BY_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
@@ -638,8 +652,8 @@ int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter(comm, CCO_GATHERV);
     if (state == NULL)
-        return PMPI_Gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            root, comm);
+        return cco_native[CCO_BY_CRESTA].Gatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHERV, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
@@ -650,8 +664,8 @@ int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
-        return PMPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-            comm);
+        return cco_native[CCO_BY_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm});
@@ -663,8 +677,8 @@ int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTERV);
     if (state == NULL)
-        return PMPI_Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-            root, comm);
+        return cco_native[CCO_BY_CRESTA].Scatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTERV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
@@ -675,7 +689,8 @@ int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
-        return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm});
@@ -686,7 +701,8 @@ int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
-        return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
@@ -698,8 +714,8 @@ int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHERV);
     if (state == NULL)
-        return PMPI_Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-            recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
@@ -710,7 +726,7 @@ int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
-        return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -721,7 +737,8 @@ int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count 
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER);
     if (state == NULL)
-        return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -732,7 +749,8 @@ int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
-        return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -743,7 +761,8 @@ int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
-        return PMPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm});
@@ -755,8 +774,8 @@ int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLV);
     if (state == NULL)
-        return PMPI_Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-            rdispls, recvtype, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLV, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
@@ -768,8 +787,8 @@ int CRESTA_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALLW);
     if (state == NULL)
-        return PMPI_Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-            rdispls, recvtypes, comm);
+        return cco_native[CCO_BY_CRESTA].Alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALLW, .large = true, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
@@ -780,7 +799,7 @@ int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
-        return PMPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -791,7 +810,7 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
-        return PMPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+        return cco_native[CCO_BY_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm});
@@ -804,7 +823,7 @@ int CRESTA_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int ro
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ibcast_c(buffer, count, datatype, root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ibcast_c(buffer, count, datatype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_BCAST, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -816,8 +835,8 @@ int CRESTA_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-            comm, request);
+        return cco_native[CCO_BY_CRESTA].Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -830,8 +849,8 @@ int CRESTA_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
-            root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Igatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_GATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
@@ -844,8 +863,8 @@ int CRESTA_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
-            comm, request);
+        return cco_native[CCO_BY_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, MPI_INFO_NULL,
@@ -858,8 +877,8 @@ int CRESTA_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
-            root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCATTERV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
@@ -871,7 +890,8 @@ int CRESTA_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm},
@@ -883,8 +903,8 @@ int CRESTA_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -896,8 +916,8 @@ int CRESTA_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
-            recvtype, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm},
@@ -909,7 +929,8 @@ int CRESTA_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLREDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
@@ -921,7 +942,8 @@ int CRESTA_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype,
+            op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
@@ -932,8 +954,8 @@ int CRESTA_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
@@ -945,8 +967,8 @@ int CRESTA_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
-            request);
+        return cco_native[CCO_BY_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALL, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
@@ -958,8 +980,8 @@ int CRESTA_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
-            rdispls, recvtype, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
@@ -972,8 +994,8 @@ int CRESTA_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-            rdispls, recvtypes, comm, request);
+        return cco_native[CCO_BY_CRESTA].Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_ALLTOALLW, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
@@ -985,7 +1007,8 @@ int CRESTA_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_SCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
@@ -997,7 +1020,8 @@ int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return PMPI_Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+        return cco_native[CCO_BY_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
+            request);
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
@@ -1011,7 +1035,8 @@ int CRESTA_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, in
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Bcast_init_c)(buffer, count, datatype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Bcast_init_c(buffer, count, datatype, root, comm, info,
+            request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_BCAST, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm}, info, request);
@@ -1023,8 +1048,8 @@ int CRESTA_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Gather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Gather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -1036,8 +1061,8 @@ int CRESTA_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Gatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Gatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_GATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .root = root,
@@ -1050,8 +1075,8 @@ int CRESTA_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scatter_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Scatter_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm}, info, request);
@@ -1063,8 +1088,8 @@ int CRESTA_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scatterv_init_c)(sendbuf, sendcounts, displs, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Scatterv_init_c(sendbuf, sendcounts, displs, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCATTERV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = displs, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .root = root,
@@ -1076,8 +1101,8 @@ int CRESTA_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_init_c)(sendbuf, recvbuf, count, datatype, op, root, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Reduce_init_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm}, info,
@@ -1090,8 +1115,8 @@ int CRESTA_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allgather_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Allgather_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHER, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
@@ -1103,8 +1128,8 @@ int CRESTA_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allgatherv_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcounts,
-            displs, recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Allgatherv_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLGATHERV, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm}, info,
@@ -1116,8 +1141,8 @@ int CRESTA_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Allreduce_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Allreduce_init_c(sendbuf, recvbuf, count, datatype, op,
+            comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLREDUCE, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1128,8 +1153,8 @@ int CRESTA_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_C
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_scatter_init_c)(sendbuf, recvbuf, recvcounts, datatype, op,
-            comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_init_c(sendbuf, recvbuf, recvcounts,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcounts = recvcounts, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1140,8 +1165,8 @@ int CRESTA_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_C
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Reduce_scatter_block_init_c)(sendbuf, recvbuf, recvcount, datatype, op,
-            comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1153,8 +1178,8 @@ int CRESTA_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoall_init_c)(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoall_init_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALL, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
@@ -1167,8 +1192,8 @@ int CRESTA_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoallv_init_c)(sendbuf, sendcounts, sdispls, sendtype, recvbuf,
-            recvcounts, rdispls, recvtype, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoallv_init_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLV, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
@@ -1182,8 +1207,8 @@ int CRESTA_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Alltoallw_init_c)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
-            recvcounts, rdispls, recvtypes, comm, info, request);
+        return cco_native[CCO_BY_CRESTA].Alltoallw_init_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_ALLTOALLW, .large = true,
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
@@ -1195,8 +1220,8 @@ int CRESTA_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Scan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Scan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_SCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
@@ -1207,8 +1232,8 @@ int CRESTA_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
 {
     cco_comm *state = cco_enter_start(comm);
     if (state == NULL)
-        return CCO_PMPI_INIT(Exscan_init_c)(sendbuf, recvbuf, count, datatype, op, comm, info,
-            request);
+        return cco_native[CCO_BY_CRESTA].Exscan_init_c(sendbuf, recvbuf, count, datatype, op, comm,
+            info, request);
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);

@@ -26,6 +26,7 @@
 #include "tune/agree.h"
 #include "tune/presence.h"
 #include "model/registry.h"
+#include "native/natives.h"
 #include "tune/choose.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
@@ -215,6 +216,7 @@ static void begin_here(void)
 {
     if (cco_process_phase != CCO_UNREAD)
         return;
+    cco_natives_look_up();
     read_environment();
     start_moving();
 }

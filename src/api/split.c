@@ -9,6 +9,7 @@
 #include "api/dispatch.h"
 #include "api/report.h"
 #include "core/facts.h"
+#include "core/next.h"
 #include "core/pause.h"
 #include "core/wait.h"
 #include "native/calls.h"
@@ -110,11 +111,16 @@ static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
+    const bool below = state == &cco_from_below;
+    const cco_natives *to = below ? &cco_native[CCO_BY_US] : cco_natives_for(call);
+    if (below)
+        return mode == CCO_PERSISTENT ? cco_native_persistent(to, call, info, request)
+                                      : cco_native_nonblocking(to, call, request);
     const uint64_t start = cco_start_clock(state);
     const bool holds = cco_pending_hold(call); /* a persistent one for good */
     int rc;
     if (mode == CCO_PERSISTENT)
-        rc = cco_native_persistent(call, info, request);
+        rc = cco_native_persistent(to, call, info, request);
     else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
         rc = cco_start_nonblocking(call, request);
     if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
@@ -195,12 +201,23 @@ bool cco_all_complete(int count, const MPI_Request requests[], int *at)
     return over;
 }
 
+/* A tool has seen the MPI's own calls that began, and gets to see their end.  (A tool before us
+ * sees no call of ours; so it is the first one in the process.) */
+static int wait_all(int count, MPI_Request requests[])
+{
+    static cco_function found;
+    const __typeof__(&PMPI_Waitall) tool = (__typeof__(&PMPI_Waitall))cco_first("MPI_Waitall",
+                                                                                &found);
+    return tool != NULL ? tool(count, requests, MPI_STATUSES_IGNORE)
+                        : PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+}
+
 /* All are over: the MPI has nothing to wait for, and tells errors. */
 static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
     cco_pending_note(&notes, cco_pending_any() ? count : 0, requests);
-    const int rc = PMPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
+    const int rc = wait_all(count, requests);
     cco_pending_settle(&notes, requests);
     return rc;
 }

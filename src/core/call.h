@@ -5,8 +5,18 @@
 
 #include "core/mpi_compat.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/collectives.h"
+
+/* Whose call it is, and by which name it came: that says whose definition of MPI_x a call of the
+ * MPI goes to (native/natives.h). */
+typedef enum cco_by {
+    CCO_BY_CRESTA, /* the program's, CRESTA_x, or the MPI's Fortran names */
+    CCO_BY_MPI,    /* the program's, MPI_x (the preload library) */
+    CCO_BY_US,     /* what crestacoll calls for itself */
+    CCO_BYS
+} cco_by;
 
 /* Only the members that the collective has are set.  Where it has a single buffer, count or type,
  * the send and the recv member both hold it.  Arrays of counts and displacements are int[], or
@@ -14,6 +24,7 @@
 typedef struct cco_call {
     cco_coll coll;
     bool large; /* a `_c` call */
+    uint8_t by; /* cco_by */
     int root;
     MPI_Op op;
     MPI_Comm comm;

@@ -4,10 +4,10 @@
  *
  * MPI_Finalize only ends the progress thread thread; the rest ends, and where it is passed by that
  * too, with an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
- * (api/next.h); one that has MPI_Init gets that, and the progress thread does without
+ * (core/next.h); one that has MPI_Init gets that, and the progress thread does without
  * MPI_THREAD_MULTIPLE. */
 #include "api/progress.h"
-#include "api/next.h"
+#include "core/next.h"
 #include "api/process.h"
 #include "core/mpi_compat.h"
 

@@ -5,8 +5,12 @@
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
  * Otherwise a wait is its test in a loop while anything of ours is under way: only the MPI knows
  * which of the requests are inactive, that these never end a wait, and what the statuses are.
- * (MPI_Waitall, for which those are over, looks at them instead: cco_all_complete says why.) */
-#include "api/next.h"
+ * (MPI_Waitall, for which those are over, looks at them instead: cco_all_complete says why.)
+ *
+ * A tool behind us sees every one of these calls once, but for an MPI_Waitany or MPI_Waitsome while
+ * anything of ours is under way: its wait cannot be a loop of tests.  MPI_Wait and MPI_Waitall only
+ * look until all are over, and the tool's call ends them; it does not see how long that took. */
+#include "core/next.h"
 #include "api/split.h"
 #include "core/pause.h"
 #include "progress/queue.h"
@@ -24,6 +28,15 @@
             rc = wait;                                                                             \
     } while (0)
 
+/* Looks until all requests are over, or until nothing of ours is under way; how many were over. */
+static int look(int count, const MPI_Request requests[])
+{
+    int at = 0;
+    for (int tries = CCO_PROGRESS_FIRST_TURN; at < count && cco_progress_turn(&tries);)
+        cco_all_complete(count, requests, &at);
+    return at;
+}
+
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     if (!cco_pending_any())
@@ -31,7 +44,12 @@ CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
     cco_notes notes;
     int rc, flag = 0;
     cco_pending_note(&notes, 1, request);
-    CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
+    if (CCO_TOOL("MPI_Wait", PMPI_Wait) != NULL) {
+        look(1, request);
+        rc = CCO_CALL_NEXT(Wait, (request, status));
+    } else {
+        CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
+    }
     cco_pending_settle(&notes, request);
     return rc;
 }
@@ -46,25 +64,27 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     cco_notes notes;
     cco_pending_note(&notes, 1, request);
     cco_queue_progress(true);
-    const int rc = PMPI_Test(request, flag, status);
+    const int rc = CCO_CALL_NEXT(Test, (request, flag, status));
     cco_pending_settle(&notes, request);
     return rc;
 }
 
 /* Open MPI 4 never returns, with MPI_THREAD_MULTIPLE, if one of the requests has failed before
- * (docs/mpi-defects.md), as it may have during the tests above. */
-static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses)
+ * (docs/mpi-defects.md), as it may have while others were looked at. */
+static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses, bool looked)
 {
+    const bool tool = CCO_TOOL("MPI_Waitall", PMPI_Waitall) != NULL;
 #if defined(OMPI_MAJOR_VERSION)
     int level = MPI_THREAD_SINGLE, rc = MPI_SUCCESS, done = 0;
     PMPI_Query_thread(&level);
-    if (level == MPI_THREAD_MULTIPLE) {
+    if (level == MPI_THREAD_MULTIPLE && (looked || !tool)) {
         for (int tries = 0; rc == MPI_SUCCESS && !done; cco_pause(&tries))
             rc = PMPI_Testall(count, requests, &done, statuses);
         return rc;
     }
 #endif
-    return PMPI_Waitall(count, requests, statuses);
+    (void)looked, (void)tool;
+    return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
 }
 
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
@@ -72,11 +92,9 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
     if (!cco_pending_any())
         return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
     cco_notes notes;
-    int at = 0;
     cco_pending_note(&notes, count, requests);
-    for (int tries = CCO_PROGRESS_FIRST_TURN; at < count && cco_progress_turn(&tries);)
-        cco_all_complete(count, requests, &at);
-    const int rc = wait_all(count, requests, statuses);
+    const int over = look(count, requests);
+    const int rc = wait_all(count, requests, statuses, over > 0);
     cco_pending_settle(&notes, requests);
     return rc;
 }
@@ -88,7 +106,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
     cco_queue_progress(true);
-    const int rc = PMPI_Testall(count, requests, flag, statuses);
+    const int rc = CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
     cco_pending_settle(&notes, requests);
     return rc;
 }
@@ -101,7 +119,7 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     int rc, flag = 0;
     cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testany(count, requests, index, &flag, status), flag,
-             PMPI_Waitany(count, requests, index, status));
+             CCO_CALL_NEXT(Waitany, (count, requests, index, status)));
     cco_pending_settle(&notes, requests);
     return rc;
 }
@@ -114,7 +132,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
     cco_queue_progress(true);
-    const int rc = PMPI_Testany(count, requests, index, flag, status);
+    const int rc = CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
     cco_pending_settle(&notes, requests);
     return rc;
 }
@@ -128,7 +146,7 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
     int rc;
     cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testsome(count, requests, done, indices, statuses), *done != 0,
-             PMPI_Waitsome(count, requests, done, indices, statuses));
+             CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses)));
     cco_pending_settle(&notes, requests);
     return rc;
 }
@@ -141,7 +159,7 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
     cco_queue_progress(true);
-    const int rc = PMPI_Testsome(count, requests, done, indices, statuses);
+    const int rc = CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
     cco_pending_settle(&notes, requests);
     return rc;
 }

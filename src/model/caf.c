@@ -114,7 +114,7 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(call);
+        return cco_native_blocking(cco_natives_for(call), call);
     own *o = own_of(state);
     const long buffer = way->options[BUFFER];
     const bool dynamic = buffer == DYNAMIC ||

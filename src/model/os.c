@@ -179,7 +179,7 @@ static int kind_of(const cco_way *way)
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(call);
+        return cco_native_blocking(cco_natives_for(call), call);
     own *o = own_of(state);
     const int kind = kind_of(way);
     if (is_dynamic(o, way))

@@ -44,7 +44,7 @@ static own *own_of(cco_comm *state)
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(call);
+        return cco_native_blocking(cco_natives_for(call), call);
     own *o = own_of(state);
     const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */

@@ -184,7 +184,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (cco_cached_call_matches(&k->cached, 0, way, call))
         return run_again(state, o, k, call);
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(call);
+        return cco_native_blocking(cco_natives_for(call), call);
     if (way->algo == NULL)
         return run_new(o, k, state, way, call);
     return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)

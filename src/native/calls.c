@@ -3,119 +3,117 @@
 /* The MPI's own collectives, called with the arguments in a cco_call. */
 #include "native/calls.h"
 
-#include "core/mpi_compat.h"
-
-static int blocking(const cco_call *c)
+static int blocking(const cco_natives *to, const cco_call *c)
 {
     switch (c->coll) {
     case CCO_BARRIER:
-        return PMPI_Barrier(c->comm);
+        return to->Barrier(c->comm);
     case CCO_BCAST:
-        return PMPI_Bcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm);
+        return to->Bcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_GATHER:
-        return PMPI_Gather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
-            (int)c->recvcount, c->recvtype, c->root, c->comm);
+        return to->Gather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf, (int)c->recvcount,
+            c->recvtype, c->root, c->comm);
     case CCO_GATHERV:
-        return PMPI_Gatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Gatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm);
     case CCO_SCATTER:
-        return PMPI_Scatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Scatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_SCATTERV:
-        return PMPI_Scatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Scatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_REDUCE:
-        return PMPI_Reduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
+        return to->Reduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
             c->comm);
     case CCO_ALLGATHER:
-        return PMPI_Allgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Allgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm);
     case CCO_ALLGATHERV:
-        return PMPI_Allgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Allgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm);
     case CCO_ALLREDUCE:
-        return PMPI_Allreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
+        return to->Allreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
             c->comm);
     case CCO_REDUCE_SCATTER:
-        return PMPI_Reduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
+        return to->Reduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
             c->op, c->comm);
     case CCO_REDUCE_SCATTER_BLOCK:
-        return PMPI_Reduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
+        return to->Reduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
             c->op, c->comm);
     case CCO_ALLTOALL:
-        return PMPI_Alltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Alltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm);
     case CCO_ALLTOALLV:
-        return PMPI_Alltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Alltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtype, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
             c->recvtype, c->comm);
     case CCO_ALLTOALLW:
-        return PMPI_Alltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Alltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtypes, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
             c->recvtypes, c->comm);
     case CCO_SCAN:
-        return PMPI_Scan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
+        return to->Scan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
-        return PMPI_Exscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
+        return to->Exscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
 }
 
-static int nonblocking(const cco_call *c, MPI_Request *request)
+static int nonblocking(const cco_natives *to, const cco_call *c, MPI_Request *request)
 {
     switch (c->coll) {
     case CCO_BARRIER:
-        return PMPI_Ibarrier(c->comm, request);
+        return to->Ibarrier(c->comm, request);
     case CCO_BCAST:
-        return PMPI_Ibcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, request);
+        return to->Ibcast(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHER:
-        return PMPI_Igather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Igather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHERV:
-        return PMPI_Igatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Igatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm,
             request);
     case CCO_SCATTER:
-        return PMPI_Iscatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Iscatter(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_SCATTERV:
-        return PMPI_Iscatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Iscatterv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_REDUCE:
-        return PMPI_Ireduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
+        return to->Ireduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->root,
             c->comm, request);
     case CCO_ALLGATHER:
-        return PMPI_Iallgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Iallgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm, request);
     case CCO_ALLGATHERV:
-        return PMPI_Iallgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Iallgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm, request);
     case CCO_ALLREDUCE:
-        return PMPI_Iallreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
+        return to->Iallreduce(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
             c->comm, request);
     case CCO_REDUCE_SCATTER:
-        return PMPI_Ireduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
+        return to->Ireduce_scatter(c->sendbuf, c->recvbuf, (const int *)c->recvcounts, c->recvtype,
             c->op, c->comm, request);
     case CCO_REDUCE_SCATTER_BLOCK:
-        return PMPI_Ireduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
+        return to->Ireduce_scatter_block(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
             c->op, c->comm, request);
     case CCO_ALLTOALL:
-        return PMPI_Ialltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Ialltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm, request);
     case CCO_ALLTOALLV:
-        return PMPI_Ialltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Ialltoallv(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtype, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
             c->recvtype, c->comm, request);
     case CCO_ALLTOALLW:
-        return PMPI_Ialltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+        return to->Ialltoallw(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
             c->sendtypes, c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls,
             c->recvtypes, c->comm, request);
     case CCO_SCAN:
-        return PMPI_Iscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
+        return to->Iscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
             request);
     case CCO_EXSCAN:
-        return PMPI_Iexscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
+        return to->Iexscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
             request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -123,64 +121,64 @@ static int nonblocking(const cco_call *c, MPI_Request *request)
 }
 
 #if defined(CRESTA_HAVE_PERSISTENT)
-static int persistent(const cco_call *c, MPI_Info info, MPI_Request *request)
+static int persistent(const cco_natives *to, const cco_call *c, MPI_Info info, MPI_Request *request)
 {
     switch (c->coll) {
     case CCO_BARRIER:
-        return CCO_PMPI_INIT(Barrier_init)(c->comm, info, request);
+        return to->Barrier_init(c->comm, info, request);
     case CCO_BCAST:
-        return CCO_PMPI_INIT(Bcast_init)(c->recvbuf, (int)c->recvcount, c->recvtype, c->root,
-            c->comm, info, request);
+        return to->Bcast_init(c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, info,
+            request);
     case CCO_GATHER:
-        return CCO_PMPI_INIT(Gather_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Gather_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_GATHERV:
-        return CCO_PMPI_INIT(Gatherv_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Gatherv_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->root, c->comm,
             info, request);
     case CCO_SCATTER:
-        return CCO_PMPI_INIT(Scatter_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Scatter_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->root, c->comm, info, request);
     case CCO_SCATTERV:
-        return CCO_PMPI_INIT(Scatterv_init)(c->sendbuf, (const int *)c->sendcounts,
-            (const int *)c->senddispls, c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype,
-            c->root, c->comm, info, request);
+        return to->Scatterv_init(c->sendbuf, (const int *)c->sendcounts, (const int *)c->senddispls,
+            c->sendtype, c->recvbuf, (int)c->recvcount, c->recvtype, c->root, c->comm, info,
+            request);
     case CCO_REDUCE:
-        return CCO_PMPI_INIT(Reduce_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-            c->op, c->root, c->comm, info, request);
+        return to->Reduce_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
+            c->root, c->comm, info, request);
     case CCO_ALLGATHER:
-        return CCO_PMPI_INIT(Allgather_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Allgather_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLGATHERV:
-        return CCO_PMPI_INIT(Allgatherv_init)(c->sendbuf, (int)c->sendcount, c->sendtype,
-            c->recvbuf, (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype,
-            c->comm, info, request);
+        return to->Allgatherv_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm, info,
+            request);
     case CCO_ALLREDUCE:
-        return CCO_PMPI_INIT(Allreduce_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-            c->op, c->comm, info, request);
+        return to->Allreduce_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
+            c->comm, info, request);
     case CCO_REDUCE_SCATTER:
-        return CCO_PMPI_INIT(Reduce_scatter_init)(c->sendbuf, c->recvbuf,
-            (const int *)c->recvcounts, c->recvtype, c->op, c->comm, info, request);
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return CCO_PMPI_INIT(Reduce_scatter_block_init)(c->sendbuf, c->recvbuf, (int)c->recvcount,
+        return to->Reduce_scatter_init(c->sendbuf, c->recvbuf, (const int *)c->recvcounts,
             c->recvtype, c->op, c->comm, info, request);
+    case CCO_REDUCE_SCATTER_BLOCK:
+        return to->Reduce_scatter_block_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
+            c->op, c->comm, info, request);
     case CCO_ALLTOALL:
-        return CCO_PMPI_INIT(Alltoall_init)(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+        return to->Alltoall_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
             (int)c->recvcount, c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLV:
-        return CCO_PMPI_INIT(Alltoallv_init)(c->sendbuf, (const int *)c->sendcounts,
+        return to->Alltoallv_init(c->sendbuf, (const int *)c->sendcounts,
             (const int *)c->senddispls, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
             (const int *)c->recvdispls, c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLW:
-        return CCO_PMPI_INIT(Alltoallw_init)(c->sendbuf, (const int *)c->sendcounts,
+        return to->Alltoallw_init(c->sendbuf, (const int *)c->sendcounts,
             (const int *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
             (const int *)c->recvdispls, c->recvtypes, c->comm, info, request);
     case CCO_SCAN:
-        return CCO_PMPI_INIT(Scan_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-            c->op, c->comm, info, request);
+        return to->Scan_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
+            info, request);
     case CCO_EXSCAN:
-        return CCO_PMPI_INIT(Exscan_init)(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype,
-            c->op, c->comm, info, request);
+        return to->Exscan_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
+            c->comm, info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -188,60 +186,60 @@ static int persistent(const cco_call *c, MPI_Info info, MPI_Request *request)
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-static int blocking_large(const cco_call *c)
+static int blocking_large(const cco_natives *to, const cco_call *c)
 {
     switch (c->coll) {
     case CCO_BCAST:
-        return PMPI_Bcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm);
+        return to->Bcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm);
     case CCO_GATHER:
-        return PMPI_Gather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Gather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->root, c->comm);
     case CCO_GATHERV:
-        return PMPI_Gatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Gatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
             c->comm);
     case CCO_SCATTER:
-        return PMPI_Scatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Scatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->root, c->comm);
     case CCO_SCATTERV:
-        return PMPI_Scatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Scatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
             c->root, c->comm);
     case CCO_REDUCE:
-        return PMPI_Reduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
+        return to->Reduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
             c->comm);
     case CCO_ALLGATHER:
-        return PMPI_Allgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Allgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->comm);
     case CCO_ALLGATHERV:
-        return PMPI_Allgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Allgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
             c->comm);
     case CCO_ALLREDUCE:
-        return PMPI_Allreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
+        return to->Allreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_REDUCE_SCATTER:
-        return PMPI_Reduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
+        return to->Reduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
             c->recvtype, c->op, c->comm);
     case CCO_REDUCE_SCATTER_BLOCK:
-        return PMPI_Reduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
+        return to->Reduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
             c->comm);
     case CCO_ALLTOALL:
-        return PMPI_Alltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Alltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->comm);
     case CCO_ALLTOALLV:
-        return PMPI_Alltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Alltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
             c->comm);
     case CCO_ALLTOALLW:
-        return PMPI_Alltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Alltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
             c->comm);
     case CCO_SCAN:
-        return PMPI_Scan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
+        return to->Scan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
-        return PMPI_Exscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
+        return to->Exscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -249,62 +247,62 @@ static int blocking_large(const cco_call *c)
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-static int nonblocking_large(const cco_call *c, MPI_Request *request)
+static int nonblocking_large(const cco_natives *to, const cco_call *c, MPI_Request *request)
 {
     switch (c->coll) {
     case CCO_BCAST:
-        return PMPI_Ibcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm, request);
+        return to->Ibcast_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm, request);
     case CCO_GATHER:
-        return PMPI_Igather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Igather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->root, c->comm, request);
     case CCO_GATHERV:
-        return PMPI_Igatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Igatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
             c->comm, request);
     case CCO_SCATTER:
-        return PMPI_Iscatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Iscatter_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->root, c->comm, request);
     case CCO_SCATTERV:
-        return PMPI_Iscatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Iscatterv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
             c->root, c->comm, request);
     case CCO_REDUCE:
-        return PMPI_Ireduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
+        return to->Ireduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
             c->comm, request);
     case CCO_ALLGATHER:
-        return PMPI_Iallgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Iallgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->comm, request);
     case CCO_ALLGATHERV:
-        return PMPI_Iallgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Iallgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
             request);
     case CCO_ALLREDUCE:
-        return PMPI_Iallreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
+        return to->Iallreduce_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
             request);
     case CCO_REDUCE_SCATTER:
-        return PMPI_Ireduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
+        return to->Ireduce_scatter_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
             c->recvtype, c->op, c->comm, request);
     case CCO_REDUCE_SCATTER_BLOCK:
-        return PMPI_Ireduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-            c->op, c->comm, request);
+        return to->Ireduce_scatter_block_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
+            c->comm, request);
     case CCO_ALLTOALL:
-        return PMPI_Ialltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+        return to->Ialltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
             c->recvtype, c->comm, request);
     case CCO_ALLTOALLV:
-        return PMPI_Ialltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Ialltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
             request);
     case CCO_ALLTOALLW:
-        return PMPI_Ialltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Ialltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
             c->comm, request);
     case CCO_SCAN:
-        return PMPI_Iscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
+        return to->Iscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
             request);
     case CCO_EXSCAN:
-        return PMPI_Iexscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
+        return to->Iexscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
             request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -313,98 +311,100 @@ static int nonblocking_large(const cco_call *c, MPI_Request *request)
 #endif
 
 #if defined(CRESTA_HAVE_PERSISTENT) && defined(CRESTA_HAVE_LARGE_COUNT)
-static int persistent_large(const cco_call *c, MPI_Info info, MPI_Request *request)
+static int persistent_large(const cco_natives *to, const cco_call *c, MPI_Info info,
+    MPI_Request *request)
 {
     switch (c->coll) {
     case CCO_BCAST:
-        return CCO_PMPI_INIT(Bcast_init_c)(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm,
-            info, request);
+        return to->Bcast_init_c(c->recvbuf, c->recvcount, c->recvtype, c->root, c->comm, info,
+            request);
     case CCO_GATHER:
-        return CCO_PMPI_INIT(Gather_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-            c->recvcount, c->recvtype, c->root, c->comm, info, request);
+        return to->Gather_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+            c->recvtype, c->root, c->comm, info, request);
     case CCO_GATHERV:
-        return CCO_PMPI_INIT(Gatherv_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Gatherv_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->root,
             c->comm, info, request);
     case CCO_SCATTER:
-        return CCO_PMPI_INIT(Scatter_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-            c->recvcount, c->recvtype, c->root, c->comm, info, request);
+        return to->Scatter_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+            c->recvtype, c->root, c->comm, info, request);
     case CCO_SCATTERV:
-        return CCO_PMPI_INIT(Scatterv_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Scatterv_init_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf, c->recvcount, c->recvtype,
             c->root, c->comm, info, request);
     case CCO_REDUCE:
-        return CCO_PMPI_INIT(Reduce_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-            c->op, c->root, c->comm, info, request);
+        return to->Reduce_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->root,
+            c->comm, info, request);
     case CCO_ALLGATHER:
-        return CCO_PMPI_INIT(Allgather_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-            c->recvcount, c->recvtype, c->comm, info, request);
+        return to->Allgather_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+            c->recvtype, c->comm, info, request);
     case CCO_ALLGATHERV:
-        return CCO_PMPI_INIT(Allgatherv_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+        return to->Allgatherv_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
             info, request);
     case CCO_ALLREDUCE:
-        return CCO_PMPI_INIT(Allreduce_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-            c->op, c->comm, info, request);
+        return to->Allreduce_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
+            c->comm, info, request);
     case CCO_REDUCE_SCATTER:
-        return CCO_PMPI_INIT(Reduce_scatter_init_c)(c->sendbuf, c->recvbuf,
-            (const MPI_Count *)c->recvcounts, c->recvtype, c->op, c->comm, info, request);
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return CCO_PMPI_INIT(Reduce_scatter_block_init_c)(c->sendbuf, c->recvbuf, c->recvcount,
+        return to->Reduce_scatter_init_c(c->sendbuf, c->recvbuf, (const MPI_Count *)c->recvcounts,
             c->recvtype, c->op, c->comm, info, request);
+    case CCO_REDUCE_SCATTER_BLOCK:
+        return to->Reduce_scatter_block_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
+            c->op, c->comm, info, request);
     case CCO_ALLTOALL:
-        return CCO_PMPI_INIT(Alltoall_init_c)(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
-            c->recvcount, c->recvtype, c->comm, info, request);
+        return to->Alltoall_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf, c->recvcount,
+            c->recvtype, c->comm, info, request);
     case CCO_ALLTOALLV:
-        return CCO_PMPI_INIT(Alltoallv_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Alltoallv_init_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
             info, request);
     case CCO_ALLTOALLW:
-        return CCO_PMPI_INIT(Alltoallw_init_c)(c->sendbuf, (const MPI_Count *)c->sendcounts,
+        return to->Alltoallw_init_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
             (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
             (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
             c->comm, info, request);
     case CCO_SCAN:
-        return CCO_PMPI_INIT(Scan_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op,
-            c->comm, info, request);
+        return to->Scan_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
+            info, request);
     case CCO_EXSCAN:
-        return CCO_PMPI_INIT(Exscan_init_c)(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype,
-            c->op, c->comm, info, request);
+        return to->Exscan_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
+            info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
 }
 #endif
 
-int cco_native_blocking(const cco_call *c)
+int cco_native_blocking(const cco_natives *to, const cco_call *c)
 {
 #if defined(CRESTA_HAVE_LARGE_COUNT)
     if (c->large)
-        return blocking_large(c);
+        return blocking_large(to, c);
 #endif
-    return blocking(c);
+    return blocking(to, c);
 }
 
-int cco_native_nonblocking(const cco_call *c, MPI_Request *request)
+int cco_native_nonblocking(const cco_natives *to, const cco_call *c, MPI_Request *request)
 {
 #if defined(CRESTA_HAVE_LARGE_COUNT)
     if (c->large)
-        return nonblocking_large(c, request);
+        return nonblocking_large(to, c, request);
 #endif
-    return nonblocking(c, request);
+    return nonblocking(to, c, request);
 }
 
-int cco_native_persistent(const cco_call *c, MPI_Info info, MPI_Request *request)
+int cco_native_persistent(const cco_natives *to, const cco_call *c, MPI_Info info,
+    MPI_Request *request)
 {
 #if defined(CRESTA_HAVE_PERSISTENT)
 #if defined(CRESTA_HAVE_LARGE_COUNT)
     if (c->large)
-        return persistent_large(c, info, request);
+        return persistent_large(to, c, info, request);
 #endif
-    return persistent(c, info, request);
+    return persistent(to, c, info, request);
 #else
-    (void)c;
+    (void)to, (void)c;
     (void)info;
     (void)request;
     return MPI_ERR_UNSUPPORTED_OPERATION;

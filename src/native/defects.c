@@ -118,5 +118,5 @@ int cco_blocking_instead(const cco_call *call, int size)
         ours.recvbuf = (char *)(uintptr_t)displaced(call, call->recvbuf, call->recvdispls);
         ours.senddispls = ours.recvdispls = &none;
     }
-    return cco_native_blocking(&ours);
+    return cco_native_blocking(cco_natives_for(&ours), &ours);
 }

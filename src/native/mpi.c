@@ -6,7 +6,7 @@
 static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     (void)state, (void)way;
-    return cco_native_blocking(call);
+    return cco_native_blocking(cco_natives_for(call), call);
 }
 
 const cco_model cco_model_mpi = {

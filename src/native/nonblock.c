@@ -14,7 +14,7 @@
 static int start_and_wait(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
-    const int rc = cco_native_nonblocking(call, &request);
+    const int rc = cco_native_nonblocking(&cco_native[CCO_BY_US], call, &request);
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
 }
 

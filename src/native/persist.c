@@ -22,7 +22,7 @@
 static int start_once(const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    int rc = cco_native_persistent(call, MPI_INFO_NULL, &request);
+    int rc = cco_native_persistent(&cco_native[CCO_BY_US], call, MPI_INFO_NULL, &request);
     /* MPICH 5 answers success, and makes no request, when a user's handler was told an error. */
     if (rc != MPI_SUCCESS || request == MPI_REQUEST_NULL)
         return rc;
@@ -91,7 +91,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call, state);
     if (wrong(call, state))
-        return cco_native_blocking(call);
+        return cco_native_blocking(cco_natives_for(call), call);
     cco_staged *kept = NULL;
     int rc = cco_staged_find(state, &key, &kept);
     if (rc == MPI_SUCCESS && kept == NULL)

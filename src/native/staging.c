@@ -129,7 +129,7 @@ static int make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key,
         .sendtype = key->type,
         .recvtype = key->type,
     };
-    return cco_native_persistent(&bound, MPI_INFO_NULL, &kept->request);
+    return cco_native_persistent(&cco_native[CCO_BY_US], &bound, MPI_INFO_NULL, &kept->request);
 }
 
 /* The place for a new one: a free one, or that of the least recently used. */

@@ -73,6 +73,17 @@ if(NOT CRESTA_SANITIZE) # which wants to be loaded first
   cresta_plain_program(told_plain told.c)
   cresta_test_program(told told.c)
   target_link_options(told PRIVATE -Wl,--no-as-needed)
+  # One that wraps all it can: tests/python/test_library_tool.py compares what it sees.
+  add_library(watcher SHARED watcher.c)
+  target_link_libraries(watcher PRIVATE MPI::MPI_C)
+  target_include_directories(watcher PRIVATE "${PROJECT_SOURCE_DIR}/src"
+                             "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+  cresta_plain_program(watched_plain ${call} watched.c)
+  cresta_test_program(watched ${call} watched.c)
+  # The same with the tool linked, behind the library.
+  cresta_test_program(watched_behind ${call} watched.c)
+  target_link_options(watched_behind PRIVATE -Wl,--no-as-needed)
+  target_link_libraries(watched_behind PRIVATE watcher)
   set(ours "$<TARGET_FILE:crestacoll_preload>")
   set(theirs "$<TARGET_FILE:textbook>")
   set(preloads "behind=${ours}:${theirs}" "before=${theirs}:${ours}" "linked=${theirs}"

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* next.c - see next.h. */
+#define _GNU_SOURCE
+#include "core/next.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "core/mpi_compat.h"
+
+/* What comes after the file that this copy is in: for another copy before it. */
+CCO_EXPORT void *cresta_next_definition(const char *name);
+void *cresta_next_definition(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+
+/* The same of the preload library, which alone has the MPI's collectives. */
+#if defined(CRESTA_PRELOAD)
+CCO_EXPORT void *cresta_preload_next_definition(const char *name);
+void *cresta_preload_next_definition(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
+#endif
+
+/* Where the file begins that an address is in; NULL if nobody knows. */
+static void *file_of(const void *address)
+{
+    Dl_info info;
+    return address != NULL && dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+}
+
+/* `found`, or what comes after it, if it is in the file of `copy`, a cresta_next_definition. */
+static void *past(void *found, void *copy, const char *name)
+{
+    void *(*of_copy)(const char *);
+    if (found == NULL || copy == NULL || file_of(found) != file_of(copy))
+        return found;
+    memcpy(&of_copy, &copy, sizeof of_copy);
+    return of_copy(name);
+}
+
+static void *own_definition(const char *name)
+{
+    char own[64] = "P";
+    strncat(own, name, sizeof own - 2);
+    return dlsym(RTLD_DEFAULT, own);
+}
+
+cco_function cco_own_definition(const char *name)
+{
+    cco_function function = NULL;
+    void *own = own_definition(name);
+    memcpy(&function, &own, sizeof function);
+    return function;
+}
+
+/* Most MPIs have one function by both names.  To ask for files takes a thousand times as long as
+ * to compare, and every name of a tool is looked up in MPI_Init. */
+static bool of_the_mpi(void *found, const char *name)
+{
+    void *own = own_definition(name);
+    return found == own || file_of(found) == file_of(own);
+}
+
+static cco_function tool(void *found, const char *name)
+{
+    cco_function function = NULL;
+    if (found != NULL && !of_the_mpi(found, name))
+        memcpy(&function, &found, sizeof function);
+    return function;
+}
+
+cco_function cco_next_tool(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (found == NULL || found == own_definition(name))
+        return NULL;
+    return tool(past(found, dlsym(RTLD_NEXT, "cresta_next_definition"), name), name);
+}
+
+/* In place of NULL, once it is known that there is none. */
+static void none(void) {}
+
+static const char here; /* in our file */
+
+/* In our file there is a tool too where both are linked into the program. */
+cco_function cco_first_tool(const char *name, bool ours)
+{
+    void *found = dlsym(RTLD_DEFAULT, name);
+    if (found == NULL || found == own_definition(name))
+        return NULL;
+    if (ours && file_of(found) == file_of(&here))
+        return cco_next_tool(name);
+    return tool(past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name), name);
+}
+
+static cco_function remember(cco_function now, cco_function *found)
+{
+    __atomic_store_n(found, now != NULL ? now : none, __ATOMIC_RELAXED);
+    return now;
+}
+
+cco_function cco_next(const char *name, cco_function *found)
+{
+    const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (now == NULL)
+        return remember(cco_next_tool(name), found);
+    return now != none ? now : NULL;
+}
+
+cco_function cco_first(const char *name, cco_function *found)
+{
+    const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (now == NULL)
+        return remember(cco_first_tool(name, true), found);
+    return now != none ? now : NULL;
+}
