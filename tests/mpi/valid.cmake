@@ -74,10 +74,13 @@ if(NOT CRESTA_SANITIZE) # which wants to be loaded first
   cresta_test_program(told told.c)
   target_link_options(told PRIVATE -Wl,--no-as-needed)
   # One that wraps all it can: tests/python/test_library_tool.py compares what it sees.
-  add_library(watcher SHARED watcher.c)
-  target_link_libraries(watcher PRIVATE MPI::MPI_C)
-  target_include_directories(watcher PRIVATE "${PROJECT_SOURCE_DIR}/src"
-                             "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/include")
+  foreach(name IN ITEMS watcher watcher_chain)
+    add_library(${name} SHARED watcher.c)
+    target_link_libraries(${name} PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src"
+                               "${PROJECT_SOURCE_DIR}/include")
+  endforeach()
+  target_compile_definitions(watcher_chain PRIVATE CHAIN)
   cresta_plain_program(watched_plain ${call} watched.c)
   cresta_test_program(watched ${call} watched.c)
   # The same with the tool linked, behind the library.

@@ -21,8 +21,8 @@ BEHIND = {
 }
 
 
-def tool(build):
-    path = build / "lib" / "libwatcher.so"
+def tool(build, name="watcher"):
+    path = build / "lib" / f"lib{name}.so"
     if not path.exists():
         pytest.skip("no tool here (sanitizers)")
     return str(path)
@@ -31,7 +31,8 @@ def tool(build):
 def seen(build, program, *modes, preload="", **env):
     """{function: calls} on rank 0."""
     ours = str(next((build / "lib").glob("libcrestacoll-preload.so")))
-    paths = [{"ours": ours, "tool": tool(build)}[name] for name in preload.split(":") if name]
+    known = {"ours": ours, "tool": tool(build), "chain": tool(build, "watcher_chain")}
+    paths = [known[name] for name in preload.split(":") if name]
     env = {"LD_PRELOAD": ":".join(paths), "CRESTA_FALLBACK": "silent", **env}
     done = good(run(build, program, *(modes or ["all"]), env=env))
     return {name: int(calls) for name, calls in re.findall(r"watched: (\w+) (\d+)", done.stdout)}
@@ -80,6 +81,16 @@ def test_before(build, spec):
     assert counts == expected
     counts = seen(build, "watched", preload="tool:ours", CRESTA_IMPL=spec)
     assert counts == (without(expected, BLOCKING) if spec else expected)
+
+
+@pytest.mark.parametrize("spec", [*MPIS, "*=p2p"])
+@pytest.mark.parametrize("program", ["watched_plain", "watched"])
+def test_before_and_going_on(build, program, spec):
+    """A tool in front that calls the next MPI_x: it sees all once, and rules hold behind it."""
+    expected = alone(build)
+    counts = seen(build, program, preload="chain:ours", CRESTA_IMPL=spec)
+    by_our_name = program == "watched" and "*=p2p" in spec
+    assert counts == (without(expected, BLOCKING) if by_our_name else expected)
 
 
 def test_begins(build):
