@@ -67,7 +67,8 @@ void pmpir_pcontrol_f08_(MPI_Fint *level) __attribute__((weak));
 
 static bool tool_has(const char *name)
 {
-    return cco_first_tool(name, true) != NULL;
+    cco_function found = NULL;
+    return cco_first(name, &found) != NULL;
 }
 
 void mpi_init_f08_(MPI_Fint *ierror)

@@ -4,6 +4,7 @@
 #include "core/next.h"
 
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/mpi_compat.h"
@@ -41,6 +42,7 @@ static void *past(void *found, void *copy, const char *name)
     return of_copy(name);
 }
 
+/* PMPI_x for MPI_x. */
 static void *own_definition(const char *name)
 {
     char own[64] = "P";
@@ -48,36 +50,27 @@ static void *own_definition(const char *name)
     return dlsym(RTLD_DEFAULT, own);
 }
 
-cco_function cco_own_definition(const char *name)
+static cco_function function_at(void *address)
 {
     cco_function function = NULL;
-    void *own = own_definition(name);
-    memcpy(&function, &own, sizeof function);
+    memcpy(&function, &address, sizeof function);
     return function;
 }
 
-/* Most MPIs have one function by both names.  To ask for files takes a thousand times as long as
- * to compare, and every name of a tool is looked up in MPI_Init. */
-static bool of_the_mpi(void *found, const char *name)
+/* Most MPIs have one function by both names.  To ask for files takes much longer than to compare,
+ * and every name is looked up in MPI_Init. */
+static bool is_tool(void *found, void *own)
 {
-    void *own = own_definition(name);
-    return found == own || file_of(found) == file_of(own);
+    return found != NULL && found != own && file_of(found) != file_of(own);
 }
 
-static cco_function tool(void *found, const char *name)
-{
-    cco_function function = NULL;
-    if (found != NULL && !of_the_mpi(found, name))
-        memcpy(&function, &found, sizeof function);
-    return function;
-}
-
-cco_function cco_next_tool(const char *name)
+static cco_function next_tool(const char *name, void *own)
 {
     void *found = dlsym(RTLD_NEXT, name);
-    if (found == NULL || found == own_definition(name))
+    if (found == NULL || found == own)
         return NULL;
-    return tool(past(found, dlsym(RTLD_NEXT, "cresta_next_definition"), name), name);
+    found = past(found, dlsym(RTLD_NEXT, "cresta_next_definition"), name);
+    return is_tool(found, own) ? function_at(found) : NULL;
 }
 
 /* In place of NULL, once it is known that there is none. */
@@ -85,15 +78,28 @@ static void none(void) {}
 
 static const char here; /* in our file */
 
-/* In our file there is a tool too where both are linked into the program. */
-cco_function cco_first_tool(const char *name, bool ours)
+/* In our file there is a tool too where both are linked into the program; but what every copy
+ * defines is `ours` there. */
+static cco_function first_tool(const char *name, void *own, bool ours)
 {
     void *found = dlsym(RTLD_DEFAULT, name);
-    if (found == NULL || found == own_definition(name))
+    if (found == NULL || found == own)
         return NULL;
     if (ours && file_of(found) == file_of(&here))
-        return cco_next_tool(name);
-    return tool(past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name), name);
+        return next_tool(name, own);
+    found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name);
+    return is_tool(found, own) ? function_at(found) : NULL;
+}
+
+void cco_definitions_of(const char *name, cco_definitions *are)
+{
+    void *own = own_definition(name);
+    are->own = function_at(own);
+    are->first = first_tool(name, own, false);
+    are->next = NULL;
+#if defined(CRESTA_PRELOAD)
+    are->next = next_tool(name, own);
+#endif
 }
 
 static cco_function remember(cco_function now, cco_function *found)
@@ -106,7 +112,7 @@ cco_function cco_next(const char *name, cco_function *found)
 {
     const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
     if (now == NULL)
-        return remember(cco_next_tool(name), found);
+        return remember(next_tool(name, own_definition(name)), found);
     return now != none ? now : NULL;
 }
 
@@ -114,6 +120,6 @@ cco_function cco_first(const char *name, cco_function *found)
 {
     const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
     if (now == NULL)
-        return remember(cco_first_tool(name, true), found);
+        return remember(first_tool(name, own_definition(name), true), found);
     return now != none ? now : NULL;
 }

@@ -5,26 +5,24 @@
 #ifndef CCO_NEXT_H
 #define CCO_NEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef void (*cco_function)(void);
 
 /* The next definition of `name` that is a tool's: neither the MPI's own nor that of another copy of
- * crestacoll (linked and preloaded).  NULL if there is none. */
-cco_function cco_next_tool(const char *name);
+ * crestacoll (linked and preloaded).  NULL if there is none.  Looked up once. */
+cco_function cco_next(const char *name, cco_function *found);
 
 /* The first definition in the process that is a tool's, before us or behind: what a call of the
- * program by that name would come to without us.  For what the program calls by another name;
- * `ours` if every copy of crestacoll defines it, not only the preload library. */
-cco_function cco_first_tool(const char *name, bool ours);
-
-/* The same, looked up once; the first one of what every copy defines. */
-cco_function cco_next(const char *name, cco_function *found);
+ * program by that name would come to without us.  For what the program calls by another name. */
 cco_function cco_first(const char *name, cco_function *found);
 
-/* The MPI's own, of PMPI_x for MPI_x; NULL if the loader knows none. */
-cco_function cco_own_definition(const char *name);
+/* All of a collective, which only the preload library defines: the MPI's own (PMPI_x), the next
+ * one (there), the first one; each NULL if the loader knows none. */
+typedef struct cco_definitions {
+    cco_function own, next, first;
+} cco_definitions;
+void cco_definitions_of(const char *name, cco_definitions *are);
 
 /* The tool's as a function of the type of `own`, PMPI_x, whose address is not taken: it need not be
  * there before it is called (a preloaded shell). */

@@ -51,11 +51,11 @@ static void set(cco_by by, int i, cco_function function)
 static void look_up(void)
 {
     for (int i = 0; i < NAMES; i++) {
-        const cco_function own = cco_own_definition(names[i]);
-        const cco_function next = cco_next_tool(names[i]), first = cco_first_tool(names[i], false);
-        set(CCO_BY_CRESTA, i, first != NULL ? first : own);
-        set(CCO_BY_MPI, i, next != NULL ? next : own);
-        set(CCO_BY_US, i, own);
+        cco_definitions are;
+        cco_definitions_of(names[i], &are);
+        set(CCO_BY_CRESTA, i, are.first != NULL ? are.first : are.own);
+        set(CCO_BY_MPI, i, are.next != NULL ? are.next : are.own);
+        set(CCO_BY_US, i, are.own);
     }
 }
 
