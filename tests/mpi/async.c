@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* progress.c - the progress thread thread: what it moves, when it sleeps, when it is there at all.
  *
- *     async IMPL LEVEL EXPECTED [past]
+ *     async IMPL,... LEVEL EXPECTED [past]
  *
  * LEVEL is what the program asks MPI_Init_thread for, 0 to 3 (-1: it calls MPI_Init); EXPECTED is
  * "thread", "memory" (it does not call the MPI) or "none": what CRESTA_ASYNC makes of that; "past"
@@ -22,8 +22,9 @@
 enum { MANY = 40, INTS = 5000, THREADS = 3 };
 
 static int rank, size;
-static const char *impl;
-static bool calls_mpi; /* the progress thread */
+static const char *impl; /* as a rule */
+static MPI_Comm world;
+static bool helped, calls_mpi; /* the progress thread: there is one; it calls the MPI */
 
 static bool read_line(const char *path, const char *head, char *line, int room)
 {
@@ -103,7 +104,7 @@ static void moves_in_background(enum coll coll, int n)
     snprintf(testing_label, sizeof testing_label, "%s in the background, %d ints", coll_names[coll],
              n);
     for (long milliseconds = 20; !done; milliseconds = (2 * milliseconds) % 1000) {
-        flight_begin(&f, coll, MPI_COMM_WORLD, n, 0, n, false);
+        flight_begin(&f, coll, world, n, 0, n, false);
         doze(milliseconds);
         if (calls_mpi)
             PMPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
@@ -141,7 +142,7 @@ static void mixed_order(enum coll coll, int n, int way, int first, int second)
     struct flight f;
     snprintf(testing_label, sizeof testing_label, "%s of %d ints, rank %d waits for %d, way %d",
              coll_names[coll], n, first, second, way);
-    flight_begin(&f, coll, MPI_COMM_WORLD, n, first, way, false);
+    flight_begin(&f, coll, world, n, first, way, false);
     if (rank == first)
         await_word(way, second);
     if (way % 2)
@@ -170,7 +171,7 @@ static void many_at_once(void)
     static struct flight flights[MANY];
     MPI_Request requests[MANY];
     for (int i = 0; i < MANY; i++) {
-        flight_begin(&flights[i], (enum coll)(i % COLLS), MPI_COMM_WORLD, i * 7, i, i, false);
+        flight_begin(&flights[i], (enum coll)(i % COLLS), world, i * 7, i, i, false);
         requests[i] = flights[i].request;
     }
     snprintf(testing_label, sizeof testing_label, "%d at once", MANY);
@@ -257,18 +258,33 @@ static void with_progress_thread(void)
 static void begin_and_end(void)
 {
     struct flight f;
-    flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, 3, 0, 1, false);
+    flight_begin(&f, COLL_Allreduce, world, 3, 0, 1, false);
     CRESTA_Coll_end(1, &f.request);
     begun_check(&f);
 }
 
-int main(int argc, char **argv)
+static void run(const char *name)
 {
     char spec[64];
+    snprintf(spec, sizeof spec, "*=%s", name);
+    impl = spec;
+    MPI_Comm_dup(MPI_COMM_WORLD, &world); /* ends in MPI_Finalize */
+    CRESTA_Set_impl(world, spec);
+    begin_and_end();
+    if (helped)
+        with_progress_thread();
+    else
+        CHECK(!has_progress_thread(), "there is a helper thread");
+    mixed_orders();
+    begin_and_end();
+}
+
+int main(int argc, char **argv)
+{
     const int level = argc > 2 ? atoi(argv[2]) : -1;
-    const bool helped = argc > 3 && strcmp(argv[3], "none") != 0;
-    calls_mpi = helped && strcmp(argv[3], "thread") == 0;
     int provided;
+    helped = argc > 3 && strcmp(argv[3], "none") != 0;
+    calls_mpi = helped && strcmp(argv[3], "thread") == 0;
     testing_watchdog(55);
     if (level < 0)
         MPI_Init(&argc, &argv);
@@ -277,16 +293,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
-    impl = spec;
-    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
-    begin_and_end();
-    if (helped)
-        with_progress_thread();
-    else
-        CHECK(!has_progress_thread(), "there is a helper thread");
-    mixed_orders();
-    begin_and_end();
+    testing_each(argc > 1 ? argv[1] : "p2p", run);
     if (argc > 4) /* past the interposer */
         PMPI_Finalize();
     else

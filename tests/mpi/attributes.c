@@ -2,7 +2,7 @@
 /* attributes.c - copy functions of the program's attributes are called for the duplicates of the
  * program, and for nothing else: not where we need a communicator or a type of our own.
  *
- *     attributes IMPL */
+ *     attributes IMPL,... */
 #include "crestacoll.h"
 
 #include <cresta_sp_coll.h>
@@ -12,7 +12,8 @@
 enum { COUNT = 3, SIZES = 3 };
 
 static const int sizes[SIZES] = {1, 500, 50000};
-static int value; /* what all attributes point to */
+static int value;       /* what all attributes point to */
+static MPI_Comm origin; /* without any */
 
 /* Seen in MPI_Finalize too, where no check counts any more. */
 static int called(const char *what)
@@ -97,16 +98,13 @@ static void call_all(MPI_Comm comm, int n)
     free(out);
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     MPI_Comm comms[COUNT] = {MPI_COMM_WORLD};
     char spec[64];
-    testing_watchdog(50);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+    MPI_Comm_dup(origin, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, 0, -testing_rank, &comms[2]);
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
+    snprintf(spec, sizeof spec, "*=%s", impl);
     for (int i = 0; i < COUNT; i++) {
         give_attribute(comms[i]);
         CRESTA_Set_impl(comms[i], spec);
@@ -116,6 +114,16 @@ int main(int argc, char **argv)
         }
     }
     MPI_Comm_free(&comms[2]); /* the other ends in MPI_Finalize */
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    MPI_Comm_dup(MPI_COMM_WORLD, &origin);
+    testing_each(argc > 1 ? argv[1] : "p2p", run);
+    MPI_Comm_free(&origin);
     snprintf(testing_label, sizeof testing_label, "MPI_Finalize");
     const int failed = testing_end("attributes");
     MPI_Finalize();

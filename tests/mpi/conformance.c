@@ -2,7 +2,7 @@
 /* conformance.c - every collective, in every mode, under one implementation, against definition and
  * MPI.
  *
- *     conformance IMPL [--sparse N] [--mode MODE] [--collective NAME] [--protected yes]
+ *     conformance IMPL,... [--sparse N] [--mode MODE] [--collective NAME] [--protected yes]
  *
  * --sparse N tries every N-th problem in each mode, where calls take long with more ranks than
  * cores.
@@ -58,10 +58,10 @@ static void free_in_flight(const char *impl)
     }
 }
 
-struct options {
-    const char *impl;
+static struct options {
+    const char *impls;
     struct plan plan;
-};
+} options;
 
 static unsigned one_of(const char *name, const char *const *names, int n)
 {
@@ -77,7 +77,7 @@ static struct options options_of(int argc, char **argv)
     struct options o = {"mpi",
                         {.modes = EVERYTHING, .colls = EVERYTHING, .every = 1, .reference = true}};
     if (argc > 1)
-        o.impl = argv[1];
+        o.impls = argv[1];
     for (int i = 2; i + 1 < argc; i += 2)
         if (strcmp(argv[i], "--sparse") == 0)
             o.plan.every = atoi(argv[i + 1]);
@@ -90,37 +90,42 @@ static struct options options_of(int argc, char **argv)
     return o;
 }
 
-static void run_group(const struct group *group, const struct options *o)
+static void run_group(const struct group *group, const char *impl)
 {
     const bool main_group = group == &groups[0] || group == &groups[1];
-    struct plan plan = o->plan;
+    struct plan plan = options.plan;
     plan.every *= main_group ? 1 : 5;
     plan.reference = main_group;
-    choose(group->comm, o->impl);
+    choose(group->comm, impl);
     if (plan.colls & 1U << COLL_Barrier)
         barrier_run(group, &plan);
     movement_run(group, &plan);
     reduction_run(group, &plan);
 }
 
+static void run(const char *impl)
+{
+    known_native_blocking = strcmp(impl, "mpi") == 0;
+    groups_make();
+    for (int i = 0; i < GROUPS; i++)
+        if (groups[i].comm != MPI_COMM_NULL)
+            run_group(&groups[i], impl);
+    if (known_bug_free_in_flight())
+        known_report(known_bug_free_in_flight());
+    else if (options.plan.modes == EVERYTHING)
+        free_in_flight(impl);
+    groups_free();
+}
+
 int main(int argc, char **argv)
 {
-    const struct options o = options_of(argc, argv);
-    known_native_blocking = strcmp(o.impl, "mpi") == 0;
+    options = options_of(argc, argv);
     testing_watchdog(100);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     layouts_make();
     kinds_make();
-    groups_make();
-    for (int i = 0; i < GROUPS; i++)
-        if (groups[i].comm != MPI_COMM_NULL)
-            run_group(&groups[i], &o);
-    if (known_bug_free_in_flight())
-        known_report(known_bug_free_in_flight());
-    else if (o.plan.modes == EVERYTHING)
-        free_in_flight(o.impl);
-    groups_free();
+    testing_each(options.impls, run);
     kinds_free();
     layouts_free();
     MPI_Finalize();

@@ -2,7 +2,7 @@
 /* errors.c - wrong arguments: the error class is the MPI's own, and it arrives where the user wants
  * it.
  *
- *     errors IMPL
+ *     errors IMPL,...
  */
 #include "call.h"
 #include "testing/testing.h"
@@ -187,14 +187,11 @@ static void wrong_specs(MPI_Comm comm)
     CHECK(CRESTA_Set_impl(comm, "bcast=nonblock") == MPI_SUCCESS, "good spec");
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     MPI_Comm comm, plain;
     char spec[128];
-    testing_watchdog(50);
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "mpi");
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    snprintf(spec, sizeof spec, "*=%s", impl);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_dup(MPI_COMM_WORLD, &plain);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -206,6 +203,14 @@ int main(int argc, char **argv)
     wrong_specs(comm);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&plain);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    testing_each(argc > 1 ? argv[1] : "mpi", run);
     MPI_Finalize();
     return testing_end("errors");
 }

@@ -3,18 +3,13 @@
  * types as a rank has neighbours (docs/mpi-defects.md): here they are more than the ranks, behind
  * which memory is that cannot be read, or fewer, and the types are freed while they are needed.
  *
- *     grid IMPL         grid_plain: under the preload library
+ *     grid IMPL,...
+ *     grid_plain IMPL,...    under the preload library, communicators of these names
  */
 #define _DEFAULT_SOURCE
-#include <mpi.h>
-#ifndef PLAIN_MPI
-#include <cresta_sp_coll.h>
-#endif
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "choose.h"
 
-#include "testing/testing.h"
+#include <sys/mman.h>
 
 enum { RANKS = 8, N = 3, TYPES = 64 };
 
@@ -121,13 +116,7 @@ static void begun(MPI_Comm comm)
 static void on(MPI_Comm comm, const char *topology, const char *impl)
 {
     snprintf(testing_label, sizeof testing_label, "%s, blocking", topology);
-#ifdef PLAIN_MPI
-    (void)impl;
-#else
-    char spec[64];
-    snprintf(spec, sizeof spec, "*=%s", impl);
-    CRESTA_Set_impl(comm, spec);
-#endif
+    choose(comm, impl);
     blocking(comm);
     blocking(comm);
 #ifndef PLAIN_MPI
@@ -137,15 +126,9 @@ static void on(MPI_Comm comm, const char *topology, const char *impl)
     MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     MPI_Comm comm;
-    const char *impl = argc > 1 ? argv[1] : "nonblock";
-    testing_watchdog(40);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    testing_rank = rank;
     const int line[] = {size}, solid[] = {size, 1, 1, 1}, no[] = {0, 0, 0, 0}, yes[] = {1};
     MPI_Cart_create(MPI_COMM_WORLD, 1, line, yes, 0, &comm);
     on(comm, "a ring", impl);
@@ -160,6 +143,16 @@ int main(int argc, char **argv)
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, many, many, 0, many, many, MPI_INFO_NULL, 0,
                                    &comm);
     on(comm, "a graph without edges", impl);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(40);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    testing_each(argc > 1 ? argv[1] : "nonblock", run);
     MPI_Finalize();
     return testing_end("grid");
 }

@@ -2,17 +2,16 @@
 /* leaves.c - error handlers that do not come back (longjmp, as C++ exceptions do too), and some
  * that call collectives themselves: afterwards everything goes on.
  *
- *     leaves [IMPL [LEVEL]]        plain (for the preload library), or linked
+ *     leaves [IMPL,... [LEVEL]]    linked
+ *     leaves_plain IMPL,...        plain, for the preload library: communicators of these names
  */
-#include "testing/testing.h"
+#include "choose.h"
 
-#include <mpi.h>
 #include <setjmp.h>
 
 #if defined(PLAIN_MPI)
 #define CALL(name) MPI_##name
 #else
-#include <cresta_sp_coll.h>
 #define CALL(name) CRESTA_##name
 #endif
 
@@ -170,6 +169,21 @@ static void waits(void)
 }
 #endif
 
+static void run(const char *impl)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    MPI_Comm_dup(MPI_COMM_SELF, &own);
+    choose(other, impl);
+    choose(own, impl);
+    with_handler(leave, by_jump);
+    with_handler(call_others, by_call);
+#if !defined(PLAIN_MPI)
+    waits();
+#endif
+    MPI_Comm_free(&own);
+    MPI_Comm_free(&other);
+}
+
 int main(int argc, char **argv)
 {
     int level = argc > 2 ? atoi(argv[2]) : MPI_THREAD_SINGLE;
@@ -178,21 +192,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;
-    MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    MPI_Comm_dup(MPI_COMM_SELF, &own);
-#if !defined(PLAIN_MPI)
-    char spec[64];
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
-    CRESTA_Set_impl(other, spec);
-    CRESTA_Set_impl(own, spec);
-#endif
-    with_handler(leave, by_jump);
-    with_handler(call_others, by_call);
-#if !defined(PLAIN_MPI)
-    waits();
-#endif
-    MPI_Comm_free(&own);
-    MPI_Comm_free(&other);
+    testing_each(argc > 1 ? argv[1] : "p2p", run);
     MPI_Finalize();
     return testing_end("leaves");
 }

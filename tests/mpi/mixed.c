@@ -2,11 +2,12 @@
 /* mixed.c - what ends all of some requests, given a call of ours under way beside a null request,
  * an inactive one, persistent collectives that have ended or are under way, and messages.
  *
- *     mixed IMPL        begins
- *     mixed_plain       MPI_Iallreduce, under the preload library
+ *     mixed IMPL,...          begins
+ *     mixed_plain IMPL,...    MPI_Iallreduce, under the preload library, communicators of these
+ *                             names
  */
 #include "call.h"
-#include "testing/testing.h"
+#include "choose.h"
 
 #include <time.h>
 
@@ -17,6 +18,7 @@
 enum request { NONE, INACTIVE, OURS, ENDED, STARTED, MESSAGE, REQUESTS };
 
 static int rank, size, nothing;
+static MPI_Comm comm;
 static MPI_Request inactive = MPI_REQUEST_NULL;
 
 static void wait_all(MPI_Request *r, MPI_Status *s, int *rc)
@@ -79,9 +81,9 @@ static void make_persistent(int *one, int *sum, MPI_Request *request)
 static void begin(int *mine, int *sum, MPI_Request *request)
 {
 #ifdef PLAIN_MPI
-    MPI_Iallreduce(mine, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
+    MPI_Iallreduce(mine, sum, 1, MPI_INT, MPI_SUM, comm, request);
 #else
-    CRESTA_Allreduce_begin(mine, sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, request);
+    CRESTA_Allreduce_begin(mine, sum, 1, MPI_INT, MPI_SUM, comm, request);
 #endif
 }
 
@@ -143,31 +145,33 @@ static void one(int way, bool persistent)
     }
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     int mine = 1, sum = 0;
     MPI_Request first;
-    testing_watchdog(40);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    testing_rank = rank;
-#ifndef PLAIN_MPI
-    char spec[64];
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "shm");
-    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
-#endif
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* ends in MPI_Finalize */
+    choose(comm, impl);
     begin(&mine, &sum, &first); /* asks for what the next blocking call makes ready */
     MPI_Wait(&first, MPI_STATUS_IGNORE);
-    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    /* Once: where it was MPICH 4.0 would put a persistent collective that never ends. */
-    MPI_Recv_init(&nothing, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &inactive);
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < 3; i++)
         for (int way = 0; way < LEN(ways); way++) {
             one(way, false);
             if (mode_exists(PERSISTENT))
                 one(way, true);
         }
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(40);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    /* Once: where it was MPICH 4.0 would put a persistent collective that never ends. */
+    MPI_Recv_init(&nothing, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &inactive);
+    testing_each(argc > 1 ? argv[1] : "shm", run);
     MPI_Request_free(&inactive);
     MPI_Finalize();
     return testing_end("mixed");

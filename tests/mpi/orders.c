@@ -3,7 +3,7 @@
  * than a thousand at once, on two threads whose orders need not agree, and nothing that crestacoll
  * does on the way reaches an error handler of the program.
  *
- *     orders IMPL free | many | threads | pieces
+ *     orders IMPL,... free | many | threads | pieces
  */
 #include <crestacoll.h>
 #include <pthread.h>
@@ -14,7 +14,8 @@
 enum { MANY = 1100, FEW = 8, TURNS = 40 };
 
 static int rank, size;
-static const char *spec;
+static const char *spec, *what;
+static MPI_Comm world;
 static int handled; /* calls of the program's error handler */
 
 static void handler(MPI_Comm *comm, int *error, ...)
@@ -54,7 +55,7 @@ static void free_in_unlike_orders(void)
             exercise(comms[i], i % 2 ? 1 : 300);
         for (int i = 0; i < FEW / 2; i++) /* a rank is late with some: others go on without them */
             MPI_Comm_free(&comms[(rank + i * 5) % FEW]);
-        exercise(MPI_COMM_WORLD, 2);
+        exercise(world, 2);
         for (int i = 0; i < FEW; i++)
             if (comms[rank % 2 ? i : FEW - 1 - i] != MPI_COMM_NULL)
                 MPI_Comm_free(&comms[rank % 2 ? i : FEW - 1 - i]);
@@ -118,25 +119,14 @@ static void in_pieces(void)
     MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     char text[64];
-    const char *what = argc > 2 ? argv[2] : "";
-    const bool threads = strcmp(what, "threads") == 0;
-    int provided;
-    MPI_Errhandler counts;
-    testing_watchdog(170);
-    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    testing_rank = rank;
-    snprintf(text, sizeof text, "*=%s", argc > 1 ? argv[1] : "p2p");
+    snprintf(text, sizeof text, "*=%s", impl);
     spec = text;
-    MPI_Comm_create_errhandler(handler, &counts);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, counts); /* duplicates inherit it */
-    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
-    exercise(MPI_COMM_WORLD, 1);
-    if (threads)
+    world = duplicate(); /* ends in MPI_Finalize */
+    exercise(world, 1);
+    if (strcmp(what, "threads") == 0)
         on_two_threads();
     else if (strcmp(what, "many") == 0)
         many_at_once();
@@ -144,8 +134,25 @@ int main(int argc, char **argv)
         in_pieces();
     else
         free_in_unlike_orders();
-    exercise(MPI_COMM_WORLD, 3);
+    exercise(world, 3);
     CHECK(handled == 0, "the program's error handler was called %d times", handled);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    MPI_Errhandler counts;
+    what = argc > 2 ? argv[2] : "";
+    testing_watchdog(170);
+    MPI_Init_thread(&argc, &argv,
+                    strcmp(what, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    MPI_Comm_create_errhandler(handler, &counts);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, counts); /* duplicates inherit it */
+    testing_each(argc > 1 ? argv[1] : "p2p", run);
     MPI_Errhandler_free(&counts);
     MPI_Finalize();
     return testing_end("orders");

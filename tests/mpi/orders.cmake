@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Communicators as programs have them: many, freed in unlike orders, used by threads.
 cresta_test_program(orders orders.c)
-foreach(model IN LISTS models)
-  foreach(ranks IN ITEMS 2 3)
-    cresta_mpi_test(NAME orders-${model}-${ranks} RANKS ${ranks} COMMAND orders ${model} free)
-  endforeach()
-endforeach()
-foreach(impl IN ITEMS p2p shm os persist)
-  cresta_mpi_test(NAME orders-many-${impl} RANKS 2 TIMEOUT 180 ENV CRESTA_FALLBACK=silent
-                  COMMAND orders ${impl} many)
-  cresta_mpi_test(NAME orders-threads-${impl} RANKS 2 ENV CRESTA_FALLBACK=silent
-                  COMMAND orders ${impl} threads)
-endforeach()
-foreach(impl IN ITEMS "os?via=get" "os?access=calls" "os?sync=pscw" "os?sync=fence")
-  string(REGEX REPLACE "[?&]" "-" name "${impl}")
-  cresta_mpi_test(NAME orders-${name} RANKS 2 COMMAND orders ${impl} free)
-endforeach()
+set(windows "os?via=get,os?access=calls,os?sync=pscw,os?sync=fence")
+cresta_mpi_test(NAME orders-2 RANKS 2 COMMAND orders "${models_list},${windows}" free)
+cresta_mpi_test(NAME orders-3 RANKS 3 COMMAND orders ${models_list} free)
+cresta_mpi_test(NAME orders-many RANKS 2 TIMEOUT 300 ENV CRESTA_FALLBACK=silent
+                COMMAND orders p2p,shm,os,persist many)
+cresta_mpi_test(NAME orders-threads RANKS 2 ENV CRESTA_FALLBACK=silent
+                COMMAND orders p2p,shm,os,persist threads)
 
 cresta_test_program(held held.c)
 cresta_mpi_test(NAME held RANKS 2 ENV CRESTA_ASYNC=thread COMMAND held)

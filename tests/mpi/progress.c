@@ -2,7 +2,7 @@
 /* progress.c - what a program has under way in the MPI moves on while crestacoll waits, and what it
  * has under way in crestacoll moves on while the MPI waits (MPI 4.0, section 6.12, "Progress").
  *
- *     progress IMPL
+ *     progress IMPL,...
  */
 #include <sched.h>
 
@@ -13,6 +13,7 @@ enum { LARGE_BYTES = 8 << 20, INTS = 100000 };
 
 static int rank, size;
 static char *bytes;
+static MPI_Comm world;
 
 /* `first` sends so much that the receiver must answer before it goes, then waits in a collective,
  * which the receiver enters when it has got all. */
@@ -28,9 +29,9 @@ static void message_and_collective(int first, enum coll coll)
         MPI_Recv(bytes, LARGE_BYTES, MPI_BYTE, first, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     int one = 1, sum = 0;
     if (coll == COLL_Barrier)
-        CRESTA_Barrier(MPI_COMM_WORLD);
+        CRESTA_Barrier(world);
     else
-        CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, world);
     CHECK(coll == COLL_Barrier || sum == size, "sum %d", sum);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -44,7 +45,7 @@ static void split_and_message(int first, enum coll coll, int n)
     int word = rank;
     snprintf(testing_label, sizeof testing_label, "%s begins, rank %d waits for a message",
              coll_names[coll], first);
-    flight_begin(&f, coll, MPI_COMM_WORLD, n, first, 3, false);
+    flight_begin(&f, coll, world, n, first, 3, false);
     if (rank == first)
         MPI_Recv(&word, 1, MPI_INT, second, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CRESTA_Coll_end(1, &f.request);
@@ -61,7 +62,7 @@ static void split_and_blocking(int first, MPI_Comm other)
     struct flight f;
     snprintf(testing_label, sizeof testing_label, "alltoall begins, rank %d blocks before its end",
              first);
-    flight_begin(&f, COLL_Alltoall, MPI_COMM_WORLD, INTS, 0, 4, false);
+    flight_begin(&f, COLL_Alltoall, world, INTS, 0, 4, false);
     if (rank == first)
         CRESTA_Barrier(other);
     CRESTA_Coll_end(1, &f.request);
@@ -77,7 +78,7 @@ static void by_progress_alone(void)
     int done = 0;
     snprintf(testing_label, sizeof testing_label, "CRESTA_Progress");
     for (double seconds = 0.02; !done; seconds *= 2) { /* or the watchdog ends it */
-        flight_begin(&f, COLL_Allreduce, MPI_COMM_WORLD, INTS, 0, 5, false);
+        flight_begin(&f, COLL_Allreduce, world, INTS, 0, 5, false);
         for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
             CRESTA_Progress();
             sched_yield();
@@ -89,21 +90,16 @@ static void by_progress_alone(void)
     }
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     char spec[64];
     MPI_Comm other;
-    testing_watchdog(50);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    testing_rank = rank;
-    bytes = calloc(1, LARGE_BYTES);
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "mpi");
+    snprintf(spec, sizeof spec, "*=%s", impl);
+    MPI_Comm_dup(MPI_COMM_WORLD, &world); /* ends in MPI_Finalize */
     MPI_Comm_dup(MPI_COMM_WORLD, &other);
-    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
+    CRESTA_Set_impl(world, spec);
     CRESTA_Set_impl(other, spec);
-    CRESTA_Barrier(MPI_COMM_WORLD);
+    CRESTA_Barrier(world);
     CRESTA_Barrier(other);
     for (int i = 0; i < 20; i++) {
         const int first = i % 2 ? size - 1 : 0;
@@ -114,6 +110,17 @@ int main(int argc, char **argv)
     }
     by_progress_alone();
     MPI_Comm_free(&other);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    bytes = calloc(1, LARGE_BYTES);
+    testing_each(argc > 1 ? argv[1] : "mpi", run);
     free(bytes);
     MPI_Finalize();
     return testing_end("progress");

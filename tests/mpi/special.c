@@ -2,12 +2,12 @@
 /* special.c - MPI_BOTTOM with absolute addresses, an intercommunicator, several operations in
  * operation at once.
  *
- *     special IMPL
+ *     special IMPL,...
  */
 #include "call.h"
 #include "testing/testing.h"
 
-static const char *impl = "mpi";
+static const char *impl;
 
 static void choose(MPI_Comm comm)
 {
@@ -275,15 +275,11 @@ static void handles_come_back(void)
     }
 }
 
-int main(int argc, char **argv)
+static void everything(const char *name)
 {
     MPI_Comm comm;
     int size;
-    testing_watchdog(50);
-    if (argc > 1)
-        impl = argv[1];
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    impl = name;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     nonblocking_first();
     handles_come_back();
@@ -301,6 +297,14 @@ int main(int argc, char **argv)
     arrays_change(comm);
     in_flight(comm);
     MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    testing_each(argc > 1 ? argv[1] : "mpi", everything);
     MPI_Finalize();
     return testing_end("special");
 }

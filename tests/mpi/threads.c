@@ -2,7 +2,7 @@
 /* threads.c - MPI_THREAD_MULTIPLE: two threads, two communicators, collectives at once; results
  * stay apart.
  *
- *     threads IMPL
+ *     threads IMPL,...
  */
 #include "call.h"
 #include "testing/testing.h"
@@ -59,25 +59,16 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     char spec[128];
-    int provided;
     pthread_t threads[THREADS];
     static struct work works[THREADS];
-    testing_watchdog(80);
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "mpi");
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
-    if (provided < MPI_THREAD_MULTIPLE) {
-        if (testing_rank == 0)
-            printf("left out: this MPI provides no MPI_THREAD_MULTIPLE\n");
-        MPI_Finalize();
-        return 0;
-    }
+    snprintf(spec, sizeof spec, "*=%s", impl);
     for (int t = 0; t < THREADS;
          t++) { /* states are made in the threads, by the first blocking call */
         works[t].factor = 1 + 1000 * t;
+        works[t].wrong = 0;
         MPI_Comm_dup(MPI_COMM_WORLD, &works[t].comm);
         MPI_Comm_rank(works[t].comm, &works[t].rank);
         MPI_Comm_size(works[t].comm, &works[t].size);
@@ -90,6 +81,21 @@ int main(int argc, char **argv)
         CHECK(works[t].wrong == 0, "thread %d: %d wrong results", t, works[t].wrong);
         MPI_Comm_free(&works[t].comm);
     }
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    testing_watchdog(80);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    if (provided < MPI_THREAD_MULTIPLE) {
+        if (testing_rank == 0)
+            printf("left out: this MPI provides no MPI_THREAD_MULTIPLE\n");
+        MPI_Finalize();
+        return 0;
+    }
+    testing_each(argc > 1 ? argv[1] : "mpi", run);
     MPI_Finalize();
     return testing_end("threads");
 }

@@ -2,16 +2,14 @@
 /* types.c - unusual types that are valid: of MPI_Type_create_f90_*, alone and inside others; of
  * size zero, where the other side says that there are no elements; none where the count is 0.
  *
- *     types [IMPL]        plain (for the preload library), or linked: with begins too
+ *     types IMPL,...          linked: with begins too
+ *     types_plain IMPL,...    under the preload library, communicators of these names
  */
-#include "testing/testing.h"
-
-#include <mpi.h>
+#include "choose.h"
 
 #if defined(PLAIN_MPI)
 #define CALL(name) MPI_##name
 #else
-#include <cresta_sp_coll.h>
 #define CALL(name) CRESTA_##name
 #endif
 
@@ -127,20 +125,11 @@ static void empty_rooted(MPI_Datatype none)
     CHECK(got == -1, "got %d", got);
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     MPI_Datatype real, none;
-    testing_watchdog(30);
-    MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &size);
-    testing_rank = rank;
-#if !defined(PLAIN_MPI)
-    char spec[64];
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "p2p");
-    CRESTA_Set_impl(comm, spec);
-#endif
+    choose(comm, impl);
     MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real);
     MPI_Type_contiguous(0, MPI_INT, &none);
     MPI_Type_commit(&none);
@@ -151,6 +140,16 @@ int main(int argc, char **argv)
     empty_rooted(none);
     MPI_Type_free(&none);
     MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(30);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    testing_each(argc > 1 ? argv[1] : "p2p", run);
     MPI_Finalize();
     return testing_end("types");
 }

@@ -4,19 +4,17 @@
 # Error handlers that do not come back; below MPI_THREAD_MULTIPLE in MPICH, which has a lock then.
 cresta_test_program(leaves leaves.c)
 cresta_plain_program(leaves_plain leaves.c)
-foreach(model IN LISTS models)
-  cresta_mpi_test(NAME leaves-${model} RANKS 2 COMMAND leaves ${model})
-  cresta_mpi_test(NAME leaves-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
-                  COMMAND leaves_plain)
-  if(CRESTA_MPI_FAMILY STREQUAL "mpich")
-    continue()
-  endif()
-  cresta_mpi_test(NAME leaves-multiple-${model} RANKS 2 COMMAND leaves ${model} 3)
-  cresta_mpi_test(NAME leaves-thread-${model} RANKS 2 ENV CRESTA_ASYNC=thread
-                  COMMAND leaves ${model} 0)
-  cresta_mpi_test(NAME leaves-preload-thread-${model} RANKS 2 PRELOAD
-                  ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=${model}" COMMAND leaves_plain)
-endforeach()
+cresta_mpi_test(NAME leaves RANKS 2 COMMAND leaves ${models_list})
+cresta_mpi_test(NAME leaves-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
+                COMMAND leaves_plain ${models_list})
+if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
+  cresta_mpi_test(NAME leaves-multiple RANKS 2 COMMAND leaves ${models_list} 3)
+  cresta_mpi_test(NAME leaves-thread RANKS 2 ENV CRESTA_ASYNC=thread
+                  COMMAND leaves ${models_list} 0)
+  cresta_mpi_test(NAME leaves-preload-thread RANKS 2 PRELOAD
+                  ENV CRESTA_ASYNC=thread "CRESTA_IMPL=${rules}"
+                  COMMAND leaves_plain ${models_list})
+endif()
 
 # The same by exceptions of C++, where there is a compiler; the project is of C and Fortran only.
 find_program(CRESTA_TEST_CXX NAMES c++ g++ clang++)
@@ -30,9 +28,7 @@ if(CRESTA_TEST_CXX AND NOT CRESTA_SANITIZE)
             "-Wl,-rpath,$<TARGET_FILE_DIR:crestacoll_shared>"
     DEPENDS throws.cpp crestacoll_shared)
   add_custom_target(throws ALL DEPENDS "${throws}")
-  foreach(model IN LISTS models)
-    cresta_mpi_test(NAME throws-${model} RANKS 2 ENV "CRESTA_IMPL=*=${model}" COMMAND "${throws}")
-  endforeach()
+  cresta_mpi_test(NAME throws RANKS 2 COMMAND "${throws}" ${models})
 endif()
 
 # Operations of programs below MPI_THREAD_MULTIPLE stay on their thread.
@@ -51,20 +47,17 @@ cresta_mpi_test(NAME own-op-persist RANKS 2 PRELOAD
 # Unusual types.
 cresta_test_program(types types.c)
 cresta_plain_program(types_plain types.c)
-foreach(model IN LISTS models)
-  cresta_mpi_test(NAME types-${model} RANKS 3 ENV CRESTA_ASYNC=off COMMAND types ${model})
-  cresta_mpi_test(NAME types-thread-${model} RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent
-                  COMMAND types ${model})
-  cresta_mpi_test(NAME types-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
-                  COMMAND types_plain)
-endforeach()
+cresta_mpi_test(NAME types RANKS 3 ENV CRESTA_ASYNC=off COMMAND types ${models_list})
+cresta_mpi_test(NAME types-thread RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent
+                COMMAND types ${models_list})
+cresta_mpi_test(NAME types-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
+                COMMAND types_plain ${models_list})
 
 # Every wait and test beside null and inactive requests.
 cresta_test_program(waits waits.c)
-foreach(impl IN ITEMS shm os p2p nonblock)
-  cresta_mpi_test(NAME waits-${impl} RANKS 2 COMMAND waits ${impl})
-  cresta_mpi_test(NAME waits-thread-${impl} RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${impl})
-endforeach()
+set(tried shm,os,p2p,nonblock)
+cresta_mpi_test(NAME waits RANKS 2 COMMAND waits ${tried})
+cresta_mpi_test(NAME waits-thread RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${tried})
 
 # A tool before and behind the library, preloaded and linked: it sees each call of the program once.
 if(NOT CRESTA_SANITIZE) # which wants to be loaded first
@@ -112,24 +105,18 @@ endif()
 # wrongly in some calls.
 cresta_test_program(mixed ${call} mixed.c)
 cresta_plain_program(mixed_plain ${call} mixed.c)
-foreach(impl IN ITEMS mpi p2p shm os)
-  cresta_mpi_test(NAME mixed-${impl} RANKS 2 COMMAND mixed ${impl})
-  cresta_mpi_test(NAME mixed-thread-${impl} RANKS 2 ENV CRESTA_ASYNC=thread COMMAND mixed ${impl})
-endforeach()
-cresta_mpi_test(NAME mixed-preload RANKS 2 PRELOAD ENV CRESTA_ASYNC=thread "CRESTA_IMPL=*=p2p"
-                COMMAND mixed_plain)
+cresta_mpi_test(NAME mixed RANKS 2 COMMAND mixed mpi,p2p,shm,os)
+cresta_mpi_test(NAME mixed-thread RANKS 2 ENV CRESTA_ASYNC=thread COMMAND mixed mpi,p2p,shm,os)
+cresta_mpi_test(NAME mixed-preload RANKS 2 PRELOAD ENV CRESTA_ASYNC=thread "CRESTA_IMPL=${rules}"
+                COMMAND mixed_plain p2p)
 
 # MPI_Ialltoallw on communicators with a topology, of fewer and of more ranks than neighbours.
 cresta_test_program(grid grid.c)
 cresta_plain_program(grid_plain grid.c)
-foreach(model IN LISTS models)
-  cresta_mpi_test(NAME grid-${model} RANKS 2 COMMAND grid ${model})
-endforeach()
-foreach(model IN ITEMS nonblock persist)
-  cresta_mpi_test(NAME grid-${model}-1 RANKS 1 COMMAND grid ${model})
-  cresta_mpi_test(NAME grid-preload-${model} RANKS 2 PRELOAD ENV "CRESTA_IMPL=*=${model}"
-                  COMMAND grid_plain)
-endforeach()
+cresta_mpi_test(NAME grid RANKS 2 COMMAND grid ${models_list})
+cresta_mpi_test(NAME grid-1 RANKS 1 COMMAND grid nonblock,persist)
+cresta_mpi_test(NAME grid-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
+                COMMAND grid_plain nonblock,persist)
 foreach(ranks IN ITEMS 3 5)
-  cresta_mpi_test(NAME grid-nonblock-${ranks} RANKS ${ranks} COMMAND grid nonblock)
+  cresta_mpi_test(NAME grid-${ranks} RANKS ${ranks} COMMAND grid nonblock)
 endforeach()

@@ -2,11 +2,10 @@
 /* waits.c - every call that waits or tests, given a begun call beside null and inactive requests,
  * while another rank is late; no requests at all; statuses, or none.
  *
- *     waits IMPL
+ *     waits IMPL,...
  */
-#include "testing/testing.h"
+#include "choose.h"
 
-#include <cresta_sp_coll.h>
 #include <time.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,6 +15,7 @@
 enum { OURS = 1, ALL = 3 }; /* requests: inactive, ours, null */
 
 static int rank, size;
+static MPI_Comm comm;
 static MPI_Request inactive = MPI_REQUEST_NULL;
 static MPI_Status statuses[ALL];
 
@@ -111,7 +111,7 @@ static void one_begin(int way, MPI_Status *s)
     MPI_Request r[ALL] = {inactive, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     snprintf(testing_label, sizeof testing_label, "%s", ways[way].name);
     late();
-    CRESTA_Allreduce_begin(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[OURS]);
+    CRESTA_Allreduce_begin(&mine, &sum, 1, MPI_INT, MPI_SUM, comm, &r[OURS]);
     ways[way].run(r, s);
     CHECK(sum == size * (size - 1) / 2 + size * way, "sum %d", sum);
     CHECK(r[OURS] == MPI_REQUEST_NULL && r[0] == inactive, "requests after the end");
@@ -127,7 +127,7 @@ static void loop(void)
     for (int i = 0; i < N; i++) {
         sums[i] = -1;
         late();
-        CRESTA_Allreduce_begin(&mine, &sums[i], 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &r[i]);
+        CRESTA_Allreduce_begin(&mine, &sums[i], 1, MPI_INT, MPI_SUM, comm, &r[i]);
     }
     for (int i = 0; i < N; i++) {
         int at = -1;
@@ -145,7 +145,7 @@ static void none(void)
     MPI_Request under_way;
     snprintf(testing_label, sizeof testing_label, "no requests");
     late();
-    CRESTA_Allreduce_begin(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &under_way);
+    CRESTA_Allreduce_begin(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &under_way);
     MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
     MPI_Testall(0, NULL, &flag, MPI_STATUSES_IGNORE);
     CHECK(flag, "MPI_Testall");
@@ -160,17 +160,11 @@ static void none(void)
     CHECK(sum == size, "sum %d", sum);
 }
 
-int main(int argc, char **argv)
+static void run(const char *impl)
 {
     int from = 0;
-    testing_watchdog(40);
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    testing_rank = rank;
-    char spec[64];
-    snprintf(spec, sizeof spec, "*=%s", argc > 1 ? argv[1] : "shm");
-    CRESTA_Set_impl(MPI_COMM_WORLD, spec);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* ends in MPI_Finalize */
+    choose(comm, impl);
     MPI_Recv_init(&from, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &inactive);
     for (int i = 0; i < 3; i++) {
         for (int way = 0; way < LEN(ways); way++) {
@@ -181,6 +175,16 @@ int main(int argc, char **argv)
         none();
     }
     MPI_Request_free(&inactive);
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(40);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    testing_each(argc > 1 ? argv[1] : "shm", run);
     MPI_Finalize();
     return testing_end("waits");
 }
