@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> Every collective once in every mode, on a communicator named "once"; results are checked.
+!> Every collective once in every mode, on a communicator named "once", or on one after the other
+!> that the arguments name, for which CRESTA_IMPL has rules; results are checked.
 !> Plain: under the preload library, tests/python/test_library_seen_once.py counts the calls.
 !> LINKED: CRESTA_x.
 #include "binding.inc"
@@ -9,36 +10,50 @@ program calls
     INCLUDE_MPI
     integer, parameter :: most = 16
     integer, asynchronous :: me, ranks, word, total, all(most), table(most)
-    integer :: i, ierr, failures
+    integer :: i, ierr, checks, failures
+    character(16) :: name
     integer :: ones(most), places(most), bytes(most)
     HANDLE(MPI_Datatype) :: types(most)
     HANDLE(MPI_Comm) :: comm
     HANDLE(MPI_Request) :: request
 
     call MPI_Init(ierr)
-    call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
-    call MPI_Comm_set_name(comm, 'once', ierr)
-    call MPI_Comm_rank(comm, me, ierr)
-    call MPI_Comm_size(comm, ranks, ierr)
+    call MPI_Comm_rank(MPI_COMM_WORLD, me, ierr)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
     failures = 0
+    checks = 0
     ones = 1
     places = [(i - 1, i = 1, most)]
     bytes = 4 * places
     table = places
     types = MPI_INTEGER
-    call blocking()
-    call blocking_reductions()
-    call nonblocking()
-    call nonblocking_reductions()
-#if defined(PERSISTENT)
-    call persistent()
-    call persistent_reductions()
-#endif
-    call MPI_Comm_free(comm, ierr)
+    if (command_argument_count() == 0) call on('once')
+    do i = 1, command_argument_count()
+        call get_command_argument(i, name)
+        call on(name)
+    end do
     call MPI_Finalize(ierr)
+    if (me == 0) write (*, '(a,i0,a)') 'calls: ', checks, ' checks'
     if (failures > 0) error stop 1
 
 contains
+
+    !> Everything on a communicator of this name.
+    subroutine on(given)
+        character(*), intent(in) :: given
+        name = given
+        call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
+        call MPI_Comm_set_name(comm, trim(name), ierr)
+        call blocking()
+        call blocking_reductions()
+        call nonblocking()
+        call nonblocking_reductions()
+#if defined(PERSISTENT)
+        call persistent()
+        call persistent_reductions()
+#endif
+        call MPI_Comm_free(comm, ierr)
+    end subroutine on
 
     !> What comes before a call: no result of an earlier one must be left.
     subroutine fresh()
@@ -50,9 +65,10 @@ contains
     subroutine check(good, what)
         logical, intent(in) :: good
         character(*), intent(in) :: what
+        checks = checks + 1
         if (.not. good) then
             failures = failures + 1
-            write (*, '(a,i0,2a)') 'FAIL rank ', me, ': ', what
+            write (*, '(a,i0,4a)') 'FAIL rank ', me, ': ', what, ' on ', trim(name)
         end if
         call fresh()
     end subroutine check

@@ -1,49 +1,61 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> Split-phase collectives in Fortran: requests alone, in arrays and sections of arrays, ended by
 !> CRESTA_Coll_end, CRESTA_Coll_test and the MPI's own calls; arrays that are gone after the begin;
-!> array sections; protected send buffers.
+!> array sections; protected send buffers. On one communicator after the other that the arguments
+!> name: on "guarded", with CRESTA_PROTECTED_BUFFER=1, send buffers are overwritten at once; for
+!> other names CRESTA_IMPL may have rules.
 #include "binding.inc"
 program split
     USE_MPI
     implicit none
     INCLUDE_MPI
     integer, parameter :: n = 8
-    integer :: me, ranks, ierr, failures, triangle, i
-    character(8) :: text
+    integer :: me, ranks, ierr, checks, failures, triangle, argument, round
+    character(16) :: name
     logical :: guarded
     HANDLE(MPI_Comm) :: comm
 
     call MPI_Init(ierr)
-    call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
-    call MPI_Comm_rank(comm, me, ierr)
-    call MPI_Comm_size(comm, ranks, ierr)
-    call get_command_argument(1, text)
-    guarded = text == 'guarded'
+    call MPI_Comm_rank(MPI_COMM_WORLD, me, ierr)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
     triangle = ranks * (ranks - 1) / 2
     failures = 0
-    do i = 1, 10
-        call alone()
-        call many()
-        call tested()
-        call by_the_mpi()
-        call beside_null()
-        call arrays_that_pass()
-        call sections()
-        call in_place()
+    checks = 0
+    do argument = 1, command_argument_count()
+        call get_command_argument(argument, name)
+        guarded = name == 'guarded'
+        call everything()
     end do
-    call gaps_are_refused()
-    call MPI_Comm_free(comm, ierr)
     call MPI_Finalize(ierr)
-    if (failures > 0) error stop 1
+    if (me == 0) write (*, '(a,i0,a)') 'split: ', checks, ' checks'
+    if (failures > 0 .or. checks == 0) error stop 1
 
 contains
+
+    subroutine everything()
+        call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
+        call MPI_Comm_set_name(comm, trim(name), ierr)
+        do round = 1, 10
+            call alone()
+            call many()
+            call tested()
+            call by_the_mpi()
+            call beside_null()
+            call arrays_that_pass()
+            call sections()
+            call in_place()
+        end do
+        call gaps_are_refused()
+        call MPI_Comm_free(comm, ierr)
+    end subroutine everything
 
     subroutine check(good, what)
         logical, intent(in) :: good
         character(*), intent(in) :: what
+        checks = checks + 1
         if (good) return
         failures = failures + 1
-        write (*, '(a,i0,2a)') 'FAIL rank ', me, ': ', what
+        write (*, '(a,i0,4a)') 'FAIL rank ', me, ': ', what, ' on ', trim(name)
     end subroutine check
 
     logical function is_null(request)
@@ -188,7 +200,7 @@ contains
         call begin_v(x, y, requests(1))
         call begin_w(x, z, requests(2))
         if (guarded) x = -99
-        if (mod(i, 2) == 0) then
+        if (mod(round, 2) == 0) then
             call CRESTA_Coll_end(2, requests)
         else
             call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, ierr)

@@ -1,46 +1,59 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> What is special about Fortran buffers: MPI_IN_PLACE, MPI_BOTTOM, LOGICAL, scalars, array
-!> sections, assumed size.
+!> sections, assumed size. On one communicator after the other that the arguments name, for which
+!> CRESTA_IMPL has rules.
 #include "binding.inc"
 program values
     use, intrinsic :: iso_c_binding, only: c_f_pointer, c_intptr_t, c_ptr
     USE_MPI
     implicit none
     INCLUDE_MPI
-    integer :: me, ranks, ierr, failures, triangle
+    integer :: me, ranks, ierr, i, checks, failures, triangle
+    character(16) :: name
     HANDLE(MPI_Comm) :: comm
     integer, volatile, save :: far(300)
 
     call MPI_Init(ierr)
-    call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
-    call MPI_Comm_rank(comm, me, ierr)
-    call MPI_Comm_size(comm, ranks, ierr)
+    call MPI_Comm_rank(MPI_COMM_WORLD, me, ierr)
+    call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
     triangle = ranks * (ranks - 1) / 2
     failures = 0
-    call in_place()
-    call in_place_nonblocking()
-#if defined(LINKED)
-    call shared_memory()
-    call static_windows()
-#endif
-    call bottom()
-    call logicals()
-    call scalars_and_kinds()
-    call assumed_size([me, 1], 2)
-    call sections()
-    call reports_errors()
-    call MPI_Comm_free(comm, ierr)
+    checks = 0
+    do i = 1, command_argument_count()
+        call get_command_argument(i, name)
+        call everything()
+    end do
     call MPI_Finalize(ierr)
-    if (failures > 0) error stop 1
+    if (me == 0) write (*, '(a,i0,a)') 'values: ', checks, ' checks'
+    if (failures > 0 .or. checks == 0) error stop 1
 
 contains
+
+    subroutine everything()
+        call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
+        call MPI_Comm_set_name(comm, trim(name), ierr)
+        call in_place()
+        call in_place_nonblocking()
+#if defined(LINKED)
+        call shared_memory()
+        call static_windows()
+#endif
+        call bottom()
+        call logicals()
+        call scalars_and_kinds()
+        call assumed_size([me, 1], 2)
+        call sections()
+        call reports_errors()
+        call MPI_Comm_free(comm, ierr)
+    end subroutine everything
 
     subroutine check(good, what)
         logical, intent(in) :: good
         character(*), intent(in) :: what
+        checks = checks + 1
         if (good) return
         failures = failures + 1
-        write (*, '(a,i0,2a)') 'FAIL rank ', me, ': ', what
+        write (*, '(a,i0,4a)') 'FAIL rank ', me, ': ', what, ' on ', trim(name)
     end subroutine check
 
     subroutine in_place()
