@@ -3,9 +3,11 @@
 """check.py - `make check`: everything that decides whether a change is good, and a summary.
 
 Each step's output goes to build/check/; what a failed step wrote is shown. Steps go on after a
-failure, except where they need a build that failed. Exit code 0 if all passed.
+failure, except where they need a build that failed. The summary ends with the slowest tests. Exit
+code 0 if all passed.
 """
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +19,10 @@ VENV = ROOT / ".venv/bin/python"
 CORES = str(len(os.sched_getaffinity(0)))
 # Long, and the same whichever MPI is beside them: the simulator, and how flags become a choice.
 ONCE = "^(algorithms(-[0-9]+|-random|-flat)?|package.built_in)$"
+SLOWEST = 10
+# How ctest and pytest tell the seconds of a test.
+TOLD = [re.compile(r"Test +#\d+: (?P<test>\S+) .* (?P<seconds>[\d.]+) sec *$"),
+        re.compile(r"(?P<seconds>[\d.]+)s call +(?P<test>\S.*)$")]
 
 
 def mpis():
@@ -41,7 +47,9 @@ def steps():
         yield f"tests {mpi}", [
             "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
             "--parallel", CORES, *once], f"build {mpi}"
-    yield "python", [str(VENV), "-m", "pytest", "-q", "tests"], None
+    pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
+    yield "python", [*pytest, "-n", CORES, "--dist", "worksteal", "-m", "not alone", "tests"], None
+    yield "python alone", [*pytest, "-m", "alone", "tests"], None
 
 
 def log_of(name):
@@ -69,6 +77,18 @@ def last_line(name):
     return told[-1].strip("= ") if told else ""
 
 
+def slowest(names):
+    """(seconds, test) of the slowest tests of these steps."""
+    found = []
+    for name in names:
+        mpi = name.removeprefix("tests ") + " " if name.startswith("tests ") else ""
+        for line in log_of(name).read_text(errors="replace").splitlines():
+            for told in TOLD:
+                if match := told.search(line):
+                    found.append((float(match["seconds"]), mpi + match["test"]))
+    return sorted(found, reverse=True)[:SLOWEST]
+
+
 def main():
     LOGS.mkdir(parents=True, exist_ok=True)
     results = {}
@@ -84,6 +104,9 @@ def main():
     print("\nsummary")
     for name, (passed, seconds, told) in results.items():
         print(f"  {'ok    ' if passed else 'FAILED'}  {name:18} {seconds:5.0f} s  {told}")
+    print("\nslowest tests")
+    for seconds, test in slowest([name for name, (_, took, _) in results.items() if took]):
+        print(f"  {seconds:6.1f} s  {test}")
     failed = [name for name, result in results.items() if not result[0]]
     print(f"make check: FAILED: {', '.join(failed)}" if failed else "make check: all passed")
     return 1 if failed else 0

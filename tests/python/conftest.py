@@ -14,6 +14,13 @@ sys.path.insert(0, str(ROOT / "python"))
 from crestacoll import builds  # noqa: E402
 
 
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "alone: sees what other tests do at the same time, in networks, /tmp or /dev/shm",
+    )
+
+
 def pytest_report_header():
     return f"crestacoll builds: {', '.join(b.name for b in builds.all_builds()) or 'none'}"
 

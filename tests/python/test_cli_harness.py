@@ -89,6 +89,7 @@ def test_sentences():
     assert off[1] == "MIN:p2p: nonblock ran, because there is no helper thread."
 
 
+@pytest.mark.alone
 def test_between_hosts(crestacoll, build):
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")

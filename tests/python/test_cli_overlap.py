@@ -86,6 +86,7 @@ def spaces():
     return {line.split()[0] for line in listed.stdout.splitlines() if "crestacoll" in line}
 
 
+@pytest.mark.alone
 def test_between_hosts(crestacoll, build):
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")

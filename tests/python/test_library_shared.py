@@ -142,6 +142,7 @@ def files():
     }
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     "victim, moment",
     [
@@ -175,6 +176,7 @@ def test_a_job_that_is_killed_leaves_nothing(build, victim, moment):
     assert files() <= before
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("impl", ["os", "caf"])
 @pytest.mark.parametrize("victim", [1, "launcher"])
 def test_nor_does_one_with_windows_or_coarrays(build, victim, impl):

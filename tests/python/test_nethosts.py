@@ -31,6 +31,7 @@ def start(hosts, number, program):
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.alone
 def test_the_rate_holds_from_the_first_byte_on():
     if nethosts.why_not():
         pytest.skip(f"no hosts here: {nethosts.why_not()}")
