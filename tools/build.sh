@@ -55,6 +55,16 @@ configure() {
     echo "$now" >"$stamp"
 }
 
+# Where nobody looks on, a line for each library and program, and whatever compilers say.
+run_build() {
+    if [ -t 1 ]; then
+        cmake --build "$@"
+    else
+        cmake --build "$@" 2>&1 |
+            sed -u -E -e 's/^\[[ 0-9/%]+\] (Linking .*)/\1/; t' -e '/^\[[ 0-9/%]+\] /d'
+    fi
+}
+
 build() {
     local family=$1 cc=$2 fc=$3
     shift 3
@@ -62,7 +72,7 @@ build() {
     (   # two makes at once must not build in one folder
         command -v flock >/dev/null && flock 9
         configure "$family" "$cc" "$fc"
-        cmake --build "build/$family" --parallel "$(nproc)" --target "$@"
+        run_build "build/$family" --parallel "$(nproc)" --target "$@"
     ) 9>"build/$family.lock"
 }
 
