@@ -4,7 +4,7 @@ cresta_test_program(orders orders.c)
 set(windows "os?via=get,os?access=calls,os?sync=pscw,os?sync=fence")
 cresta_mpi_test(NAME orders-2 RANKS 2 COMMAND orders "${models_list},${windows}" free)
 cresta_mpi_test(NAME orders-3 RANKS 3 COMMAND orders ${models_list} free)
-cresta_mpi_test(NAME orders-many RANKS 2 TIMEOUT 300 ENV CRESTA_FALLBACK=silent
+cresta_mpi_test(NAME orders-many RANKS 2 TIMEOUT 900 ENV CRESTA_FALLBACK=silent
                 COMMAND orders p2p,shm,os,persist many)
 cresta_mpi_test(NAME orders-threads RANKS 2 ENV CRESTA_FALLBACK=silent
                 COMMAND orders p2p,shm,os,persist threads)
@@ -24,11 +24,11 @@ set(seed 0)
 foreach(impl IN ITEMS shm os p2p persist "os?via=get" "shm:ring")
   foreach(ranks IN ITEMS 2 3)
     math(EXPR seed "${seed} + 1")
-    cresta_mpi_test(NAME disagree-${seed} RANKS ${ranks} TIMEOUT 120
+    cresta_mpi_test(NAME disagree-${seed} RANKS ${ranks}
                     ENV CRESTA_FALLBACK=silent CRESTA_DEBUG=disagree=${seed}
                     COMMAND conformance ${impl} --sparse 97)
   endforeach()
-  cresta_mpi_test(NAME disagree-split-${seed} RANKS 2 TIMEOUT 120
+  cresta_mpi_test(NAME disagree-split-${seed} RANKS 2
                   ENV CRESTA_FALLBACK=silent CRESTA_DEBUG=disagree=${seed}
                   COMMAND conformance ${impl} --mode split --sparse 31)
 endforeach()
