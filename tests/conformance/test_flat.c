@@ -60,11 +60,11 @@ bool __wrap_cco_pause_crowds(void)
 }
 
 /* What transport/p2p/local.c does elsewhere, with the operation of the world. */
-int cco_mpi_reduce(void *flight, const cco_data *from, const cco_data *into,
+int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
                    const cco_reduce_op *op)
 {
     const world *w = worlds[ranks[running].calls - 1];
-    (void)flight, (void)op;
+    (void)transfer, (void)op;
     for (size_t i = 0; i < into->count; i++)
         w->sim.reduce(from->at + i * w->element, into->at + i * w->element, w->element);
     return MPI_SUCCESS;
@@ -292,7 +292,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < RANKS; i++)
         free(ranks[i].stack);
     free(region);
-    printf("%ld calls, %ld times a rank in more than two pieces, %ld over two boards,"
+    printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
            " %ld in shared memory, %ld failures\n",
            runs, many_pieces, two_stages, from_regions, failures);
     return failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0;

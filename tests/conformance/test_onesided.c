@@ -193,43 +193,43 @@ static void *open_transfer(void *shared, int messages)
     return shared;
 }
 
-static void ignore(void *flight)
+static void ignore(void *transfer)
 {
-    (void)flight;
+    (void)transfer;
 }
 
-static int expose(void *flight, int slot, const cco_data *data)
+static int expose(void *transfer, int slot, const cco_data *data)
 {
-    return ask("expose %d %zu at %td; ", slot, data->count, data->at - (char *)flight);
+    return ask("expose %d %zu at %td; ", slot, data->count, data->at - (char *)transfer);
 }
 
-static int put(void *flight, int peer, const cco_data *from, int slot, size_t place)
+static int put(void *transfer, int peer, const cco_data *from, int slot, size_t place)
 {
-    return ask("put %zu at %td to %d %d %zu; ", from->count, from->at - (char *)flight, peer, slot,
+    return ask("put %zu at %td to %d %d %zu; ", from->count, from->at - (char *)transfer, peer, slot,
                place);
 }
 
-static int get(void *flight, int peer, int slot, size_t place, const cco_data *to)
+static int get(void *transfer, int peer, int slot, size_t place, const cco_data *to)
 {
-    return ask("get %zu at %td of %d %d %zu; ", to->count, to->at - (char *)flight, peer, slot,
+    return ask("get %zu at %td of %d %d %zu; ", to->count, to->at - (char *)transfer, peer, slot,
                place);
 }
 
-static int notify(void *flight, int peer)
+static int notify(void *transfer, int peer)
 {
-    (void)flight;
+    (void)transfer;
     return ask("notify %d; ", peer);
 }
 
-static int await(void *flight, int peer)
+static int await(void *transfer, int peer)
 {
-    (void)flight;
+    (void)transfer;
     return ask("await %d; ", peer);
 }
 
-static int test(void *flight, bool *done)
+static int test(void *transfer, bool *done)
 {
-    (void)flight;
+    (void)transfer;
     *done = tests++ % 2;
     return ask(*done ? "end; " : "test; ");
 }

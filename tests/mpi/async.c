@@ -81,7 +81,8 @@ static void doze(long milliseconds)
 static void sleeps_when_idle(void)
 {
     long call = -1, before = -1, after = -2;
-    snprintf(testing_label, sizeof testing_label, "nothing is under way, but the helper naps");
+    snprintf(testing_label, sizeof testing_label,
+             "nothing is under way, but the progress thread sleeps");
     MPI_Barrier(MPI_COMM_WORLD);
     if (!ask_progress_thread("syscall", "", &call)) /* which not every kernel tells */
         return;
@@ -99,12 +100,12 @@ static void sleeps_when_idle(void)
  * it takes is the machine's affair; if nothing moves it, the watchdog says so. */
 static void moves_in_background(enum coll coll, int n)
 {
-    struct flight f;
+    struct begun f;
     int done = 0;
     snprintf(testing_label, sizeof testing_label, "%s in the background, %d ints", coll_names[coll],
              n);
     for (long milliseconds = 20; !done; milliseconds = (2 * milliseconds) % 1000) {
-        flight_begin(&f, coll, world, n, 0, n, false);
+        begun_start(&f, coll, world, n, 0, n, false);
         doze(milliseconds);
         if (calls_mpi)
             PMPI_Request_get_status(f.request, &done, MPI_STATUS_IGNORE);
@@ -139,10 +140,10 @@ static void await_word(int way, int from)
 /* One rank waits in the MPI for another that ends first; the other image swaps them. */
 static void mixed_order(enum coll coll, int n, int way, int first, int second)
 {
-    struct flight f;
+    struct begun f;
     snprintf(testing_label, sizeof testing_label, "%s of %d ints, rank %d waits for %d, way %d",
              coll_names[coll], n, first, second, way);
-    flight_begin(&f, coll, world, n, first, way, false);
+    begun_start(&f, coll, world, n, first, way, false);
     if (rank == first)
         await_word(way, second);
     if (way % 2)
@@ -168,17 +169,17 @@ static void mixed_orders(void)
 
 static void many_at_once(void)
 {
-    static struct flight flights[MANY];
+    static struct begun calls[MANY];
     MPI_Request requests[MANY];
     for (int i = 0; i < MANY; i++) {
-        flight_begin(&flights[i], (enum coll)(i % COLLS), world, i * 7, i, i, false);
-        requests[i] = flights[i].request;
+        begun_start(&calls[i], (enum coll)(i % COLLS), world, i * 7, i, i, false);
+        requests[i] = calls[i].request;
     }
     snprintf(testing_label, sizeof testing_label, "%d at once", MANY);
     MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < MANY; i++) {
-        flights[i].request = requests[i];
-        begun_check(&flights[i]);
+        calls[i].request = requests[i];
+        begun_check(&calls[i]);
     }
 }
 
@@ -187,11 +188,11 @@ static void free_in_flight(void)
 {
     for (int i = 0; i < 20; i++) {
         MPI_Comm comm;
-        struct flight f;
+        struct begun f;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         CRESTA_Set_impl(comm, impl);
         snprintf(testing_label, sizeof testing_label, "communicator freed in flight");
-        flight_begin(&f, (enum coll)(i % COLLS), comm, INTS, 0, i, false);
+        begun_start(&f, (enum coll)(i % COLLS), comm, INTS, 0, i, false);
         MPI_Comm_free(&comm);
         CRESTA_Coll_end(1, &f.request);
         begun_check(&f);
@@ -202,9 +203,9 @@ static void *thread_main(void *data)
 {
     MPI_Comm comm = *(MPI_Comm *)data;
     for (int i = 0; i < 100; i++) {
-        struct flight a, b;
-        flight_begin(&a, (enum coll)(i % COLLS), comm, i, i, i, false);
-        flight_begin(&b, COLL_Allreduce, comm, i, 0, i, false);
+        struct begun a, b;
+        begun_start(&a, (enum coll)(i % COLLS), comm, i, i, i, false);
+        begun_start(&b, COLL_Allreduce, comm, i, 0, i, false);
         CRESTA_Coll_end(1, &b.request);
         MPI_Wait(&a.request, MPI_STATUS_IGNORE);
         begun_check(&a);
@@ -240,7 +241,7 @@ static bool is_ours(void)
 
 static void with_progress_thread(void)
 {
-    CHECK(has_progress_thread(), "there is no helper thread");
+    CHECK(has_progress_thread(), "there is no progress thread");
     sleeps_when_idle();
     for (int i = 0; i < COLLS; i++)
         if (calls_mpi || is_ours())
@@ -257,8 +258,8 @@ static void with_progress_thread(void)
 
 static void begin_and_end(void)
 {
-    struct flight f;
-    flight_begin(&f, COLL_Allreduce, world, 3, 0, 1, false);
+    struct begun f;
+    begun_start(&f, COLL_Allreduce, world, 3, 0, 1, false);
     CRESTA_Coll_end(1, &f.request);
     begun_check(&f);
 }
@@ -274,7 +275,7 @@ static void run(const char *name)
     if (helped)
         with_progress_thread();
     else
-        CHECK(!has_progress_thread(), "there is a helper thread");
+        CHECK(!has_progress_thread(), "there is a progress thread");
     mixed_orders();
     begin_and_end();
 }
@@ -298,7 +299,7 @@ int main(int argc, char **argv)
         PMPI_Finalize();
     else
         MPI_Finalize();
-    snprintf(testing_label, sizeof testing_label, "the helper thread is left");
+    snprintf(testing_label, sizeof testing_label, "the progress thread is left");
     while (has_progress_thread()) /* the kernel needs a moment to forget it */
         doze(1);
     return testing_end("async");

@@ -7,18 +7,18 @@
 
 enum { HOLE = 2, NOTHING = -77 };
 
-static int value(const struct flight *f, int rank, int i)
+static int value(const struct begun *f, int rank, int i)
 {
     return (int)((f->number * 7 + rank * 131 + i * 3) % 1000);
 }
 
-static bool rooted_with_arrays(const struct flight *f)
+static bool rooted_with_arrays(const struct begun *f)
 {
     return f->call.coll == COLL_Gatherv || f->call.coll == COLL_Scatterv;
 }
 
 /* Ints from s for d, where blocks are uneven. */
-static int uneven(const struct flight *f, int s, int d)
+static int uneven(const struct begun *f, int s, int d)
 {
     if (rooted_with_arrays(f) || f->call.coll == COLL_Allgatherv)
         return f->n + (f->call.coll == COLL_Scatterv ? d : s) % 3;
@@ -28,7 +28,7 @@ static int uneven(const struct flight *f, int s, int d)
 }
 
 /* Counts and displacements of the blocks of this rank's buffer, in ints; returns where they end. */
-static int lay_out(const struct flight *f, int *counts, int *displs, bool sending, int scale)
+static int lay_out(const struct begun *f, int *counts, int *displs, bool sending, int scale)
 {
     int at = 0;
     for (int i = 0; i < f->size; i++) {
@@ -39,14 +39,14 @@ static int lay_out(const struct flight *f, int *counts, int *displs, bool sendin
     return at;
 }
 
-static void set_right(struct flight *f, int at, int rank, int from, int count)
+static void set_right(struct begun *f, int at, int rank, int from, int count)
 {
     for (int i = 0; i < count; i++)
         f->right[at + i] = value(f, rank, from + i);
 }
 
 /* Sums over ranks below `end` of elements that begin at `from`. */
-static void set_sums(struct flight *f, int end, int from, int count)
+static void set_sums(struct begun *f, int end, int from, int count)
 {
     for (int i = 0; i < count; i++) {
         f->right[i] = 0;
@@ -56,7 +56,7 @@ static void set_sums(struct flight *f, int end, int from, int count)
 }
 
 /* Where the block for d begins in the send buffer of s, where blocks are uneven. */
-static int place(const struct flight *f, int s, int d)
+static int place(const struct begun *f, int s, int d)
 {
     int at = 0;
     for (int i = 0; i < d; i++)
@@ -64,14 +64,14 @@ static int place(const struct flight *f, int s, int d)
     return at;
 }
 
-static void set_uneven(struct flight *f, const int *counts, const int *displs, int scale)
+static void set_uneven(struct begun *f, const int *counts, const int *displs, int scale)
 {
     const bool all = f->call.coll == COLL_Alltoallv || f->call.coll == COLL_Alltoallw;
     for (int i = 0; i < f->size; i++)
         set_right(f, displs[i] / scale, i, all ? place(f, i, f->rank) : 0, counts[i]);
 }
 
-static void make_uneven(struct flight *f)
+static void make_uneven(struct begun *f)
 {
     struct call *c = &f->call;
     const bool bytes = c->coll == COLL_Alltoallw;
@@ -97,7 +97,7 @@ static void make_uneven(struct flight *f)
         c->sendcount = uneven(f, f->rank, f->rank);
 }
 
-static void make_even(struct flight *f)
+static void make_even(struct begun *f)
 {
     const struct call *c = &f->call;
     const int n = f->n, p = f->size, me = f->rank;
@@ -146,7 +146,7 @@ static int *ints(int count)
     return list;
 }
 
-static void make_buffers(struct flight *f)
+static void make_buffers(struct begun *f)
 {
     f->room = f->size * (f->n + 2 + HOLE);
     f->send = ints(f->room);
@@ -160,10 +160,10 @@ static void make_buffers(struct flight *f)
         f->send[i] = value(f, f->rank, i);
 }
 
-void flight_begin(struct flight *f, enum coll coll, MPI_Comm comm, int n, int root, long number,
-                  bool spoil)
+void begun_start(struct begun *f, enum coll coll, MPI_Comm comm, int n, int root, long number,
+                 bool spoil)
 {
-    *f = (struct flight){.number = number, .n = n};
+    *f = (struct begun){.number = number, .n = n};
     MPI_Comm_rank(comm, &f->rank);
     MPI_Comm_size(comm, &f->size);
     make_buffers(f);
@@ -191,7 +191,7 @@ void flight_begin(struct flight *f, enum coll coll, MPI_Comm comm, int n, int ro
         f->send[i] = 0x77777777;
 }
 
-void begun_check(struct flight *f)
+void begun_check(struct begun *f)
 {
     int at = 0;
     CHECK(f->request == MPI_REQUEST_NULL, "%s: request left", coll_names[f->call.coll]);

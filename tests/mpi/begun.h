@@ -6,7 +6,7 @@
 
 #include "call.h"
 
-struct flight {
+struct begun {
     MPI_Request request; /* MPI_REQUEST_NULL: over */
     long number;         /* what its data are made of, equal on all ranks */
     struct call call;
@@ -19,10 +19,10 @@ struct flight {
 
 /* Begins a collective on `comm`, with blocks of about `n` ints; arrays are gone afterwards.  With
  * `spoil` the send buffer is overwritten at once. */
-void flight_begin(struct flight *f, enum coll coll, MPI_Comm comm, int n, int root, long number,
-                  bool spoil);
+void begun_start(struct begun *f, enum coll coll, MPI_Comm comm, int n, int root, long number,
+                 bool spoil);
 
 /* Its request is MPI_REQUEST_NULL: compares the result with the right one, frees. */
-void begun_check(struct flight *f);
+void begun_check(struct begun *f);
 
 #endif

@@ -41,11 +41,11 @@ static void message_and_collective(int first, enum coll coll)
 static void split_and_message(int first, enum coll coll, int n)
 {
     const int second = size - 1 - first;
-    struct flight f;
+    struct begun f;
     int word = rank;
     snprintf(testing_label, sizeof testing_label, "%s begins, rank %d waits for a message",
              coll_names[coll], first);
-    flight_begin(&f, coll, world, n, first, 3, false);
+    begun_start(&f, coll, world, n, first, 3, false);
     if (rank == first)
         MPI_Recv(&word, 1, MPI_INT, second, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     CRESTA_Coll_end(1, &f.request);
@@ -59,10 +59,10 @@ static void split_and_message(int first, enum coll coll, int n)
  * after it on the others. */
 static void split_and_blocking(int first, MPI_Comm other)
 {
-    struct flight f;
+    struct begun f;
     snprintf(testing_label, sizeof testing_label, "alltoall begins, rank %d blocks before its end",
              first);
-    flight_begin(&f, COLL_Alltoall, world, INTS, 0, 4, false);
+    begun_start(&f, COLL_Alltoall, world, INTS, 0, 4, false);
     if (rank == first)
         CRESTA_Barrier(other);
     CRESTA_Coll_end(1, &f.request);
@@ -74,11 +74,11 @@ static void split_and_blocking(int first, MPI_Comm other)
 /* CRESTA_Progress alone brings a collective to its end: a single test, at last, finds it. */
 static void by_progress_alone(void)
 {
-    struct flight f;
+    struct begun f;
     int done = 0;
     snprintf(testing_label, sizeof testing_label, "CRESTA_Progress");
     for (double seconds = 0.02; !done; seconds *= 2) { /* or the watchdog ends it */
-        flight_begin(&f, COLL_Allreduce, world, INTS, 0, 5, false);
+        begun_start(&f, COLL_Allreduce, world, INTS, 0, 5, false);
         for (const double end = MPI_Wtime() + seconds; MPI_Wtime() < end;) {
             CRESTA_Progress();
             sched_yield();

@@ -38,7 +38,7 @@ static const char *const impls[] = {"*=mpi",
                                     "*=shm:binomial",
                                     "*=p2p",
                                     "*=caf"};
-static struct flight flights[MOST];
+static struct begun calls[MOST];
 static MPI_Request requests[MOST]; /* of the operations that a call is to end */
 static int chosen[MOST];
 static unsigned long shared, own; /* generators */
@@ -76,9 +76,9 @@ static int choose(void)
 {
     int count = 0;
     for (int i = 0; i < MOST; i++)
-        if (flights[i].request != MPI_REQUEST_NULL && random_below(&own, 3) > 0) {
+        if (calls[i].request != MPI_REQUEST_NULL && random_below(&own, 3) > 0) {
             chosen[count] = i;
-            requests[count++] = flights[i].request;
+            requests[count++] = calls[i].request;
         }
     return count;
 }
@@ -114,14 +114,14 @@ static void end_some(void)
     snprintf(testing_label, sizeof testing_label, "ending %d", count);
     end_all(count);
     for (int i = 0; i < count; i++) {
-        struct flight *f = &flights[chosen[i]];
+        struct begun *f = &calls[chosen[i]];
         f->request = requests[i];
         if (f->request == MPI_REQUEST_NULL)
             begun_check(f);
     }
 }
 
-static void end_slot(struct flight *f)
+static void end_slot(struct begun *f)
 {
     if (f->request == MPI_REQUEST_NULL)
         return;
@@ -137,14 +137,14 @@ static int random_size(void)
 
 static void begin_one(long number)
 {
-    struct flight *f = &flights[number % MOST];
+    struct begun *f = &calls[number % MOST];
     const enum coll coll = (enum coll)random_below(&shared, COLLS);
     const int comm = random_below(&shared, COMMS), root = random_below(&shared, 16);
     const int n = random_size();
     end_slot(f); /* all ranks use the same slots, so that numbers say which request is whose */
     snprintf(testing_label, sizeof testing_label, "beginning %s number %ld, %d ints, comm %d",
              coll_names[coll], number, n, comm);
-    flight_begin(f, coll, comms[comm], n, root, number, spoil);
+    begun_start(f, coll, comms[comm], n, root, number, spoil);
 }
 
 /* A collective that blocks while others are under way. */
@@ -196,7 +196,7 @@ static void run(double seconds, int rank, int size)
                 pass_on(rank, size);
         }
     for (int i = 0; i < MOST; i++)
-        end_slot(&flights[i]);
+        end_slot(&calls[i]);
     if (rank == 0)
         printf("%ld collectives begun\n", number);
 }
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
     shared = seed;
     own = seed + 1000003ul * (unsigned long)(rank + 1);
     for (int i = 0; i < MOST; i++)
-        flights[i].request = MPI_REQUEST_NULL;
+        calls[i].request = MPI_REQUEST_NULL;
     make_comms(rank);
     run(seconds, rank, size);
     for (int i = 1; i < COMMS; i++)

@@ -19,34 +19,34 @@ static void *open_transfer(void *shared, int messages)
     return shared;
 }
 
-static void nothing(void *flight)
+static void nothing(void *transfer)
 {
-    (void)flight;
+    (void)transfer;
 }
 
-static int write_down(void *flight, char what)
+static int write_down(void *transfer, char what)
 {
-    log *l = flight;
+    log *l = transfer;
     if (l->count < MOST - 1)
         l->steps[l->count++] = what;
     return MPI_SUCCESS;
 }
 
-static int hear(void *flight, int peer, const cco_data *to)
+static int hear(void *transfer, int peer, const cco_data *to)
 {
     (void)peer, (void)to;
-    return write_down(flight, 'r');
+    return write_down(transfer, 'r');
 }
 
-static int speak(void *flight, int peer, const cco_data *from)
+static int speak(void *transfer, int peer, const cco_data *from)
 {
     (void)peer, (void)from;
-    return write_down(flight, 's');
+    return write_down(transfer, 's');
 }
 
-static int test(void *flight, bool *done)
+static int test(void *transfer, bool *done)
 {
-    (void)flight;
+    (void)transfer;
     *done = true;
     return MPI_SUCCESS;
 }

@@ -35,5 +35,5 @@ int main(void)
     learns(&takes, 5300);
     learns(&takes, 9100);
     learns(&takes, 2500);
-    return testing_end("rhythm");
+    return testing_end("round_time");
 }
