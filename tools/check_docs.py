@@ -4,7 +4,8 @@
 
 A code block under `<!-- file: PATH -->` is that file, which is compiled and tested; relative links
 lead to files; every environment variable of src/core/env.def is in README.md or docs/; the tables
-of docs/implementations.md have all collectives and all models, in both languages.
+of docs/implementations.md have all collectives and all models, in both languages; lines of prose
+have at most 100 characters (not tables, code blocks, and lines with a long link).
 """
 import re
 
@@ -13,6 +14,15 @@ from sources import ROOT, Report
 BLOCK = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.S)
 LINK = re.compile(r"`[^`]*`|\]\((?!https?:|#)([^)#]+)")  # code is no link
 VARIABLE = re.compile(r"^CCO_ENV\((\w+)", re.M)
+COLUMNS = 100
+LONG_LINK = re.compile(r"\]\([^)]{40,}\)|https?://\S{40,}")
+# Pages with longer lines. None may be added, and a page without longer lines leaves the list.
+WIDE = {
+    "README.md", "docs/choosing.md", "docs/harness.md", "docs/installing.md", "docs/one-sided.md",
+    "docs/performance-reasons.md", "docs/profile.md", "docs/split-phase.md",
+    # written by `make table` and `make peers`
+    "docs/implementations.md", "docs/performance.md",
+}
 
 
 def pages():
@@ -31,6 +41,24 @@ def check_page(page, text, report):
     for link in LINK.finditer(text):
         if link[1] and not (page.parent / link[1]).exists():
             report.add(page, line_of(text, link.start()), f"no file {link[1]}")
+
+
+def long_lines(text):
+    """The numbers of the lines of prose with more than COLUMNS characters."""
+    code = False
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.lstrip().startswith("```"):
+            code = not code
+        elif len(line) > COLUMNS and not code and line[:1] != "|" and not LONG_LINK.search(line):
+            yield number
+
+
+def check_width(page, text, report):
+    name, found = page.relative_to(ROOT).as_posix(), list(long_lines(text))
+    if name in WIDE and not found:
+        report.add(page, 1, "has no longer lines: remove it from WIDE in tools/check_docs.py")
+    for number in found if name not in WIDE else []:
+        report.add(page, number, f"more than {COLUMNS} characters")
 
 
 def names(path, pattern):
@@ -65,6 +93,7 @@ def main():
         text = page.read_text()
         everything += text
         check_page(page, text, report)
+        check_width(page, text, report)
     table = ROOT / "src/core/env.def"
     for name in VARIABLE.findall(table.read_text()):
         if f"CRESTA_{name}" not in everything:
