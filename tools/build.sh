@@ -61,7 +61,7 @@ run_build() {
         cmake --build "$@"
     else
         cmake --build "$@" 2>&1 |
-            sed -u -E -e 's/^\[[ 0-9/%]+\] (Linking .*)/\1/; t' -e '/^\[[ 0-9/%]+\] /d'
+            sed -u -E -e 's/^\[[ 0-9/%]+\] (Linking .*)/\1/; t' -e '/^(\[[ 0-9\/%]+\]|--) /d'
     fi
 }
 
