@@ -39,12 +39,12 @@ SOURCES = {
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
-        "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank looks",
+        "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
-    r"\bcco_async(_help)?\(\)": {
+    r"\bcco_progress_(allowed|calls_mpi)\(\)": {
         "api/progress.c": "its definition", "api/progress.h": "its definition",
-        "api/pending.c": "what the thread of this rank looks at",
+        "api/pending.c": "what the thread of this rank polls",
         "api/split.c": "starts the thread for requests of the MPI's own",
         "api/split.h": "whether this rank remembers requests",
         "api/dispatch.c": "below, what begins run over is an agreed fact",

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_names.py [BUILD FOLDER ...] - one name everywhere.
 
+No word of an earlier vocabulary comes back for a thing that has a term (docs/glossary.md).
+
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
 .name = "NAME", and no model is left out; likewise every algorithm, whose head names the collectives
 that it serves. Of a build: every symbol that
@@ -12,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sources import ALGORITHMS, ROOT, Report, algorithms
+from sources import ALGORITHMS, ROOT, Report, algorithms, files
 
 REGISTRY = ROOT / "src/model/registry.def"
 
@@ -21,6 +23,30 @@ REGISTRY = ROOT / "src/model/registry.def"
 VISIBLE = re.compile(r"^(CRESTA_|cresta_|MPIX?_|mpix?_)\w+$")
 # An archive cannot hide what its objects share.
 SHARED = re.compile(r"^(cco_\w+)$")
+
+
+# Words that once stood for things that the field has terms for, and the terms.
+OLD = {
+    r"(?<!in )\bflights?\b": "operation", r"\b(in_the_air|airborne)\b": "in flight",
+    r"\brunways?\b": "stream set", r"\btower\b": "queue", r"\byards?\b": "operation pool",
+    r"\brhythm\b": "round time", r"\bmemos?\b": "cached call", r"\bworkshop\b": "workspace",
+    r"\bparcels?\b": "fragment", r"\b(office|desk)\b": "matcher, endpoint",
+    r"\bboards?\b": "slot ring", r"\b[Hh]elper thread\b": "progress thread",
+    r"\bcco_(frame|ends?|kept|given|tell|lane|notes_|help|async_|course|move)\b":
+        "see docs/glossary.md",
+}
+SPOKEN = ("src", "fortran", "include", "bench", "check", "api", "tests", "python", "docs",
+          "README.md", "CONTRIBUTING.md")
+
+
+def check_words(report):
+    for path in files(".c", ".h", ".def", ".inc", ".F90", ".py", ".md", ".txt", ".cmake", ".j2"):
+        if path.relative_to(ROOT).parts[0] not in SPOKEN:
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").split("\n"), 1):
+            for old, term in OLD.items():
+                if found := re.search(old, line):
+                    report.add(path, number, f"'{found[0]}': the term is {term}")
 
 
 def registered():
@@ -115,6 +141,7 @@ def check_build(report, folder):
 
 def main():
     report = Report("names")
+    check_words(report)
     check_registry(report)
     check_algorithms(report)
     for folder in sys.argv[1:]:

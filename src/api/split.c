@@ -81,7 +81,7 @@ static int unsupported(const cco_comm *state, const cco_call *call)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int start_flight(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
+static int start_operation(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
                         MPI_Request *request)
 {
     const int rc = cco_operation_begin(state, way, call, path, request);
@@ -102,7 +102,7 @@ static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc
     tell(call);
     if (path != CCO_PATH_MESSAGES || !ready->facts.preloaded)
         return false;
-    *rc = start_flight(ready, &choice->way, call, path, request);
+    *rc = start_operation(ready, &choice->way, call, path, request);
     if (*rc == MPI_SUCCESS)
         cco_pending_add(NULL, CCO_PENDING_OURS, false, *request);
     return true;
@@ -157,7 +157,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     }
     const bool holds = rc == MPI_SUCCESS && path == CCO_PATH_NONE && cco_pending_hold(&ours);
     if (rc == MPI_SUCCESS)
-        rc = path != CCO_PATH_NONE ? start_flight(ready, &choice->way, &ours, path, request)
+        rc = path != CCO_PATH_NONE ? start_operation(ready, &choice->way, &ours, path, request)
                                    : cco_start_nonblocking(&ours, request);
     if (rc == MPI_SUCCESS)
         cco_pending_add(pending, path != CCO_PATH_NONE ? CCO_PENDING_OURS : CCO_PENDING_MPIS, holds,

@@ -10,16 +10,16 @@
 #include "core/log.h"
 #include "core/wait.h"
 
-typedef struct ending {
+typedef struct teardown {
     uint64_t number;
     void (*end)(void *what);
     void *what;
-} ending;
+} teardown;
 
 static _Thread_local struct {
     bool collects;
     size_t count, room;
-    ending *list;
+    teardown *list;
 } mine;
 
 /* Unlike those of other processes: ranks may come from several worlds. */
@@ -53,7 +53,7 @@ void cco_teardown(uint64_t number, void (*end)(void *what), void *what)
         if (mine.list == NULL)
             cco_fatal("no memory for what is to end");
     }
-    mine.list[mine.count++] = (ending){number, end, what};
+    mine.list[mine.count++] = (teardown){number, end, what};
 }
 
 void cco_teardowns_collect(void)
@@ -63,7 +63,7 @@ void cco_teardowns_collect(void)
 
 static int by_number(const void *a, const void *b)
 {
-    const uint64_t left = ((const ending *)a)->number, right = ((const ending *)b)->number;
+    const uint64_t left = ((const teardown *)a)->number, right = ((const teardown *)b)->number;
     return left < right ? -1 : left > right;
 }
 

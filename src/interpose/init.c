@@ -2,7 +2,7 @@
 /* init.c - the small interposer, in the linked library too: MPI_Init, MPI_Init_thread,
  * MPI_Finalize, MPI_Pcontrol.
  *
- * MPI_Finalize only ends the progress thread thread; the rest ends, and where it is passed by that
+ * MPI_Finalize only ends the progress thread; the rest ends, and where it is passed by that
  * too, with an attribute of MPI_COMM_SELF (api/process.c).  All of them go on to a tool behind us
  * (core/next.h); one that has MPI_Init gets that, and the progress thread does without
  * MPI_THREAD_MULTIPLE. */

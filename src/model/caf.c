@@ -14,7 +14,7 @@ enum { BUFFER, VIA }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
 enum { PUT, GET, VIAS };
 
-/* Lanes do not share areas: a rank may still read what came by the one when others already write
+/* Streams do not share areas: a rank may still read what came by the one when others already write
  * on the other. */
 typedef struct own {
     struct {

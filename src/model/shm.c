@@ -14,18 +14,18 @@
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"
 
-/* Boards, in order of size: data in the cache line of their number and little more; what a
+/* Slot rings, in order of size: data in the cache line of their number and little more; what a
  * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
  * a core. */
-enum { SMALL, MIDDLE, LARGE, BOARDS };
-static const size_t slots[BOARDS] = {256, (8 << 10) + CCO_SLOT_LINE, (64 << 10) + CCO_SLOT_LINE};
-static const unsigned counts[BOARDS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
-static const size_t rooms[BOARDS] = {256 - CCO_SLOT_HEAD, (8 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD,
-                                     (64 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD};
+enum { SMALL, MIDDLE, LARGE, RINGS };
+static const size_t slots[RINGS] = {256, (8 << 10) + CCO_SLOT_LINE, (64 << 10) + CCO_SLOT_LINE};
+static const unsigned counts[RINGS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
+static const size_t rooms[RINGS] = {256 - CCO_SLOT_HEAD, (8 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD,
+                                    (64 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD};
 
 /* Memory is made in the first call that needs it: a communicator for barriers takes little. */
 typedef enum part { NEAR, FAR, PARTS } part;
-static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, BOARDS};
+static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, RINGS};
 
 /* What repeated calls came to. */
 typedef struct kept {
@@ -36,7 +36,7 @@ typedef struct kept {
 typedef struct own {
     cco_segment segments[PARTS];
     bool asked[PARTS]; /* for a segment: it is there, or never will be */
-    cco_slot_ring rings[BOARDS];
+    cco_slot_ring rings[RINGS];
     cco_workspace workspace;
     kept kept[CCO_CACHED_CALLS];
     cco_shm_named named;
@@ -150,7 +150,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         return cco_run_call_below(&cco_model_shm, state, call, "reductions need a predefined type");
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     if (rc == MPI_SUCCESS) {
-        const cco_flat plan = cco_flat_plan(&bound.problem, rooms, BOARDS, state->facts.crowded);
+        const cco_flat plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
         if (!has_rings(o, state, &plan)) {
             cco_workspace_trim(&o->workspace);
             return run_below(state, call);

@@ -18,14 +18,14 @@ enum {
     CALLS = 6, /* of a sequence */
     RANKS = 9,
     STACK = 256 << 10,
-    BOARDS = 2,
+    RINGS = 2,
     LOOKS = 1000000, /* more than any sequence takes */
 };
 
 typedef struct rank {
     ucontext_t context;
     char *stack;
-    cco_slot_ring rings[BOARDS];
+    cco_slot_ring rings[RINGS];
     int calls; /* begun */
     bool done;
 } rank;
@@ -35,7 +35,7 @@ static ucontext_t scheduler;
 static int running, size; /* rank, ranks */
 static world *worlds[CALLS];
 static int entered[CALLS];
-static size_t rooms[BOARDS];
+static size_t rooms[RINGS];
 static long runs, failures, many_pieces, two_stages, from_regions;
 
 /* Memory of the program that all ranks share. */
@@ -111,7 +111,7 @@ static void call(int me, world *w)
         binding.layouts[base] = w->layouts[base];
     }
     const bool in_region = (unsigned)me % 2 == w->c.seed % 2 && move_in(me, w, &binding);
-    const cco_flat plan = cco_flat_plan(q, rooms, BOARDS, w->c.seed % 3 == 0);
+    const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     entered[ranks[me].calls++]++;
@@ -133,9 +133,9 @@ static void live(int me)
 static void make_rings(void)
 {
     static char *memory;
-    unsigned counts[BOARDS];
-    size_t slots[BOARDS], share = 0, before = 0;
-    for (int i = 0; i < BOARDS; i++) {
+    unsigned counts[RINGS];
+    size_t slots[RINGS], share = 0, before = 0;
+    for (int i = 0; i < RINGS; i++) {
         slots[i] = (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
         counts[i] = 2u << rand() % 3;
         rooms[i] = cco_slot_room(slots[i]);
@@ -143,7 +143,7 @@ static void make_rings(void)
     }
     free(memory);
     memory = calloc((size_t)size, share);
-    for (int i = 0; i < BOARDS; i++) {
+    for (int i = 0; i < RINGS; i++) {
         for (int k = 0; k < size; k++)
             ranks[k].rings[i] = (cco_slot_ring){.memory = memory + before,
                                                 .share = share,

@@ -205,8 +205,8 @@ static int expose(void *transfer, int slot, const cco_data *data)
 
 static int put(void *transfer, int peer, const cco_data *from, int slot, size_t place)
 {
-    return ask("put %zu at %td to %d %d %zu; ", from->count, from->at - (char *)transfer, peer, slot,
-               place);
+    return ask("put %zu at %td to %d %d %zu; ", from->count, from->at - (char *)transfer, peer,
+               slot, place);
 }
 
 static int get(void *transfer, int peer, int slot, size_t place, const cco_data *to)
