@@ -77,13 +77,13 @@ def sentences(records):
         said.append(what_min_is(records))
     begun = sorted(n for n in names if n.partition(":")[0] in BEGUN and ":" in n)
     if begun and records[0]["async"] == "off":
-        said.append(f"{', '.join(begun)}: nonblock ran, because there is no helper thread.")
+        said.append(f"{', '.join(begun)}: nonblock ran, because there is no progress thread.")
     blocked = [n for n in NOT_HIDDEN if n in names]
     if blocked:
         said.append(
             f"{' and '.join(blocked)} hide{'s' * (len(blocked) == 1)} nothing: OpenCoarrays' gets"
-            " are blocking, and gfortran knows no deferred synchronisation, so that every get is"
-            " over before the work goes on. What was meant: "
+            " are blocking, and gfortran has no deferred synchronisation, so that every get ends"
+            " before the work goes on. These do overlap: "
             + ", ".join(f"{name}:{way}" for name in blocked for way in WAYS)
             + "."
         )
@@ -102,11 +102,11 @@ def fastest(records, size):
 
 
 def what_min_is(records):
-    """MIN is one thing with a helper thread, and another without."""
+    """MIN is one thing with a progress thread, and another without."""
     meanwhile = {
-        "thread": "the helper thread (CRESTA_ASYNC=thread) moves it on meanwhile",
-        "auto": "a helper thread moves it on if there is one (CRESTA_ASYNC=auto)",
-        "off": "nothing moves it on during the work but what the MPI does by itself",
+        "thread": "the progress thread (CRESTA_ASYNC=thread) progresses it during the work",
+        "auto": "a progress thread (CRESTA_ASYNC=auto), if any, progresses it during the work",
+        "off": "during the work it progresses only as far as the MPI does that by itself",
     }[records[0]["async"]]
     return (
         "MIN is MPI_Ialltoall, begun by CRESTA_Alltoall_begin (nonblock) and ended by"

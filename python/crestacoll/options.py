@@ -51,12 +51,12 @@ hosts = click.option(
     default=1,
     show_default=True,
     type=click.IntRange(1, 200),
-    help="Spread the ranks over hosts that are network name spaces of this machine (needs root).",
+    help="Spread the ranks over so many hosts: network name spaces of this machine (needs root).",
 )
 rate = click.option(
     "--rate",
     metavar="RATE",
-    help="With --hosts: what each can send, such as 1gbit or 100mbit.",
+    help="With --hosts: bandwidth of each host's network interface, such as 1gbit or 100mbit.",
 )
 progress = click.option(
     "--async",
@@ -64,7 +64,7 @@ progress = click.option(
     type=click.Choice(["thread", "auto", "off"]),
     default="thread",
     show_default=True,
-    help="CRESTA_ASYNC of the job: who moves on what is under way.",
+    help="CRESTA_ASYNC of the job: which thread progresses pending operations.",
 )
 mpis = click.option(
     "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first."
@@ -75,7 +75,7 @@ budget = click.option(
     show_default=True,
     type=click.FloatRange(0.1),
     metavar="SECONDS",
-    help="For each MPI; fewer samples where it does not suffice.",
+    help="Time limit for each MPI; fewer samples are taken if it runs out.",
 )
 
 

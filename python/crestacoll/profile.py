@@ -129,7 +129,7 @@ def show(data, top=None):
     )
     out.print(
         f"time: mean over the ranks, min and max of one rank; calls: of one rank; {waiting}"
-        "bytes: docs/design.md says what counts",
+        "bytes: see docs/choosing.md",
         style="dim",
         soft_wrap=True,
     )

@@ -15,7 +15,7 @@ from crestacoll.ui import TEXT, Problem
 
 PLAIN = "plain MPI"
 PROGRAM, LINKED = "turbulence", "turbulence_cresta"
-OVERLAPS = {"overlap": {}, "overlap, helper": {"CRESTA_ASYNC": "thread"}}
+OVERLAPS = {"overlap": {}, "overlap, progress thread": {"CRESTA_ASYNC": "thread"}}
 
 
 @dataclass

@@ -80,8 +80,8 @@ def json_option(command):
         flag_value="-",
         metavar="[FILE]",
         help=(
-            "Result as JSON: into FILE, or on standard output (then nothing else is printed there)."
-            " Put it after the arguments or write --json=FILE."
+            "Write the result as JSON into FILE, or to standard output instead of the text. Put it"
+            " after the arguments, or write --json=FILE."
         ),
     )(command)
 

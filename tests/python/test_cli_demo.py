@@ -125,7 +125,7 @@ def test_a_short_demo(crestacoll, build, turbulence, tmp_path):
     data = json.loads((tmp_path / "d.json").read_text())
     assert schemas.problems("demo", data) == []
     names = [v["name"] for v in data["mpis"][0]["variants"]]
-    assert names == ["plain MPI", *build.implementations, "overlap", "overlap, helper"]
+    assert names == ["plain MPI", *build.implementations, "overlap", "overlap, progress thread"]
     assert [o["name"] for o in data["mpis"][0]["overlap"]] == names[-2:]
     assert data["same_answer"] and (tmp_path / "r.html").exists()
     assert all(v["wall_s"] and len(v["wall_s"]) == 2 for v in data["mpis"][0]["variants"])

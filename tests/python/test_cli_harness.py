@@ -82,11 +82,11 @@ def test_sentences():
     assert said[0] == (
         "64K: MIN is the fastest; an iteration takes 0.25 of MPI's time, work included."
     )
-    assert "the helper thread (CRESTA_ASYNC=thread) moves it on meanwhile" in said[1]
+    assert "the progress thread (CRESTA_ASYNC=thread) progresses it during the work" in said[1]
     assert said[2].startswith("CrN and CsN hide nothing: OpenCoarrays' gets are blocking")
     assert harness.sentences([mpi]) == ["64K: no ALG is faster than MPI."]
     off = harness.sentences([record("MPI", 4, "off"), record("MIN:p2p", 5, "off")])
-    assert off[1] == "MIN:p2p: nonblock ran, because there is no helper thread."
+    assert off[1] == "MIN:p2p: nonblock ran, because there is no progress thread."
 
 
 @pytest.mark.alone

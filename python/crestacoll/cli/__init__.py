@@ -29,8 +29,8 @@ class SubCommands(click.Group):
 
 EPILOG = """\b
 Exit codes: 0 fine; 1 a result was wrong or a check failed; 2 wrong usage;
-125 crestacoll could not do its part. `crestacoll run` passes on the exit code
-of the program: see `crestacoll help run`."""
+125 crestacoll could not run. `crestacoll run` returns the exit code of the
+program: see `crestacoll help run`."""
 
 
 @click.command(
@@ -40,7 +40,7 @@ of the program: see `crestacoll help run`."""
 )
 @click.version_option(__version__, prog_name="crestacoll")
 def main():
-    """Choose, measure and show the MPI collectives of a program, without changing it.
+    """Choose and measure the MPI collectives of a program, without changing the program.
 
     \b
     crestacoll run --impl 'alltoall=nonblock' -- mpirun -n 2 ./app

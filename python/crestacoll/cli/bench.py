@@ -21,7 +21,11 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 (gatherv, alltoallv, ...)."""
 
 
-@click.command("bench", epilog=EPILOG)
+@click.command(
+    "bench",
+    short_help="Time implementations against the MPI's own collectives.",
+    epilog=EPILOG,
+)
 @click.argument("collectives")
 @click.option(
     "-n", "--ranks", default=2, show_default=True, type=click.IntRange(1), help="Number of ranks."
@@ -34,7 +38,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     metavar="LIST",
     help=(
         "Implementations, comma-separated: mpi, p2p:ring, 'alltoall=p2p:chunked?chunk=4K' (quoted);"
-        " `mpi` is always among them; all: every model, every algorithm."
+        " `mpi` is always included; all: every model, every algorithm."
     ),
 )
 @click.option(
@@ -46,7 +50,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     help="Sizes and ranges: 8:2M (doubling), 8:2M:x4, 8,1K,1M.",
 )
 @click.option(
-    "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first one."
+    "--mpi", "mpis", metavar="LIST", help="Builds to use, or all; default: the first."
 )
 @click.option(
     "--timing",
@@ -64,9 +68,9 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     type=click.FloatRange(0),
     metavar="US",
     help=(
-        "With synchronised: every rank starts up to so many microseconds after the agreed time, by"
-        " chance, but alike for all implementations; the time counts from the start of the last"
-        " rank to the end of the slowest."
+        "With synchronised: every rank starts late by a random time of at most US microseconds, the"
+        " same for all implementations. The time is taken from the start of the last rank to the"
+        " end of the slowest."
     ),
 )
 @click.option(
@@ -82,24 +86,26 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     show_default=True,
     type=click.FloatRange(0.1),
     metavar="SECONDS",
-    help="For the whole command; fewer samples where it does not suffice.",
+    help="Time limit for the whole command; fewer samples are taken if it runs out.",
 )
 @click.option(
     "--root",
     type=click.Choice(["rotate", "fixed"]),
     default="rotate",
     show_default=True,
-    help="Root of rooted calls: goes round, or always rank 0.",
+    help="Root of rooted calls: each rank in turn, or always rank 0.",
 )
 @click.option(
-    "--cold", is_flag=True, help="Other buffers in every call, so that data is not in the cache."
+    "--cold",
+    is_flag=True,
+    help="Use other buffers in every call, so that the data are not in the cache.",
 )
 @click.option(
     "--plot",
     metavar="FILE.html",
     help=(
-        "Also draw times over sizes: a page with all figures (html), or the plot (svg, png, pdf);"
-        " os and caf twice, with memory that is kept and with memory for each call."
+        "Also plot time over size: a page with plots and tables (html), or the plot alone (svg,"
+        " png, pdf). os and caf are measured with static and with dynamic memory."
     ),
 )
 @json_option

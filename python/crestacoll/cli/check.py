@@ -22,9 +22,9 @@ from crestacoll.ui import (
 )
 
 EPILOG = """\b
-Exit codes: 0 what runs here is right; 1 something is wrong; 2 wrong usage; 125 it could not run.
+Exit codes: 0 all that ran is correct; 1 something is wrong; 2 wrong usage; 125 it could not run.
 
-CRESTA_DEBUG is handed on to the ranks: `CRESTA_DEBUG=fail=9 crestacoll check bcast --impl p2p`
+CRESTA_DEBUG is passed on to the ranks: `CRESTA_DEBUG=fail=9 crestacoll check bcast --impl p2p`
 shows what an error looks like."""
 
 
@@ -38,7 +38,7 @@ def read_ranks(ctx, param, text):
     return ranks
 
 
-@click.command("check", epilog=EPILOG)
+@click.command("check", short_help="Verify implementations on this machine.", epilog=EPILOG)
 @click.argument("collectives", default="all")
 @click.option(
     "-n",
@@ -55,7 +55,7 @@ def read_ranks(ctx, param, text):
     metavar="LIST",
     help=(
         "Implementations, comma-separated: p2p:ring, 'alltoall=p2p:chunked?chunk=4K' (quoted);"
-        " `mpi` is always among them. Default: every model."
+        " `mpi` is always included. Default: every model."
     ),
 )
 @click.option("--all", "everything", is_flag=True, help="Every algorithm and option of each model.")
@@ -80,7 +80,7 @@ def read_ranks(ctx, param, text):
     show_default=True,
     type=click.FloatRange(0.01),
     metavar="S",
-    help="About how long each implementation of a collective takes: slow ones try fewer problems.",
+    help="Approximate time for each implementation of a collective: slow ones run fewer cases.",
 )
 @click.option(
     "--timeout",
@@ -88,7 +88,7 @@ def read_ranks(ctx, param, text):
     show_default=True,
     type=click.IntRange(1),
     metavar="S",
-    help="After how long without an end it counts as wrong.",
+    help="A case that has not ended after S seconds counts as wrong.",
 )
 @json_option
 def command(
@@ -96,11 +96,11 @@ def command(
 ):
     """Verify implementations of COLLECTIVES (`allreduce,alltoall`, or `all`) on this machine.
 
-    Every implementation runs with sizes from nothing to some hundred KiB, elementary and derived
-    types, every root, in place, and on several communicators. Whole buffers are compared, in C with
-    what MPI says must come out, in Fortran with what the MPI itself makes of equal data. What is
-    wrong is told as `Error in CRESTA_<COLLECTIVE>`. What cannot run here is told with its reason,
-    and nothing else runs in its place.
+    Every implementation runs with sizes from zero to several hundred KiB, predefined and derived
+    types, every root, in place, and on several communicators. Whole buffers are compared: in C with
+    the result that the MPI standard defines, in Fortran with the MPI's own result. Errors are
+    reported as `Error in CRESTA_<COLLECTIVE>`. An implementation that cannot run here is listed
+    with the reason; no other one runs in its place.
     """
     if everything and implementations:
         raise Problem("--all and --impl exclude each other", exit_code=2)

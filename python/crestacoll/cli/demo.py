@@ -22,11 +22,11 @@ from crestacoll.ui import (
 )
 
 
-@click.command("demo")
+@click.command("demo", short_help="Run a turbulence code under every implementation.")
 @click.option(
     "--mpi", "mpis", default="all", show_default=True, metavar="LIST", help="Builds to use."
 )
-@click.option("--grid", default="64", show_default=True, help="Grid of the turbulence code.")
+@click.option("--grid", default="64", show_default=True, help="Grid points in each direction.")
 @click.option("--steps", default=20, show_default=True, help="Time steps.")
 @click.option("--procs", default="1x2", show_default=True, help="Process grid: rows x columns.")
 @click.option(
@@ -37,24 +37,23 @@ from crestacoll.ui import (
     default=140.0,
     show_default=True,
     metavar="SECONDS",
-    help="Time for all runs together.",
+    help="Time limit for all runs together.",
 )
 @click.option(
     "--report",
     "report_to",
     default=str(ROOT / "demo" / "report.html"),
-    show_default=True,
+    show_default="demo/report.html",
     metavar="FILE",
-    help="Where the report goes.",
+    help="File for the report.",
 )
 @json_option
 def command(mpis, grid, steps, procs, specs, budget, report_to, json_to):
-    """A real application under every implementation: wall time, time in each collective, same
-    answer or not.
+    """Run a real application under every implementation, and compare times and results.
 
-    Runs examples/turbulence with plain MPI and with crestacoll preloaded, several times,
-    interleaved, for every MPI that is built, and writes a report with plots. Exit code 1 if any
-    run ends with another checksum than plain MPI.
+    Runs examples/turbulence with plain MPI and with crestacoll preloaded, several times and in
+    turn, for every MPI that is built, and writes a report with plots. Exit code 1 if the checksum
+    of any run differs from that of plain MPI.
     """
     start = time.monotonic()
     arguments = ["--grid", grid, "--steps", str(steps), "--procs", procs]

@@ -16,25 +16,25 @@ crestacoll explain alltoall --bytes 4K -n 7
 crestacoll explain alltoall --bytes 4K -n 7 --impl 'p2p:bruck?k=3' --schedule 0
 
 \b
-rounds      in which a rank has messages; of the rank with most of them
-chain       messages that wait for each other, one after the other: the latency
+rounds      rounds in which a rank has messages; of the rank with the most
+chain       longest sequence of messages that wait for each other: the latency
 busiest     the rank that sends, or receives, most messages; the one that sends most bytes
-scratch     bytes that a rank needs besides the caller's buffers, at most
+scratch     largest scratch memory of a rank, in bytes
 
 \b
-Bytes are those of `crestacoll help bench`; the blocks of the uneven calls (gatherv, ...) are all
-alike. Reductions have elements of 8 bytes: sizes are rounded up to them.
+Bytes are counted as in `crestacoll help bench`; all blocks of the uneven calls (gatherv, ...) have
+this size. Reductions use elements of 8 bytes: sizes are rounded up.
 
 \b
 Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."""
 
 
-@click.command("explain", epilog=EPILOG)
+@click.command("explain", short_help="Show the messages and steps of an algorithm.", epilog=EPILOG)
 @click.argument("collective")
 @click.option(
     "-n", "--ranks", default=8, show_default=True, type=int, help="Number of ranks, up to 512."
 )
-@click.option("--bytes", "size", type=Size(), default="1K", show_default=True, help="Size.")
+@click.option("--bytes", "size", type=Size(), default="1K", show_default=True, help="Bytes.")
 @click.option(
     "--impl",
     "implementation",
@@ -44,14 +44,14 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     help="One algorithm; default: all of them are compared.",
 )
 @click.option("--root", type=int, help="Root of rooted calls; default: 0.")
-@click.option("--schedule", type=int, metavar="RANK", help="Also show what this rank does.")
-@click.option("--mpi", metavar="NAME", help="Build to use; default: the first one.")
+@click.option("--schedule", type=int, metavar="RANK", help="Also show the steps of this rank.")
+@click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 def command(collective, ranks, size, implementation, root, schedule, mpi, json_to):
-    """What the algorithms of a COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
+    """Show what the algorithms of COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
 
-    Nothing is measured and no MPI runs: the schedules of all ranks run in a simulator, which
-    counts. Without an algorithm, a table compares all that the collective has.
+    Nothing is timed and no MPI runs: a simulator runs the schedules of all ranks and counts.
+    Without an algorithm, a table compares all algorithms of the collective.
     """
     build = choose_builds(mpi)[0]
     algorithm = algorithm_of(build, implementation)

@@ -31,13 +31,17 @@ work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and columns 
 Exit codes: 0 fine; 1 some result was wrong; 2 wrong usage; 125 it could not run."""
 
 
-@click.command("harness", epilog=EPILOG)
+@click.command(
+    "harness",
+    short_help="Time all-to-alls with work, as a pseudo-spectral code does.",
+    epilog=EPILOG,
+)
 @options.ranks(4)
 @click.option(
     "--procs",
     metavar="RxC",
-    help="Rows and columns of the grid; default: rows that stay within hosts, not longer than"
-    " columns.",
+    help="Rows and columns of the grid; default: each row within one host, and no longer than a"
+    " column.",
 )
 @click.option(
     "--alg",
@@ -48,20 +52,20 @@ Exit codes: 0 fine; 1 some result was wrong; 2 wrong usage; 125 it could not run
     help="ALGs, comma-separated (below); MPI is always among them.",
 )
 @options.sizes("4K,64K")
-@options.work("The work, in times of the MPI's blocking all-to-all; the same for all ALGs.")
+@options.work("Length of the work as a multiple of the MPI's blocking all-to-all, for all ALGs.")
 @options.hosts
 @options.rate
 @options.progress
 @options.mpis
-@options.samples(50, "Iterations of each ALG that count, if there is time for them.")
+@options.samples(50, "Timed iterations of each ALG, if --budget suffices.")
 @options.budget
 @json_option
 def command(ranks, procs, algs, sizes, work, hosts, rate, progress, mpis, samples, budget, json_to):
-    """The all-to-alls of a pseudo-spectral code beside its work, in eight ways and more.
+    """Time the all-to-alls of a pseudo-spectral code with its work, in eight ways and more.
 
-    Ranks are a grid. For one message size after the other, all ALGs run in one job: two warm-up
-    iterations, then as many as there is time for, in three rounds. What every ALG delivers is
-    compared with what it should.
+    The ranks form a grid. For each message size, all ALGs run in one job: two warm-up iterations,
+    then as many timed iterations as --budget allows, in three rounds. The data that every ALG
+    delivers are verified.
     """
     options.check_hosts(hosts, rate, ranks)
     check_procs(procs, ranks)

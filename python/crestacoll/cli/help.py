@@ -4,12 +4,12 @@ import click
 from crestacoll.ui import json_option, write_json
 
 
-@click.command("help")
+@click.command("help", short_help="Show the help of a sub-command.")
 @click.argument("name", required=False)
 @json_option
 @click.pass_context
 def command(ctx, name, json_to):
-    """Help on a sub-command: `crestacoll help run`."""
+    """Show the help of a sub-command: `crestacoll help run`."""
     parent = ctx.parent
     if json_to:
         names = parent.command.list_commands(parent)

@@ -14,7 +14,7 @@ from crestacoll.sizes import format_size
 from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_json
 
 
-@click.command("info")
+@click.command("info", short_help="List MPIs, builds, implementations, environment variables.")
 @click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
 @click.option("--no-run", is_flag=True, help="Do not try the implementations on two ranks.")
 @click.option(
@@ -24,20 +24,20 @@ from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_js
     flag_value="-",
     metavar="[FILE.md]",
     help=(
-        "Only the table of collectives, implementations and languages, for each MPI built; into"
-        " FILE.md as Markdown."
+        "Only the table of collectives, implementations and languages, for each MPI that is built;"
+        " as Markdown into FILE.md."
     ),
 )
 @json_option
 def command(only_env, no_run, table_to, json_to):
-    """What is here: MPIs, builds, implementations and whether each works, environment variables.
+    """List MPIs, builds, implementations and whether each works, and environment variables.
 
-    With --table, which implementation of which collective is right when it is called from Fortran
-    and from C. What `crestacoll check` found is kept in the build folder; where there is nothing,
-    or it is of another build, the check runs first, which takes minutes.
+    --table prints which implementation of which collective is correct when called from Fortran and
+    from C. It uses the last results of `crestacoll check`, which are kept in the build folder. If
+    there are none for this build, the check runs first, which takes minutes.
 
     An implementation counts as working when a short run on two ranks gives the MPI's own results.
-    Exit code 0, also when something does not work: that is what you asked.
+    The exit code is 0 also if some implementation does not work.
     """
     if table_to:
         print_table(table_to, json_to)
@@ -197,7 +197,7 @@ def print_build(build):
         )
     show(made)
     out.print(
-        "* with a helper thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
+        "* with a progress thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
         soft_wrap=True,
     )
     for m in build["models"]:
@@ -283,7 +283,7 @@ def print_environment(rows):
         )
     show(made)
     out.print(
-        "They must be equal on all ranks (CRESTA_LOG may differ). CRESTA_IMPL goes before"
+        "They must be equal on all ranks (CRESTA_LOG may differ). CRESTA_IMPL overrides"
         " CRESTA_Set_impl.",
         style="dim",
         soft_wrap=True,

@@ -8,26 +8,26 @@ from crestacoll.builds import choose_builds
 from crestacoll.ui import WRONG, json_option, out, show, table, write_json
 
 
-@click.command("overhead")
+@click.command("overhead", short_help="Measure what crestacoll adds to a call.")
 @click.option(
     "--mpi", "mpis", default="all", show_default=True, metavar="LIST", help="Builds to use."
 )
 @click.option(
     "--instructions/--no-instructions",
     default=True,
-    help="Also count instructions with callgrind, if there is valgrind.",
+    help="Also count instructions with callgrind, if valgrind is installed.",
 )
 @click.option(
     "--runs",
     default=3,
     show_default=True,
     type=click.IntRange(1),
-    help="Processes per line; their median counts.",
+    help="Runs for each line, of which the median is shown.",
 )
-@click.option("--check", is_flag=True, help="Exit with 1 when a line misses its target.")
+@click.option("--check", is_flag=True, help="Exit with 1 if a line misses its target.")
 @json_option
 def command(mpis, instructions, runs, check, json_to):
-    """What crestacoll costs a call that ends at the MPI's own: an 8-byte allreduce on
+    """Measure what crestacoll adds to a call that it passes on to the MPI: an 8-byte allreduce on
     MPI_COMM_SELF.
 
     PMPI_Allreduce (plain) and the preloaded MPI_Allreduce alternate in batches in one process.

@@ -10,15 +10,19 @@ from crestacoll.sizes import format_size
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
 EPILOG = """\b
-N: begin and end at once. C: the computation alone, with nothing in flight. T: begin, the same
-computation, end. Microseconds, slowest rank, medians. What is hidden is C + N - T; the overlap is
-that, over min(C, N) (CRESTA), over N (OSU), over max(C, N) (IMB).
+N: begin, then end at once. C: the computation alone. T: begin, the same computation, end. All are
+medians in microseconds, of the slowest rank. The hidden time is C + N - T. The overlap is the
+hidden time divided by min(C, N) (CRESTA), by N (OSU), by max(C, N) (IMB).
 
 \b
 Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it could not run."""
 
 
-@click.command("overlap", epilog=EPILOG)
+@click.command(
+    "overlap",
+    short_help="Measure the overlap of a collective with computation.",
+    epilog=EPILOG,
+)
 @click.argument("collective")
 @options.ranks(2)
 @click.option(
@@ -30,12 +34,12 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
     help="Implementations, comma-separated, as for `crestacoll bench`.",
 )
 @options.sizes("64K:4M:x4")
-@options.work("The computation, in times of the communication: C = RATIO N.")
+@options.work("Length of the computation as a multiple of the communication: C = RATIO * N.")
 @options.hosts
 @options.rate
 @options.progress
 @options.mpis
-@options.samples(50, None)
+@options.samples(50, "Samples of each implementation.")
 @options.budget
 @click.option("--plot", metavar="FILE", help="Also draw the overlap over sizes (svg, png, pdf).")
 @json_option
@@ -54,7 +58,7 @@ def command(
     plot,
     json_to,
 ):
-    """How much of COLLECTIVE happens while the program computes: begin, compute, end.
+    """Measure how much of COLLECTIVE overlaps with computation: begin, compute, end.
 
     All implementations run in one job, one sample of each in turn; every result is compared with
     the MPI's own.

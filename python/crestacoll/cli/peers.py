@@ -16,7 +16,7 @@ USUAL = ["install", "build", "run", "draw"]
 
 EPILOG = """\b
 Exit codes: 0 fine; 1 a result was not the MPI's own, or a C test failed; 2 wrong usage; 125 it
-could not run. Missed targets are no failure: the page says them."""
+could not run. Missed targets are no failure: the page lists them."""
 
 
 class Steps(click.ParamType):
@@ -32,7 +32,7 @@ class Steps(click.ParamType):
         return [step for step in STEPS if step in asked]
 
 
-@click.command("peers", epilog=EPILOG)
+@click.command("peers", short_help="Compare crestacoll with five MPIs.", epilog=EPILOG)
 @click.option(
     "--steps",
     type=Steps(),
@@ -47,7 +47,7 @@ class Steps(click.ParamType):
     metavar="LIST",
     help=f"Only these of {', '.join(p.name for p in mpis.PEERS)}.",
 )
-@click.option("--quick", is_flag=True, help="One launch, fewer sizes and samples, 4 minutes.")
+@click.option("--quick", is_flag=True, help="One launch, fewer sizes and samples: 4 minutes.")
 @click.option(
     "--launches",
     "count",
@@ -58,7 +58,8 @@ class Steps(click.ParamType):
     "--minutes",
     type=click.FloatRange(0.1),
     help=(
-        "For the measuring; fewer samples where it does not suffice. Default: 22, with --quick 4."
+        "Time limit for the measurements; fewer samples are taken if it runs out. Default: 22, with"
+        " --quick 4."
     ),
 )
 @click.option(
@@ -66,7 +67,7 @@ class Steps(click.ParamType):
     type=click.Path(path_type=Path),
     default=ROOT / "build" / "peers",
     show_default="build/peers",
-    help="Where the MPIs, their builds and the result of every job are kept.",
+    help="Folder for the MPIs, their builds and the results of all jobs.",
 )
 @click.option(
     "--to",
@@ -75,13 +76,13 @@ class Steps(click.ParamType):
 )
 @json_option
 def command(steps, names, quick, count, minutes, folder, to, json_to):
-    """Compare crestacoll with five MPIs: two of the machine, and Open MPI 5, MPICH 5 and Intel MPI
+    """Compare crestacoll with five MPIs: the system's two, and Open MPI 5, MPICH 5 and Intel MPI
     from PyPI.
 
-    Installs and builds what is needed, runs each MPI's own collectives and crestacoll on top of it
-    in turn, and writes performance.md, performance.csv and a plot. Broken off, it goes on where it
-    stopped when it is started again. A job whose build has changed is measured anew, all of them
-    are once FOLDER/results is removed.
+    Installs and builds the MPIs, runs each MPI's own collectives and crestacoll on top of it in
+    turn, and writes performance.md, performance.csv and a plot. If it was interrupted, the next run
+    continues. Jobs whose build has changed are measured again; remove FOLDER/results to measure
+    all of them again.
     """
     folder = folder.resolve()
     to = to.resolve() if to else folder / "quick" if quick else ROOT / "docs"

@@ -5,7 +5,7 @@ from crestacoll import profile
 from crestacoll.ui import json_option, write_json
 
 
-@click.command("report")
+@click.command("report", short_help="Show a profile as a table.")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--all", "everything", is_flag=True, help="All lines, not only the 30 most expensive."
@@ -13,15 +13,15 @@ from crestacoll.ui import json_option, write_json
 @click.option(
     "--by",
     type=click.Choice(["collective", "communicator", "implementation"]),
-    help="Add up the lines of each collective, communicator or implementation.",
+    help="One line for each collective, communicator or implementation.",
 )
 @json_option
 def command(file, everything, by, json_to):
     """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote.
 
-    Per collective, communicator, size class and implementation: calls, time, time spent waiting
-    for late ranks, and the share of the program's run time. Exit code 125 if the file is no
-    profile.
+    Each line is one collective, communicator, size class and implementation, with its calls, time,
+    time spent waiting for late ranks, and share of the program's run time. Exit code 125 if FILE
+    is no profile.
     """
     data = profile.load(file)
     if json_to:

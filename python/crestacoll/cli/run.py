@@ -20,18 +20,23 @@ Exit code: that of the command (128+n if signal n ended it), or
   127  the launcher or program does not exist
 
 \b
-The variables reach the ranks only: by -x (Open MPI), -genv (MPICH, Intel MPI) or --export (srun),
-on every host. A LD_PRELOAD of yours stays, behind crestacoll's. CRESTA_ variables that are set in
-your shell are passed on, too."""
+Only the ranks get the environment variables, on every host: by -x (Open MPI), -genv (MPICH, Intel
+MPI) or --export (srun). Libraries in your own LD_PRELOAD follow crestacoll's. CRESTA_ variables
+that are set in your shell are passed on."""
 
 
-@click.command("run", epilog=EPILOG, context_settings={"ignore_unknown_options": False})
+@click.command(
+    "run",
+    short_help="Run an MPI program with crestacoll preloaded.",
+    epilog=EPILOG,
+    context_settings={"ignore_unknown_options": False},
+)
 @click.option(
     "--impl",
     metavar="SPEC",
     help=(
-        "Which implementation each collective uses, for example "
-        "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with one rule a line. First match wins."
+        "Rules: which implementation each collective uses, for example "
+        "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with rules. The first match wins."
     ),
 )
 @click.option(
@@ -46,27 +51,27 @@ your shell are passed on, too."""
     "--profile-wait",
     metavar="N",
     type=click.IntRange(0),
-    help="Measure the wait for late ranks in one of N calls (0 = never).",
+    help="Measure the wait for late ranks in one of N calls; 0: never.",
 )
 @click.option(
     "--log",
-    type=click.Choice(["off", "warn", "info", "debug"]),
-    help="info says what was chosen and why.",
+    type=click.Choice(["off", "warn", "info"]),
+    help="CRESTA_LOG of the ranks; info reports which implementation was chosen and why.",
 )
 @click.option(
     "--mpi",
     "mpi",
     metavar="NAME",
-    help="The MPI family of the program (openmpi, mpich, intelmpi), where it cannot be found out.",
+    help="MPI family of the program (openmpi, mpich, intelmpi), if crestacoll cannot detect it.",
 )
-@click.option("--no-check", is_flag=True, help="Do not insist that a rank loaded crestacoll.")
+@click.option("--no-check", is_flag=True, help="Do not fail if no rank loaded crestacoll.")
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(
     impl, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
 ):
-    """Run a program with crestacoll in it; nothing is rewritten or linked again.
+    """Run an MPI program with crestacoll preloaded; the program is not changed.
 
     \b
     crestacoll run --impl '*=nonblock' -- mpirun -n 2 ./app input.dat
@@ -196,7 +201,7 @@ def agree(found, launcher_name, launcher_family):
     if len(builds) == 1:
         return builds[0].family
     raise Problem(
-        "cannot find out which MPI the program uses: say so with --mpi "
+        "cannot detect which MPI the program uses: name it with --mpi "
         f"({', '.join(b.family for b in builds)})",
         exit_code=2,
     )
@@ -257,10 +262,9 @@ def finish(job, code, version, profile, written, no_check, show_report):
         sys.exit(code)
     if version is None and not no_check:
         raise Problem(
-            f"the program ended, but no rank loaded crestacoll ({job.build.preload}): what ran was"
-            f" the plain {FAMILY_NAMES.get(job.family, job.family)}. Is it an MPI program,"
-            " dynamically linked, and does this folder exist on all hosts? (--no-check skips this"
-            " check)",
+            f"the program ended, but no rank loaded crestacoll ({job.build.preload}): it ran with"
+            f" plain {FAMILY_NAMES.get(job.family, job.family)}. Is it a dynamically linked MPI"
+            " program, and does this folder exist on all hosts? (--no-check skips this check)",
             NOT_LOADED,
         )
     if profile and not written:
