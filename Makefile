@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check nightly demo peers install
+.PHONY: all static shared test table mutants golden ovl check nightly demo peers install reference
 .PHONY: clean help setup
 .NOTPARALLEL:
 
@@ -65,6 +65,9 @@ ALGO :=
 mutants:
 	@tools/setup.sh build
 	@python3 tools/mutants.py $(ALGO)
+
+reference: setup
+	@.venv/bin/python tools/reference.py
 
 golden:
 	@tools/setup.sh build

@@ -40,6 +40,7 @@ def steps():
     yield "style", [python, "tools/check_style.py"], None
     yield "docs", [python, "tools/check_docs.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
+    yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
     for number, mpi in enumerate(mpis()):
         once = ["--exclude-regex", ONCE] if number > 0 else []
         yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None

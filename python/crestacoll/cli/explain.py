@@ -22,8 +22,8 @@ busiest     the rank that sends, or receives, most messages; the one that sends 
 scratch     largest scratch memory of a rank, in bytes
 
 \b
-Bytes are counted as in `crestacoll help bench`; all blocks of the uneven calls (gatherv, ...) have
-this size. Reductions use elements of 8 bytes: sizes are rounded up.
+Bytes are counted as in `crestacoll help bench`; all blocks of the uneven calls (gatherv, ...)
+have this size. Reductions use elements of 8 bytes: sizes are rounded up.
 
 \b
 Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."""

@@ -17,15 +17,17 @@ CoM           the same through an internal coarray, 512 bytes at a time, in rand
               (CRESTA_Alltoall, caf:chunked?chunk=512&order=random)
 MIB, MIN      MPI_Ialltoall (CRESTA_Alltoall_begin, nonblock): the work after its end, or before
 MIB:IMPL, MIN:IMPL       the same with another implementation, such as MIN:p2p
-CrB, CrN      gets from large coarrays in random order: the work after the last sync all, or before
+CrB, CrN      gets from large coarrays in random order: the work after the last sync all, or
+              before it
 CsB, CsN      the same, the work in a piece for each get: all of them after, or in between
 CrN:os, CrN:p2p, ...     these four by MPI_Rget from a window, or by messages, which do not block
 IMPL          any implementation of alltoall, as for `crestacoll bench`: p2p:pairwise, shm, os;
               then the work
 
 \b
-An iteration is an all-to-all of all rows and one of all columns. t_total: seconds of it with its
-work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and columns together, over MPI.
+An iteration is an all-to-all of all rows and one of all columns. t_total: seconds of an all-to-all
+with its work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and columns together,
+divided by the time of MPI.
 
 \b
 Exit codes: 0 fine; 1 some result was wrong; 2 wrong usage; 125 it could not run."""

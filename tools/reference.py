@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""reference.py - writes the generated parts of docs/reference, from the code that they describe.
+
+    .venv/bin/python tools/reference.py           write the pages (make reference)
+    .venv/bin/python tools/reference.py --check   write nothing; exit 1 if a page is out of date
+
+A generated part stands between `<!-- generated: NAME -->` and `<!-- end -->`; all else in a page is
+written by hand. Every function of the C headers and every environment variable needs a heading in
+its page. Needs the Python packages of .venv, because it asks the command line for its help.
+"""
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "api")]
+
+from click.testing import CliRunner  # noqa: E402
+from crestacoll.cli import main as command_line  # noqa: E402
+from table import FORMS, SPLIT_FORMS, c_parameters, read_table, wrap  # noqa: E402
+
+PAGES = ROOT / "docs/reference"
+PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
+WIDTH = 96
+BYTES = {
+    "bcast": "`count` elements: the whole buffer",
+    "reduce": "`count` elements: the whole vector",
+    "allreduce": "`count` elements: the whole vector",
+    "scan": "`count` elements: the whole vector",
+    "exscan": "`count` elements: the whole vector",
+    "reduce_scatter": "the sum of `recvcounts` elements: the whole vector",
+    "reduce_scatter_block": "`recvcount` elements: the block of one rank",
+    "gather": "`sendcount` elements: the contribution of one rank",
+    "allgather": "`sendcount` elements: the contribution of one rank",
+    "scatter": "`recvcount` elements: the block of one rank",
+    "alltoall": "`sendcount` elements: the block from one rank to another",
+}
+NO_SIZE = {
+    "barrier": "none",
+    "alltoallv": "no common size; a profile counts the mean block of the rank",
+    "alltoallw": "no common size; a profile counts the mean block of the rank",
+}
+UNEVEN = "no common size; a profile counts the contribution of the rank"
+
+
+def fortran(coll, form):
+    """The call in Fortran, folded at 80 columns."""
+    names = [a.name for a in coll.args] + [name for _, name in form.extra] + ["ierror"]
+    call = wrap(f"call CRESTA_{form.name(coll.name)}({', '.join(names)})", width=86)
+    return call.replace("\n", " &\n")
+
+
+def prototype(coll, form):
+    return wrap(f"int CRESTA_{form.name(coll.name)}({', '.join(c_parameters(coll, form))});",
+                width=92)
+
+
+def collectives():
+    """Each collective: its blocking call in both languages, its bytes, its other forms."""
+    text = ""
+    for coll in read_table():
+        blocking, others = FORMS[0], [f for f in (*FORMS[1:], *SPLIT_FORMS) if f.exists(coll)]
+        forms = ", ".join(f"`CRESTA_{f.name(coll.name)}`" for f in others)
+        text += (
+            f"### CRESTA_{blocking.name(coll.name)}\n\n```c\n{prototype(coll, blocking)}\n```\n"
+            f"```fortran\n{fortran(coll, blocking)}\n```\n\n"
+            f"Bytes of the call: {BYTES.get(coll.name, NO_SIZE.get(coll.name, UNEVEN))}.\n\n"
+            + wrap(f"Other forms: {forms}.", indent="", width=100) + "\n\n"
+        )
+    return text
+
+
+def c_string(text):
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+
+
+def variables():
+    """[(name, default, help)] of env.def."""
+    table = (ROOT / "src/core/env.def").read_text()
+    rows = re.findall(r"^CCO_ENV\((\w+),\s*(\w+|\"[^\"]*\"),\s*((?:\"[^\"]*\"\s*)+)\)", table, re.M)
+    return [(name, c_string(preset) if preset[0] == '"' else "0", c_string(text))
+            for name, preset, text in rows]
+
+
+def environment():
+    settings = (ROOT / "src/core/settings.c").read_text()
+    free = set(re.findall(r"^#define tell_(\w+) NULL", settings, re.M))
+    lines = ["| variable | default | ranks | meaning |", "|---|---|---|---|"]
+    for name, preset, text in variables():
+        default = f"`{preset}`" if preset else "empty"
+        ranks = "may differ" if name in free else "equal"
+        link = f"[`CRESTA_{name}`](#cresta_{name.lower()})"
+        lines.append(f"| {link} | {default} | {ranks} | {text} |".replace("|MPI", r"\|MPI"))
+    return "\n".join(lines) + "\n"
+
+
+def commands():
+    """The help of every sub-command."""
+    runner, text = CliRunner(), ""
+    for name in ["", *command_line.list_commands(None)]:
+        words = [name, "--help"] if name else ["--help"]
+        done = runner.invoke(command_line, words, prog_name="crestacoll", terminal_width=WIDTH)
+        lines = "\n".join(line.rstrip() for line in done.output.replace("\b\n", "").splitlines())
+        text += f"## {f'crestacoll {name}'.strip()}\n\n```\n{lines.strip()}\n```\n\n"
+    return text
+
+
+def kind_of(schema):
+    """The type of a member, in words."""
+    if "const" in schema:
+        return f"`\"{schema['const']}\"`"
+    if "enum" in schema:
+        return " or ".join(f"`\"{value}\"`" for value in schema["enum"])
+    kinds = [one.get("type", "object") for one in schema.get("oneOf", [])] or schema["type"]
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
+
+
+def members(schema, whole):
+    """(path, type, meaning) of all members, those of members behind a dot."""
+    for name, member in schema.get("properties", {}).items():
+        target = member.get("items", {})
+        inner = whole["$defs"][target["$ref"].split("/")[-1]] if "$ref" in target else target
+        if not inner:
+            inner = next((o for o in member.get("oneOf", []) if "properties" in o), member)
+        path = name + "[]" * (member.get("type") == "array")
+        yield path, kind_of(member), member.get("description", inner.get("description", ""))
+        for below, kind, meaning in members(inner, whole):
+            yield f"{path}.{below}", kind, meaning
+
+
+def schema_table(name):
+    schema = json.loads((ROOT / f"python/crestacoll/schemas/{name}.schema.json").read_text())
+    lines = ["| member | type | meaning |", "|---|---|---|"]
+    for path, kind, meaning in members(schema, schema):
+        lines.append(f"| `{path}` | {kind} | {meaning} |")
+    return "\n".join(lines) + "\n"
+
+
+PARTS = {
+    "collectives": collectives,
+    "environment": environment,
+    "commands": commands,
+    "profile.json": lambda: schema_table("profile"),
+    "bench.json": lambda: schema_table("bench"),
+}
+
+
+def missing_headings():
+    """What the code has and no heading names."""
+    api = (PAGES / "api.md").read_text()
+    for header in ("crestacoll.h", "cresta_sp_coll.h"):
+        text = (ROOT / "include" / header).read_text()
+        for name in re.findall(r"^int (CRESTA_\w+)\(", text, re.M):
+            if not re.search(rf"^### {name}$", api, re.M):
+                yield f"docs/reference/api.md: no heading for {name}"
+    page = (PAGES / "environment.md").read_text()
+    for name, _, _ in variables():
+        if f"\n## CRESTA_{name}\n" not in page:
+            yield f"docs/reference/environment.md: no heading for CRESTA_{name}"
+
+
+def main():
+    check, wrong = "--check" in sys.argv[1:], []
+    os.environ.pop("COLUMNS", None)
+    for page in sorted(PAGES.glob("*.md")):
+        text = page.read_text()
+        new = PART.sub(lambda found: f"{found[1]}{PARTS[found[2]]().rstrip()}\n{found[3]}", text)
+        if new != text and check:
+            wrong.append(f"{page.relative_to(ROOT)} is out of date: run make reference")
+        elif new != text:
+            page.write_text(new)
+            print(f"wrote {page.relative_to(ROOT)}")
+    wrong += missing_headings()
+    print("\n".join(wrong) or "reference: ok")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
