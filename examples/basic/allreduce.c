@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* allreduce.c - a linked C program: the sentinel MPI_ of a collective became CRESTA_, nothing else
+/* allreduce.c - a linked C program: the prefix MPI_ of a collective became CRESTA_, nothing else
  * changed. */
 #include <crestacoll.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
-    /* The program's own choice; CRESTA_IMPL in the environment goes before it. */
+    /* The program's own choice; CRESTA_IMPL in the environment overrides it. */
     CRESTA_Set_impl(MPI_COMM_WORLD, "allreduce[0-4K]=nonblock,*=mpi");
     CRESTA_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 

@@ -11,7 +11,7 @@ program allreduce
     call MPI_Comm_rank(MPI_COMM_WORLD, rank)
     call MPI_Comm_size(MPI_COMM_WORLD, ranks)
 
-    ! The program's own choice; CRESTA_IMPL in the environment goes before it.
+    ! The program's own choice; CRESTA_IMPL in the environment overrides it.
     call CRESTA_Set_impl(MPI_COMM_WORLD, 'allreduce[0-4K]=nonblock,*=mpi')
     call CRESTA_Allreduce(rank, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transpose.c - two collectives under way while the program computes: a transpose of the field of
- * this step, and the largest value of the field of the step before. */
+/* transpose.c - two collectives are pending while the program computes: a transpose of the field
+ * of this step, and the largest value of the field of the step before. */
 #include <cresta_sp_coll.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,12 +8,12 @@
 
 enum { BLOCK = 1000, STEPS = 5 };
 
-/* Needs neither buffer of what is under way. */
+/* Uses no buffer of the pending operations. */
 static double work(double x)
 {
     for (int i = 0; i < 100000; i++) {
         x = cos(x);
-        if (i % 10000 == 0) /* where the MPI does nothing by itself, it is asked to now and then */
+        if (i % 10000 == 0) /* without a progress thread, operations progress here */
             CRESTA_Progress();
     }
     return x;
