@@ -38,7 +38,7 @@ def known(build, name):
     if base in STUDY:
         possible = [f"{base}:{way}" for way in WAYS] if base in GOT else []
         raise Problem(
-            f"no ALG '{name}'; there is {', '.join([base, *possible])}",
+            f"no ALG '{name}'; possible: {', '.join([base, *possible])}",
             exit_code=2,
         )
     name = name.removeprefix("alltoall=")

@@ -36,10 +36,10 @@ def verdict(name, records):
     if name == SOCKETS:
         return f"{name}: two threads and a socket, without MPI, hide up to {share} ({where})"
     if best["overlap_cresta"] < LITTLE:
-        what = f"is not moved on in the background: at most {share} is hidden"
+        what = f"does not progress in the background: at most {share} is hidden"
     elif best["overlap_cresta"] < MUCH:
-        what = f"is moved on in part: at most {share} is hidden ({where})"
+        what = f"overlaps in part: at most {share} is hidden ({where})"
     else:
-        what = f"really happens meanwhile: up to {share} is hidden ({where})"
+        what = f"overlaps with the computation: up to {share} is hidden ({where})"
     whose = "this MPI's own call" if name in ("mpi", "nonblock", "persist") else name
     return f"{name}: {whose} {what}" if whose != name else f"{name}: {what}"

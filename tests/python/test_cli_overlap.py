@@ -74,11 +74,11 @@ def record(overlap_cresta, size=8, name="nonblock"):
 def test_a_sentence_for_each():
     said = overlap.verdicts([record(0.1), record(0.15, 64), record(0.5), record(0.97, 64, "p2p")])
     assert said == [
-        "nonblock: this MPI's own call is moved on in part: at most 50% is hidden"
+        "nonblock: this MPI's own call overlaps in part: at most 50% is hidden"
         " (alltoall of 8 bytes)",
-        "p2p: really happens meanwhile: up to 97% is hidden (alltoall of 64 bytes)",
+        "p2p: overlaps with the computation: up to 97% is hidden (alltoall of 64 bytes)",
     ]
-    assert "not moved on in the background: at most 15%" in overlap.verdicts([record(0.15)])[0]
+    assert "does not progress in the background: at most 15%" in overlap.verdicts([record(0.15)])[0]
 
 
 def spaces():

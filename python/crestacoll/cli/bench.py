@@ -248,7 +248,7 @@ def skew_of(record):
 
 
 def print_collective(records):
-    root = {"rotate": ", root goes round", "fixed": ", root 0"}.get(records[0]["root"], "")
+    root = {"rotate": ", root rotates", "fixed": ", root 0"}.get(records[0]["root"], "")
     out.print(f"\n# {records[0]['collective']}{root}", style="bold")
     made = table(
         "># Size",
