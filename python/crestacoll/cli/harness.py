@@ -25,9 +25,9 @@ IMPL          any implementation of alltoall, as for `crestacoll bench`: p2p:pai
               then the work
 
 \b
-An iteration is an all-to-all of all rows and one of all columns. t_total: seconds of an all-to-all
-with its work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and columns together,
-divided by the time of MPI.
+An iteration is an all-to-all of all rows and one of all columns. t_total: seconds of an
+all-to-all with its work; t_comp: of the work alone; medians, slowest rank. Ratio: rows and
+columns together, divided by the time of MPI.
 
 \b
 Exit codes: 0 fine; 1 some result was wrong; 2 wrong usage; 125 it could not run."""
