@@ -66,7 +66,7 @@ mutants:
 	@tools/setup.sh build
 	@python3 tools/mutants.py $(ALGO)
 
-reference: setup
+reference:
 	@.venv/bin/python tools/reference.py
 
 golden:
