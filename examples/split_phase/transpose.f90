@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! transpose.f90 - a transpose under way while the program computes. With `use mpi` or mpif.h it is
+! transpose.f90 - a transpose is pending while the program computes. With `use mpi` or mpif.h it is
 ! the same, and the request is an integer.
 program transpose
     use mpi_f08
@@ -37,7 +37,7 @@ program transpose
 
 contains
 
-    ! Needs neither buffer of what is under way.
+    ! Uses no buffer of the pending operation.
     double precision function work(start)
         double precision, intent(in) :: start
         integer :: k

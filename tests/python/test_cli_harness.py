@@ -61,8 +61,8 @@ def test_the_columns_of_the_document(crestacoll, build):
         (["--procs", "4"], "--procs 4: RxC has to make 4 ranks"),
         (["--rate", "1gbit"], "--rate goes with --hosts"),
         (["--alg", "CrX"], "no ALG 'CrX'"),
-        (["--alg", "CoM:p2p"], "no ALG 'CoM:p2p'; there is CoM"),
-        (["--alg", "CrN:shm"], "no ALG 'CrN:shm'; there is CrN, CrN:os, CrN:p2p"),
+        (["--alg", "CoM:p2p"], "no ALG 'CoM:p2p'; possible: CoM"),
+        (["--alg", "CrN:shm"], "no ALG 'CrN:shm'; possible: CrN, CrN:os, CrN:p2p"),
         (["--alg", "MIN:nonsense"], "no implementation 'nonsense'"),
     ],
 )
