@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* crestacoll.h - drop-in MPI collectives with a choice of implementations.
  *
- * Change the sentinel MPI_ of a collective to CRESTA_ and keep its arguments: same meaning, same
- * outcome, same errors, in the communicator's error handler.  Which implementation runs is decided
- * by rules: built in, set by the program (CRESTA_Set_impl) or by the user (environment variable
- * CRESTA_IMPL), in rising order of precedence. Every function returns MPI_SUCCESS or an MPI error
+ * Change the prefix MPI_ of a collective to CRESTA_ and keep its arguments: same meaning, same
+ * result, same errors, through the communicator's error handler.  Rules decide which implementation
+ * runs: built in, set by the program (CRESTA_Set_impl) or by the user (environment variable
+ * CRESTA_IMPL), in rising order of precedence.  Every function returns MPI_SUCCESS or an MPI error
  * class.
  *
  * Source: CRESTA deliverable D4.5.3, "Non-Blocking Collectives Runtime Library", 2013.

@@ -146,6 +146,10 @@ venv_is_usable() {
 see_to_venv() {
     [ -z "$venv_ok" ] || return 0
     local python
+    if [ -L .venv ] && ! venv_is_usable; then       # --clear would empty what it points to
+        say ".venv is a link to another folder's: remove it, and run this again" >&2
+        return 1
+    fi
     python=$(python_for_venv) || { say "no python3 with venv and ensurepip" >&2; return 1; }
     say "making .venv with $("$python" --version)"
     "$python" -m venv $(venv_is_usable || echo --clear) .venv

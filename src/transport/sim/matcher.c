@@ -139,7 +139,7 @@ static int reduce(void *data, const cco_data *from, const cco_data *into, const 
 }
 
 const cco_transport cco_transport_matcher = {
-    .name = "office",
+    .name = "matcher",
     .open = open_transfer,
     .close = free,
     .begin = begin,
