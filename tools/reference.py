@@ -78,20 +78,19 @@ def c_string(text):
 
 
 def variables():
-    """[(name, default, help)] of env.def."""
+    """[(name, same on all ranks, default, help)] of env.def."""
     table = (ROOT / "src/core/env.def").read_text()
-    rows = re.findall(r"^CCO_ENV\((\w+),\s*(\w+|\"[^\"]*\"),\s*((?:\"[^\"]*\"\s*)+)\)", table, re.M)
-    return [(name, c_string(preset) if preset[0] == '"' else "0", c_string(text))
-            for name, preset, text in rows]
+    rows = re.findall(r"^CCO_ENV\((\w+), \w+, \w+, (true|false), (\w+|\"[^\"]*\"),\s*"
+                      r"((?:\"[^\"]*\"\s*)+)\)", table, re.M)
+    return [(name, same == "true", c_string(preset) if preset[0] == '"' else "0", c_string(text))
+            for name, same, preset, text in rows]
 
 
 def environment():
-    settings = (ROOT / "src/core/settings.c").read_text()
-    free = set(re.findall(r"^#define tell_(\w+) NULL", settings, re.M))
     lines = ["| variable | default | ranks | meaning |", "|---|---|---|---|"]
-    for name, preset, text in variables():
+    for name, same, preset, text in variables():
         default = f"`{preset}`" if preset else "empty"
-        ranks = "may differ" if name in free else "equal"
+        ranks = "equal" if same else "may differ"
         link = f"[`CRESTA_{name}`](#cresta_{name.lower()})"
         lines.append(f"| {link} | {default} | {ranks} | {text} |".replace("|MPI", r"\|MPI"))
     return "\n".join(lines) + "\n"
@@ -157,7 +156,7 @@ def missing_headings():
             if not re.search(rf"^### {name}$", api, re.M):
                 yield f"docs/reference/api.md: no heading for {name}"
     page = (PAGES / "environment.md").read_text()
-    for name, _, _ in variables():
+    for name, *_ in variables():
         if f"\n## CRESTA_{name}\n" not in page:
             yield f"docs/reference/environment.md: no heading for CRESTA_{name}"
 

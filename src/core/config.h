@@ -55,6 +55,7 @@ typedef struct cco_store {
 } cco_store;
 
 typedef struct cco_config {
+    unsigned reads;        /* how often the environment was read */
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
                               "CRESTA_IMPL=@file" */
@@ -77,14 +78,14 @@ typedef struct cco_config {
 
 extern cco_config cco_configured;
 
-/* The values of CRESTA_LOG, CRESTA_FALLBACK and CRESTA_ASYNC, in the order of their enumerations.
- */
-extern const char *const cco_log_names[3],
-    *const cco_fallback_names[3], *const cco_async_names[3], *const cco_device_names[3];
+typedef struct cco_env_kind cco_env_kind; /* core/env_kinds.h */
 
-/* One row of env.def, for listings. */
+/* One row of env.def. */
 typedef struct cco_env_row {
     const char *name, *preset, *help;
+    const cco_env_kind *kind;
+    size_t at; /* of its member in cco_config */
+    bool same; /* on all ranks */
 } cco_env_row;
 extern const cco_env_row cco_env_rows[];
 extern const int cco_env_row_count;

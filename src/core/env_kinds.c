@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* env_kinds.c - see env_kinds.h. */
+#include "core/env_kinds.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 200, ERROR = sizeof cco_configured.error }; /* SHOWN: of a text that is shortened */
+
+static void expected(const cco_env_value *v, const char *what)
+{
+    snprintf(v->error, ERROR, "%s=%.40s: expected %s", v->row->name, v->text, what);
+}
+
+void cco_show_text(const char *text, char line[CCO_VALUE])
+{
+    size_t used = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (used + 2 > SHOWN) {
+            snprintf(line + used, CCO_VALUE - used, "... (%zu characters, %016llx)", strlen(text),
+                     (unsigned long long)cco_hash(0, text));
+            return;
+        }
+        if (*c == '\n' || *c == '\\')
+            line[used++] = '\\';
+        line[used++] = *c;
+        if (*c == '\n')
+            line[used - 1] = 'n';
+    }
+    line[used] = '\0';
+}
+
+/* All that is left of a file; NULL and errno if it cannot be read, as a folder, which opens. */
+static char *read_all(FILE *file)
+{
+    size_t used = 0, room = 4096;
+    char *text = malloc(room);
+    while (text != NULL) {
+        const size_t got = fread(text + used, 1, room - used - 1, file);
+        used += got;
+        if (got == 0)
+            break;
+        if (used + 1 == room) {
+            char *larger = realloc(text, room *= 2);
+            if (larger == NULL)
+                free(text);
+            text = larger;
+        }
+    }
+    const int error = ferror(file) ? errno : 0;
+    if (text == NULL || error) {
+        free(text);
+        errno = error ? error : ENOMEM;
+        return NULL;
+    }
+    text[used] = '\0';
+    return text;
+}
+
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return NULL;
+    char *text = read_all(file);
+    const int error = errno;
+    fclose(file);
+    errno = error;
+    return text;
+}
+
+/* The text of rules, or of a file of rules: @FILE. */
+static void read_rules(void *member, const cco_env_value *v)
+{
+    char **rules = member;
+    const bool in_file = *v->text == '@';
+    free(*rules);
+    snprintf(cco_configured.impl_source, sizeof cco_configured.impl_source, "%s%s%.200s",
+             v->row->name, in_file ? "=" : "", in_file ? v->text : "");
+    *rules = in_file ? read_file(v->text + 1) : strdup(v->text);
+    if (*rules != NULL)
+        return;
+    snprintf(v->error, ERROR, "%s=%.200s: cannot read this file: %s", v->row->name, v->text,
+             strerror(errno));
+    *rules = calloc(1, 1);
+}
+
+static void show_rules(const void *member, char *text)
+{
+    cco_show_text(*(char *const *)member, text);
+}
+
+/* The name of a file, NULL if empty; a copy, since the program may change its environment. */
+static void read_file_name(void *member, const cco_env_value *v)
+{
+    char **name = member;
+    free(*name);
+    *name = *v->text != '\0' ? strdup(v->text) : NULL;
+    if (*name == NULL && *v->text != '\0')
+        snprintf(v->error, ERROR, "no memory for the environment");
+}
+
+/* Rank 0 writes it: the others need only know that it will be. */
+static void show_file_name(const void *member, char *text)
+{
+    cco_show_text(*(char *const *)member != NULL ? "(set)" : "", text);
+}
+
+static void read_flag(void *member, const cco_env_value *v)
+{
+    *(bool *)member = *v->text == '1';
+    if ((*v->text != '0' && *v->text != '1') || v->text[1] != '\0')
+        expected(v, "0 or 1");
+}
+
+static void show_flag(const void *member, char *text)
+{
+    snprintf(text, CCO_VALUE, "%d", *(const bool *)member);
+}
+
+static void read_number(void *member, const cco_env_value *v)
+{
+    char *end;
+    const unsigned long number = strtoul(v->text, &end, 10);
+    if (*v->text >= '0' && *v->text <= '9' && *end == '\0' && number <= 1000000000UL)
+        *(unsigned *)member = (unsigned)number;
+    else
+        expected(v, "a number from 0 (never) to 1000000000");
+}
+
+static void show_number(const void *member, char *text)
+{
+    snprintf(text, CCO_VALUE, "%u", *(const unsigned *)member);
+}
+
+/* A number of bytes, or one with K, M or G; false for any other text. */
+static bool parse_bytes(const char *text, size_t *bytes)
+{
+    char *end;
+    const unsigned long long number = strtoull(text, &end, 10);
+    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    *bytes = (size_t)number << shift;
+    return *text >= '0' && *text <= '9' && end[shift > 0] == '\0' && *bytes >> shift == number;
+}
+
+static void read_bytes(void *member, const cco_env_value *v)
+{
+    if (!parse_bytes(v->text, member))
+        expected(v, "a number of bytes, or one with K, M or G");
+}
+
+static void show_bytes(const void *member, char *text)
+{
+    snprintf(text, CCO_VALUE, "%zu", *(const size_t *)member);
+}
+
+/* static[:SIZE] or dynamic[:SIZE]; the size that is not said is that of the table. */
+static void read_store(void *member, const cco_env_value *v)
+{
+    cco_store *store = member;
+    const size_t length = strcspn(v->text, ":");
+    store->given = v->given;
+    store->dynamic = length == 7 && strncmp(v->text, "dynamic", 7) == 0;
+    const bool named = store->dynamic || (length == 6 && strncmp(v->text, "static", 6) == 0);
+    const char *size = v->text[length] == ':' ? v->text + length : strchr(v->row->preset, ':');
+    if (!named || !parse_bytes(size + 1, &store->bytes))
+        expected(v, "static or dynamic, perhaps with a size: static:64M");
+}
+
+static void show_store(const void *member, char *text)
+{
+    const cco_store *store = member;
+    snprintf(text, CCO_VALUE, "%s:%zu%s", store->dynamic ? "dynamic" : "static", store->bytes,
+             store->given ? "" : " (not set)");
+}
+
+/* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
+static bool read_debug_word(cco_debug *d, const char *word, size_t length)
+{
+    char *end = NULL;
+    if (length == 5 && strncmp(word, "check", 5) == 0)
+        return d->check = true;
+    if (length == 5 && strncmp(word, "trace", 5) == 0)
+        return d->trace = true;
+    if (strncmp(word, "delay=", 6) == 0)
+        d->delay = strtoul(word + 6, &end, 10);
+    else if (strncmp(word, "fail=", 5) == 0)
+        d->fail = strtoul(word + 5, &end, 10);
+    else if (strncmp(word, "disagree=", 9) == 0)
+        d->disagree = strtoul(word + 9, &end, 10);
+    return end == word + length && (d->delay > 0 || d->fail > 0 || d->disagree > 0);
+}
+
+static void read_debug(void *member, const cco_env_value *v)
+{
+    cco_debug *d = member;
+    *d = (cco_debug){0};
+    for (const char *word = v->text; *word != '\0';) {
+        const size_t length = strcspn(word, ",+");
+        if (!read_debug_word(d, word, length))
+            snprintf(v->error, ERROR,
+                     "%s: no '%.*s'; possible: check, trace, delay=SEED, fail=K, disagree=SEED",
+                     v->row->name, (int)(length < 40 ? length : 40), word);
+        word += length + (word[length] != '\0');
+    }
+}
+
+static void show_debug(const void *member, char *text)
+{
+    const cco_debug *d = member;
+    int used = snprintf(text, CCO_VALUE, "%s%s", d->check ? "+check" : "",
+                        d->trace ? "+trace" : "");
+    if (d->delay > 0)
+        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+delay=%lu", d->delay);
+    if (d->fail > 0)
+        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+fail=%lu", d->fail);
+    if (d->disagree > 0)
+        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+disagree=%lu", d->disagree);
+    memmove(text, text + (used > 0), (size_t)used + (used == 0)); /* without the first + */
+}
+
+const cco_env_kind cco_kind_rules = {read_rules, show_rules};
+const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
+const cco_env_kind cco_kind_flag = {read_flag, show_flag};
+const cco_env_kind cco_kind_number = {read_number, show_number};
+const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
+const cco_env_kind cco_kind_store = {read_store, show_store};
+const cco_env_kind cco_kind_debug = {read_debug, show_debug};
+
+/* The place of a value in a list of three words; the table's default if it is none of them. */
+static unsigned read_word(const char *const words[3], const cco_env_value *v)
+{
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(v->text, words[i]) == 0)
+            return i;
+    snprintf(v->error, ERROR, "%s=%.40s: expected %s, %s or %s", v->row->name, v->text, words[0],
+             words[1], words[2]);
+    for (unsigned i = 0; i < 3; i++)
+        if (strcmp(v->row->preset, words[i]) == 0)
+            return i;
+    return 0;
+}
+
+/* Words stand in the order of their enumeration. */
+#define CCO_KIND(name)
+#define CCO_WORDS(name, type, a, b, c)                                                             \
+    static const char *const words_##name[3] = {a, b, c};                                          \
+    static void read_##name(void *member, const cco_env_value *v)                                  \
+    {                                                                                              \
+        *(type *)member = (type)read_word(words_##name, v);                                        \
+    }                                                                                              \
+    static void show_##name(const void *member, char *text)                                        \
+    {                                                                                              \
+        cco_show_text(words_##name[*(const type *)member], text);                                  \
+    }                                                                                              \
+    const cco_env_kind cco_kind_##name = {read_##name, show_##name};
+#include "core/env_kinds.def"
+#undef CCO_KIND
+#undef CCO_WORDS
