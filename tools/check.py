@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/check"
 VENV = ROOT / ".venv/bin/python"
-CORES = str(len(os.sched_getaffinity(0)))
+CORES = len(os.sched_getaffinity(0))
 # Long, and the same whichever MPI is beside them: the simulator, and how flags become a choice.
 ONCE = "^(algorithms(-[0-9]+|-random|-flat)?|package.built_in)$"
 SLOWEST = 10
@@ -47,9 +47,10 @@ def steps():
         yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
         yield f"tests {mpi}", [
             "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
-            "--parallel", CORES, *once], f"build {mpi}"
+            "--parallel", str(CORES), *once], f"build {mpi}"
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
-    yield "python", [*pytest, "-n", CORES, "--dist", "worksteal", "-m", "not alone", "tests"], None
+    beside = ["-n", str(CORES + 1), "--dist", "worksteal"]      # many of them wait
+    yield "python", [*pytest, *beside, "-m", "not alone", "tests"], None
     yield "python alone", [*pytest, "-m", "alone", "tests"], None
 
 

@@ -64,8 +64,9 @@ def test_each_algorithm_has_its_own_reason(crestacoll, build):
 
 
 def test_a_failing_operation_is_an_error(crestacoll, build):
+    """The second: a machine that has no time for more problems comes to it, too."""
     words = "check alltoallv --impl p2p -n 2 --seconds 0.1 --timeout 15 --mpi".split()
-    ran = crestacoll(*words, build.name, CRESTA_DEBUG="fail=9")
+    ran = crestacoll(*words, build.name, CRESTA_DEBUG="fail=2")
     assert ran.returncode == 1
     assert "Error in CRESTA_Alltoallv: p2p, rank " in ran.stdout
     assert "Error in CRESTA_Alltoallv: p2p, Fortran" in ran.stdout
