@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
+from crestacoll.refusals import refusals
 from crestacoll.ui import DECODED, TEXT, Problem
 
 
@@ -246,19 +247,24 @@ def broken_off(build, code, said):
     )
 
 
-# What the library prints when crestacoll-bench asks for something that cannot be done here.
-REFUSED = re.compile(
-    r"(\w+?)(?:_begin)? on communicator 'bench (.*?)': .*?: (.*) \(CRESTA_FALLBACK=error\)"
-)
-
-
 def hear(result, lines, label):
     """Messages of the library become notes; the reason of a refusal goes into the note about it."""
-    about = {n["about"]: n for n in result.notes}
     for line in lines:
-        refused = REFUSED.search(line)
-        note = about.get(f"{refused[2]} {refused[1]}") if refused else None
-        if note:
-            note["text"] = f"{note['text'].partition(':')[0]}: {refused[3]}"
-        elif not note and "crestacoll" in line:
+        refused = next(iter(refusals(line)), None)
+        notes = notes_about(result, refused) if refused else []
+        for note in notes:
+            note["text"] = f"{note['text'].partition(':')[0]}: {refused.why}"
+        if not notes and "crestacoll" in line:
             result.notes.append({"mpi": label, "about": "message", "text": line})
+
+
+def notes_about(result, refused):
+    """The notes about what was refused: one collective, or all, on the communicator of an
+    implementation."""
+    impl = refused.communicator.removeprefix("bench ")
+    names = [n["about"].rpartition(" ") for n in result.notes]
+    return [
+        note
+        for note, (who, _, coll) in zip(result.notes, names, strict=True)
+        if who == impl and refused.collective in ("", coll)
+    ]

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 
 from crestacoll.benchjob import launch_words
 from crestacoll.builds import clean_environment
+from crestacoll.refusals import refusals
 from crestacoll.ui import DECODED, TEXT, Problem
 
 PROGRAMS = {"C": "crestacoll-check", "Fortran": "crestacoll-check-fortran"}
@@ -212,19 +213,12 @@ class Listener:
         self.verdict(WRONG, collective, implementation, "no end")
 
 
-# What the library prints where CRESTA_FALLBACK=error forbids another implementation: the call (or
-# nothing), what was asked for (a rule, or an implementation), and why that cannot run.
-FORBIDDEN = re.compile(
-    r"crestacoll: (?:(\w+?)(?:_begin)? on )?communicator '.*?': (?:[^:']+: )?(\S+): (.*)"
-    r" \(CRESTA_FALLBACK=error\)"
-)
-
-
 def explain(verdicts, said):
     """Reasons of what was refused while it ran."""
     reasons = {}
-    for call, asked, why in FORBIDDEN.findall(said):
-        reasons[asked if "=" in asked or not call else f"{call}={asked}"] = why
+    for refusal in refusals(said):
+        whole = "=" in refusal.asked or not refusal.collective
+        reasons[refusal.asked if whole else f"{refusal.collective}={refusal.asked}"] = refusal.why
     for v in verdicts:
         model = re.split("[:?]", v.implementation)[0]
         keys = f"{v.collective}={v.implementation}", f"{v.collective}={model}", model
