@@ -43,7 +43,7 @@ contains
 
     function read_options() result(o)
         type(settings) :: o
-        character(:), allocatable :: name, value
+        character(:), allocatable :: name
         integer :: i
 
         i = 1
@@ -62,8 +62,7 @@ contains
                       ' ' // name // ' ') == 0) &
                 call give_up('unknown option "' // name // '"; see --help')
             if (i == command_argument_count()) call give_up(name // ': its value is missing')
-            value = argument(i + 1)
-            call set(o, name, value)
+            call set(o, name, argument(i + 1))
             i = i + 2
         end do
         call complete(o)
