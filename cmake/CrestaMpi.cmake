@@ -91,7 +91,8 @@ endif()
 # runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0.
 # PRELOAD: under the preload library, in the ranks only. TIMEOUT: of what computes for more than a
 # second or two, several times what it takes; it gets both cores. Others are over when Open MPI has
-# launched them, which is to wait most of the time: two go side by side.
+# launched them, which is to wait most of the time: two go side by side. All get six times as long,
+# more than their own watchdog (tests/testing/testing.h): the machine may have other load.
 function(cresta_mpi_test)
   cmake_parse_arguments(T "PRELOAD" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
   list(POP_FRONT T_COMMAND program)
@@ -108,6 +109,7 @@ function(cresta_mpi_test)
       set(cores 1)
     endif()
   endif()
+  math(EXPR T_TIMEOUT "6 * ${T_TIMEOUT}")
   set(preload "")
   if(T_PRELOAD AND CRESTA_MPI_FAMILY STREQUAL "openmpi")
     set(preload -x "LD_PRELOAD=$<TARGET_FILE:crestacoll_preload>")

@@ -49,7 +49,7 @@ if(CRESTA_MPI_FAMILY STREQUAL "mpich" AND NOT CRESTA_MPI_IS_INTEL)
      ${launch} -n 3 $<TARGET_FILE:orders> shm pieces")
   list(APPEND crowds crowds-cliques)
 endif()
-set_tests_properties(${crowds} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 120 LABELS mpi PROCESSORS 2
+set_tests_properties(${crowds} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600 LABELS mpi PROCESSORS 2
   ENVIRONMENT "${CRESTA_TEST_ENV};CRESTA_FALLBACK=silent")
 
 cresta_test_program(pool pool.c)
@@ -67,6 +67,6 @@ string(JOIN " " full ${full} -n 3 $<TARGET_FILE:limits> full)
 add_test(NAME limits-full COMMAND bash -c
   "unshare -m true || { echo 'skipped: no name space of mounts (not root?)'; exit 77; }; \
    unshare -m bash -c 'mount -t tmpfs -o size=32m tmpfs /dev/shm && exec ${full}'")
-set_tests_properties(limits-full PROPERTIES TIMEOUT 60 LABELS mpi ENVIRONMENT
+set_tests_properties(limits-full PROPERTIES TIMEOUT 300 LABELS mpi ENVIRONMENT
   "${CRESTA_TEST_ENV}" PROCESSORS 2)
 set_tests_properties(limits-full limits-no-copy limits-no-peace PROPERTIES SKIP_RETURN_CODE 77)
