@@ -5,6 +5,7 @@
  *
  * All arguments are addresses, in each of the bindings; statuses go on as they came.  The profiling
  * names of the MPI are absent in a C program, hence weak. */
+#include "api/pending.h"
 #include "api/split.h"
 #include "core/log.h"
 #include "cresta_sp_coll.h"
@@ -46,7 +47,7 @@ typedef struct noted {
 static void note(noted *t, int count, MPI_Fint *requests)
 {
     MPI_Request room[FEW];
-    *t = (noted){.count = count, .requests = requests, .any = cco_pending_any()};
+    *t = (noted){.count = count, .requests = requests, .any = cco_our_requests_any()};
     if (!t->any)
         return;
     MPI_Request *list = c_requests(count, requests, room);

@@ -94,10 +94,13 @@ void cco_f_keep_types(MPI_Datatype *c_sendtypes, MPI_Fint *sendtypes, MPI_Dataty
 {
     void *const send = (void *)c_sendtypes == (void *)sendtypes ? NULL : c_sendtypes;
     void *const recv = (void *)c_recvtypes == (void *)recvtypes ? NULL : c_recvtypes;
-    cco_pending *pending = send != NULL || recv != NULL ? calloc(1, sizeof *pending) : NULL;
-    if (pending == NULL)
+    cco_copies *copies = send != NULL || recv != NULL ? calloc(1, sizeof *copies) : NULL;
+    cco_pending *pending = copies != NULL ? cco_pending_make(copies) : NULL;
+    if (pending == NULL) {
+        free(copies);
         return;
-    pending->types[0] = send;
-    pending->types[1] = recv;
-    cco_pending_add(pending, CCO_PENDING_ARRAYS, false, request);
+    }
+    copies->types[0] = send;
+    copies->types[1] = recv;
+    cco_pending_add(pending, false, false, request);
 }

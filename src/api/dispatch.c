@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/progress.h"
-#include "api/pending.h"
 #include "api/report.h"
 #include "core/clock.h"
 #include "core/config.h"

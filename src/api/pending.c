@@ -3,31 +3,41 @@
  * that keep something come here. */
 #include "api/pending.h"
 
-#include "api/copies_types.h"
-
-#include "api/progress.h"
-#include "core/data.h"
-#include "core/progress_thread.h"
-#include "core/log.h"
-
 #include <pthread.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/data.h"
+#include "core/our_requests.h"
+#include "core/progress_thread.h"
+
 enum { BUCKETS = 64 };
+
+struct cco_pending {
+    MPI_Request request;
+    uint64_t serial;   /* no two have the same; 0 is none */
+    cco_pending *next; /* of its bucket */
+    cco_copies *copies;
+    bool polled, holds;
+};
 
 typedef struct bucket {
     pthread_mutex_t lock;
     cco_pending *first;
 } bucket;
 
-int cco_pending_count;
+static int entries; /* of the table */
 static bucket table[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
 static void count(int change)
 {
-    __atomic_fetch_add(&cco_pending_count, change, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&entries, change, __ATOMIC_RELEASE);
+    cco_our_requests_add(change);
+}
+
+static bool any(void)
+{
+    return __atomic_load_n(&entries, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* Handles are small numbers in MPICH, addresses in Open MPI. */
@@ -89,15 +99,11 @@ void cco_pending_free(cco_pending *pending)
 {
     if (pending == NULL)
         return;
-    if (pending->counted)
+    if (pending->polled)
         cco_progress_thread_count(-1, CCO_PROGRESS_MPI);
     if (pending->holds)
         cco_progress_thread_hold(-1);
-    free(pending->send);
-    free(pending->types[0]);
-    free(pending->types[1]);
-    free(pending->counts);
-    cco_held_free(pending->held);
+    cco_copies_free(pending->copies);
     free(pending);
 }
 
@@ -110,34 +116,43 @@ bool cco_pending_hold(const cco_call *call)
     return true;
 }
 
-/* MPIs give one handle to all operations that are complete from the start, so that here too what it
- * stood for before is over. */
-void cco_pending_add(cco_pending *pending, cco_pending_kind kind, bool holds, MPI_Request request)
+cco_pending *cco_pending_make(cco_copies *copies)
 {
-    if (cco_pending_any())
+    cco_pending *pending = calloc(1, sizeof *pending);
+    if (pending != NULL)
+        pending->copies = copies;
+    return pending;
+}
+
+void cco_pending_over(MPI_Request request)
+{
+    if (any())
         cco_pending_free(take_out(request, 0));
-    if (pending == NULL && (cco_progress_calls_mpi() || kind == CCO_PENDING_OURS))
-        pending = calloc(1, sizeof *pending);
-    if (pending == NULL && kind == CCO_PENDING_OURS)
-        cco_fatal("no memory for a request"); /* MPI_Wait would not know that it is ours */
-    if (pending == NULL)
-        return;
+}
+
+/* MPIs give one handle to all calls that are complete from the start, so that here too what it
+ * stood for before is over. */
+void cco_pending_add(cco_pending *pending, bool polled, bool holds, MPI_Request request)
+{
+    cco_pending_over(request);
     pending->holds = holds;
     if (request == MPI_REQUEST_NULL) { /* MPICH 5, after an error that it does not report */
         cco_pending_free(pending);
         return;
     }
     pending->request = request;
-    pending->counted = kind == CCO_PENDING_MPIS &&
-                       cco_progress_calls_mpi(); /* operations count themselves */
-    if (pending->counted)
+    pending->polled = polled;
+    if (polled)
         cco_progress_thread_count(1, CCO_PROGRESS_MPI);
     insert(pending);
 }
 
 void cco_pending_note(cco_notes *notes, int count, const MPI_Request requests[])
 {
-    *notes = (cco_notes){.count = 0};
+    notes->count = 0;
+    notes->many = NULL;
+    if (!any())
+        return;
     if (count > CCO_NOTES_FEW)
         notes->many = malloc((size_t)count * sizeof *notes->many);
     cco_note *list = notes->many != NULL ? notes->many : notes->few;
@@ -155,8 +170,7 @@ void cco_pending_settle(cco_notes *notes, const MPI_Request requests[])
     for (int i = 0; i < notes->count; i++)
         if (requests[list[i].place] == MPI_REQUEST_NULL)
             cco_pending_free(take_out(list[i].request, list[i].serial));
-    if (notes->count > 0)
-        cco_progress_thread_wait_outside_mpi();
+    cco_progress_thread_wait_outside_mpi();
     free(notes->many);
 }
 

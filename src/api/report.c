@@ -8,8 +8,6 @@
 #include "core/fallback.h"
 #include "core/log.h"
 #include "core/world.h"
-#include "progress/path.h"
-#include "model/registry.h"
 
 static uint32_t reported, reported_forbidden; /* bit per collective */
 
@@ -52,35 +50,33 @@ void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice,
     cco_fall_back(state, &fallback, &reported_forbidden, (int)coll);
 }
 
-static void say_how(const cco_comm *state, const cco_choice *choice, const cco_call *call,
+static void say_how(const cco_comm *state, const cco_choice *choice, const cco_begin_path *begin,
                     char *text, size_t room)
 {
     const cco_model *model = choice->way.model;
-    const char *why;
-    const cco_path path = cco_path_of_begin(state, &choice->way, call, &why);
-    if (state->size == 1 && model->path != NULL)
-        why = "there is one process";
-    const char *runs = path == CCO_PATH_NONE ? "nonblock" : why != NULL ? "p2p" : choice->impl;
-    const bool plain = model == &cco_model_mpi || model == &cco_model_nonblock;
-    if (plain || (why == NULL && path != CCO_PATH_NONE))
+    const bool alone = state->size == 1 && model->path != NULL;
+    const char *why = alone ? "there is one process" : begin->why;
+    const char *runs = begin->path == CCO_PATH_NONE ? "nonblock"
+                       : why != NULL                ? "p2p"
+                                                    : choice->impl;
+    if (model->begins_plainly || (why == NULL && begin->path != CCO_PATH_NONE))
         snprintf(text, room, "%s runs", runs);
     else
         snprintf(text, room, "%s runs instead of %s%s%s", runs, choice->impl,
                  why != NULL ? ": " : "", why != NULL ? why : "");
 }
 
-void cco_report_begin(cco_comm *state, const cco_call *call)
+void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin_path *begin,
+                      cco_coll coll)
 {
-    const uint32_t bit = 1u << call->coll;
+    const uint32_t bit = 1u << coll;
     if (cco_configured.log < CCO_LOG_INFO || state->reported_begin & bit)
         return;
     state->reported_begin |= bit;
     if (state->rank != 0)
         return;
-    const cco_choice *choice = cco_choose(state, call->coll,
-                                          cco_bytes(call, state->rank, state->size));
     char what[192];
-    say_how(state, choice, call, what, sizeof what);
+    say_how(state, choice, begin, what, sizeof what);
     cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d processes): split-phase: %s",
-            cco_coll_infos[call->coll].name, state->name, state->size, what);
+            cco_coll_infos[coll].name, state->name, state->size, what);
 }

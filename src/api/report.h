@@ -4,6 +4,7 @@
 #define CCO_REPORT_H
 
 #include "core/comm.h"
+#include "progress/path.h"
 
 /* Before a call whose bit in state->to_report is set: says what CRESTA_LOG and CRESTA_FALLBACK want
  * said about `choice`.  False, on all ranks, if CRESTA_FALLBACK=error forbids to run it. */
@@ -13,7 +14,8 @@ bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll,
 void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice, cco_coll coll,
                                 const char *why);
 
-/* With CRESTA_LOG=info, once: how a split-phase call of a set-up communicator runs. */
-void cco_report_begin(cco_comm *state, const cco_call *call);
+/* With CRESTA_LOG=info, once for each collective: how its begins on a set-up communicator run. */
+void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin_path *begin,
+                      cco_coll coll);
 
 #endif

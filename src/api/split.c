@@ -4,32 +4,26 @@
 
 #include <time.h>
 
-#include "api/copies.h"
-#include "api/copies_types.h"
 #include "api/dispatch.h"
+#include "api/pending.h"
 #include "api/report.h"
 #include "core/facts.h"
 #include "core/next.h"
 #include "core/pause.h"
+#include "core/progress_thread.h"
 #include "core/wait.h"
 #include "native/calls.h"
-#include "progress/begin.h"
-#include "progress/path.h"
 #include "plan/bound.h"
-#include "progress/queue.h"
+#include "progress/begin.h"
+#include "progress/copies.h"
 #include "progress/operation_pool.h"
+#include "progress/path.h"
+#include "progress/queue.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
-
-static void tell(const cco_call *call)
-{
-    cco_comm *state = cco_configured.log >= CCO_LOG_INFO ? cco_comm_find(call->comm) : NULL;
-    if (state != NULL && state->ready)
-        cco_report_begin(state, call);
-}
 
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 {
@@ -37,35 +31,40 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
     return cco_choose(state, call->coll, sized ? cco_bytes(call, state->rank, state->size) : 0);
 }
 
-/* What a call begins over, the same on all ranks; NULL in `*choice` where no rule is known yet, or
- * none holds.  What is wrong with the arguments the MPI's own call says, before anything of ours
- * counts this begin: the next one may be right. */
-static cco_path path_of(const cco_call *call, cco_comm **state, cco_choice **choice)
+/* What a begin comes to, the same on all ranks. */
+typedef struct decision {
+    cco_comm *state;
+    cco_choice *choice; /* NULL where no rule is known yet, or none holds */
+    cco_begin_path begin;
+} decision;
+
+/* What is wrong with the arguments the MPI's own call says, before anything of ours counts this
+ * begin: the next one may be right. */
+static decision decide(const cco_call *call)
 {
-    const char *why;
-    *state = cco_comm_find(call->comm);
-    *choice = NULL;
-    if (*state == NULL || !(*state)->ready || (*state)->inter) {
+    decision d = {.state = cco_comm_find(call->comm)};
+    if (d.state == NULL || !d.state->ready) {
         cco_fact_begins();
-        return CCO_PATH_NONE;
+        return d;
     }
-    *choice = cco_split_choice(*state, call);
-    if (cco_path_needs_prepare(*state, &(*choice)->way, call))
-        cco_begins_want(*state);
-    const cco_path path = cco_path_of_begin(*state, &(*choice)->way, call, &why);
-    return path != CCO_PATH_NONE && cco_bound_is_valid(*state, call) ? path : CCO_PATH_NONE;
+    d.choice = cco_split_choice(d.state, call);
+    d.begin = cco_path_of_begin(d.state, &d.choice->way, call);
+    cco_report_begin(d.state, d.choice, &d.begin, call->coll);
+    if (d.begin.unprepared)
+        cco_begins_want(d.state);
+    if (d.begin.path != CCO_PATH_NONE && !cco_bound_is_valid(d.state, call))
+        d.begin.path = CCO_PATH_NONE;
+    return d;
 }
 
 /* False if CRESTA_FALLBACK=error forbids what would begin; rank 0 has said why. */
-static bool allowed(const cco_comm *state, const cco_choice *choice, const cco_call *call)
+static bool allowed(const decision *d, const cco_call *call)
 {
-    if (cco_configured.fallback != CCO_FALLBACK_ERROR || choice == NULL)
+    if (cco_configured.fallback != CCO_FALLBACK_ERROR || d->choice == NULL)
         return true;
-    const char *why = choice->refused;
-    if (why == NULL)
-        why = cco_path_lacks(state, &choice->way, call);
+    const char *why = d->choice->refused != NULL ? d->choice->refused : d->begin.lacks;
     if (why != NULL)
-        cco_report_forbidden_begin(state, choice, call->coll, why);
+        cco_report_forbidden_begin(d->state, d->choice, call->coll, why);
     return why == NULL;
 }
 
@@ -81,30 +80,75 @@ static int unsupported(const cco_comm *state, const cco_call *call)
     return MPI_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int start_operation(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
-                        MPI_Request *request)
+/* Begins an operation of ours, which has the copies from now on. */
+static int begin_ours(const decision *d, const cco_call *call, cco_copies *copies,
+                      MPI_Request *request)
 {
-    const int rc = cco_operation_begin(state, way, call, path, request);
-    if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
-        return unsupported(state, call);
-    if (rc != MPI_SUCCESS)
+    const int rc = cco_operation_begin(d->state, &d->choice->way, call, d->begin.path, copies,
+                                       request);
+    if (rc == MPI_SUCCESS)
+        cco_pending_over(*request);
+    else if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
+        return unsupported(d->state, call);
+    else
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
+}
+
+/* Starts the MPI's own call, with what must be kept until its request ends: copies, if any; that
+ * the progress thread polls because of a begin; that it stays out of the MPI. */
+static int start_keeping(const cco_call *call, cco_copies *copies, bool begins,
+                         MPI_Request *request)
+{
+    const bool holds = cco_pending_hold(call);
+    const bool polled = cco_progress_calls_mpi() && (begins || holds);
+    const bool keeps = copies != NULL || polled || holds;
+    cco_pending *pending = keeps ? cco_pending_make(copies) : NULL;
+    int rc = MPI_ERR_NO_MEM;
+    if (!keeps || pending != NULL)
+        rc = cco_start_nonblocking(call, request);
+    else
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    if (rc == MPI_SUCCESS && keeps)
+        cco_pending_add(pending, polled, holds, *request);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    cco_pending_free(pending);
+    if (pending == NULL)
+        cco_copies_free(copies);
+    if (holds)
+        cco_progress_thread_hold(-1);
+    return rc;
+}
+
+static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Info info,
+                            MPI_Request *request)
+{
+    const bool holds = cco_pending_hold(call); /* for good, since it may be started at any time */
+    const int rc = cco_native_persistent(to, call, info, request);
+    if (rc != MPI_SUCCESS && holds)
+        cco_progress_thread_hold(-1);
+    return rc;
+}
+
+static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
+{
+    const int rc = cco_copy_for_mpi(call, copies);
+    if (rc != MPI_SUCCESS) {
+        cco_copies_free(copies);
+        return rc;
+    }
+    return start_keeping(call, copies, true, request);
 }
 
 /* The non-blocking call of a preloaded program as an operation of ours, without copies: its arrays
  * stay until the end.  False if its rule does not ask for one; nothing has begun then. */
 static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
-    cco_choice *choice;
-    cco_comm *ready;
-    const cco_path path = path_of(call, &ready, &choice);
-    tell(call);
-    if (path != CCO_PATH_MESSAGES || !ready->facts.preloaded)
+    const decision d = decide(call);
+    if (d.begin.path != CCO_PATH_MESSAGES || !d.state->facts.preloaded)
         return false;
-    *rc = start_operation(ready, &choice->way, call, path, request);
-    if (*rc == MPI_SUCCESS)
-        cco_pending_add(NULL, CCO_PENDING_OURS, false, *request);
+    *rc = begin_ours(&d, call, NULL, request);
     return true;
 }
 
@@ -117,55 +161,35 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
         return mode == CCO_PERSISTENT ? cco_native_persistent(to, call, info, request)
                                       : cco_native_nonblocking(to, call, request);
     const uint64_t start = cco_start_clock(state);
-    const bool holds = cco_pending_hold(call); /* a persistent one for good */
     int rc;
     if (mode == CCO_PERSISTENT)
-        rc = cco_native_persistent(to, call, info, request);
+        rc = start_persistent(to, call, info, request);
     else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
-        rc = cco_start_nonblocking(call, request);
-    if (holds && rc == MPI_SUCCESS && mode == CCO_NONBLOCKING)
-        cco_pending_add(NULL, CCO_PENDING_MPIS, true, *request);
-    else if (holds && rc != MPI_SUCCESS)
-        cco_progress_thread_hold(-1);
+        rc = start_keeping(call, NULL, false, request);
     cco_start_count(cco_recording ? state : NULL, mode, call, start);
     return rc;
 }
 
 int cco_begin(const cco_call *call, MPI_Request *request)
 {
-    cco_choice *choice;
-    cco_comm *ready;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    tell(call);
-    const cco_path path = path_of(call, &ready, &choice);
-    if (!allowed(ready, choice, call)) {
+    const decision d = decide(call);
+    if (!allowed(&d, call)) {
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
-        return unsupported(ready, call);
+        return unsupported(d.state, call);
     }
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
-    cco_pending *pending;
-    int rc = cco_copy_arrays(&ours, &pending);
-    if (rc == MPI_SUCCESS && path == CCO_PATH_NONE) {
-        cco_copy_empty(&ours, pending);
-        rc = cco_copy_types(&ours, pending);
-    }
-    const bool holds = rc == MPI_SUCCESS && path == CCO_PATH_NONE && cco_pending_hold(&ours);
+    cco_copies *copies;
+    int rc = cco_copy_arrays(&ours, &copies);
     if (rc == MPI_SUCCESS)
-        rc = path != CCO_PATH_NONE ? start_operation(ready, &choice->way, &ours, path, request)
-                                   : cco_start_nonblocking(&ours, request);
-    if (rc == MPI_SUCCESS)
-        cco_pending_add(pending, path != CCO_PATH_NONE ? CCO_PENDING_OURS : CCO_PENDING_MPIS, holds,
-                        *request);
-    else
-        cco_pending_free(pending);
-    if (rc != MPI_SUCCESS && holds)
-        cco_progress_thread_hold(-1);
+        rc = d.begin.path != CCO_PATH_NONE ? begin_ours(&d, &ours, copies, request)
+                                           : begin_mpis(&ours, copies, request);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;
     cco_start_count(cco_recording ? state : NULL, CCO_NONBLOCKING, call, start);
@@ -216,7 +240,7 @@ static int wait_all(int count, MPI_Request requests[])
 static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
-    cco_pending_note(&notes, cco_pending_any() ? count : 0, requests);
+    cco_pending_note(&notes, count, requests);
     const int rc = wait_all(count, requests);
     cco_pending_settle(&notes, requests);
     return rc;

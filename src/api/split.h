@@ -5,18 +5,18 @@
 
 #include <limits.h>
 
-#include "api/progress.h"
-#include "api/pending.h"
 #include "api/process.h"
+#include "api/progress.h"
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/our_requests.h"
 #include "cresta_sp_coll.h"
 
 /* True while a call without arrays is nothing but the MPI's own. */
 static inline bool cco_begin_is_plain(void)
 {
     return cco_phase_now() == CCO_IDLE && !cco_configured.protect && !cco_progress_calls_mpi() &&
-           !cco_pending_any();
+           !cco_our_requests_any();
 }
 
 /* The rule that a begin goes by; the state is ready. */

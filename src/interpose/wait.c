@@ -10,8 +10,9 @@
  * A tool behind us sees every one of these calls once, but for an MPI_Waitany or MPI_Waitsome while
  * anything of ours is under way: its wait cannot be a loop of tests.  MPI_Wait and MPI_Waitall only
  * look until all are over, and the tool's call ends them; it does not see how long that took. */
-#include "core/next.h"
+#include "api/pending.h"
 #include "api/split.h"
+#include "core/next.h"
 #include "core/pause.h"
 #include "progress/queue.h"
 
@@ -39,7 +40,7 @@ static int look(int count, const MPI_Request requests[])
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Wait, (request, status));
     cco_notes notes;
     int rc, flag = 0;
@@ -59,7 +60,7 @@ int cco_our_wait(MPI_Request *request, MPI_Status *status) __attribute__((alias(
 
 CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Test, (request, flag, status));
     cco_notes notes;
     cco_pending_note(&notes, 1, request);
@@ -89,7 +90,7 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses, boo
 
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Waitall, (count, requests, statuses));
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
@@ -101,7 +102,7 @@ CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *status
 
 CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testall, (count, requests, flag, statuses));
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
@@ -113,7 +114,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 
 CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_notes notes;
     int rc, flag = 0;
@@ -127,7 +128,7 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
 CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                            MPI_Status *status)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testany, (count, requests, index, flag, status));
     cco_notes notes;
     cco_pending_note(&notes, count, requests);
@@ -140,7 +141,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
 CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     int rc;
@@ -154,7 +155,7 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
 CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!cco_pending_any())
+    if (!cco_our_requests_any())
         return CCO_CALL_NEXT(Testsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     cco_pending_note(&notes, count, requests);

@@ -12,5 +12,6 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 const cco_model cco_model_mpi = {
     .name = "mpi",
     .doc = "the MPI's own blocking call",
+    .begins_plainly = true,
     .run = run,
 };

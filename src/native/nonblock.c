@@ -46,6 +46,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 const cco_model cco_model_nonblock = {
     .name = "nonblock",
     .doc = "the MPI's non-blocking call and a polite wait",
+    .begins_plainly = true,
     .run = run,
     .below = &cco_model_mpi,
 };

@@ -13,19 +13,22 @@ static int give_up(cco_operation *o, int error)
 {
     if (o->stream_set != NULL && error != MPI_ERR_UNSUPPORTED_OPERATION)
         __atomic_store_n(&o->stream_set->stream.broken, true, __ATOMIC_RELAXED);
-    cco_operation_drop_types(o);
+    cco_operation_drop(o);
     cco_operation_transport_done(o);
     cco_operation_pool_return(o);
     return error;
 }
 
 int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
-                        MPI_Request *request)
+                        cco_copies *copies, MPI_Request *request)
 {
     cco_operation *o = cco_operation_pool_take(state, path);
-    if (o == NULL)
+    if (o == NULL) {
+        cco_copies_free(copies);
         return MPI_ERR_NO_MEM;
+    }
     o->call = *call;
+    o->copies = copies;
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;
     int rc = cco_operation_make(o, state, way);

@@ -47,8 +47,10 @@ static int hold_types(cco_operation *o)
     return rc;
 }
 
-void cco_operation_drop_types(cco_operation *o)
+void cco_operation_drop(cco_operation *o)
 {
+    cco_copies_free(o->copies);
+    o->copies = NULL;
     for (int i = 0; i < o->held; i++)
         drop(&o->types[i]);
     if (o->types != &o->bound.out.type)
@@ -120,6 +122,6 @@ void cco_operation_end(cco_operation *o)
 {
     if (o->rc == MPI_SUCCESS)
         o->rc = cco_bound_unpack(&o->bound);
-    cco_operation_drop_types(o);
+    cco_operation_drop(o);
     cco_workspace_trim(&o->own.workspace);
 }

@@ -9,6 +9,7 @@
 #define CCO_OPERATION_H
 
 #include "plan/scheduled.h"
+#include "progress/copies.h"
 #include "progress/round_time.h"
 #include "progress/stream_sets.h"
 #include "transport/p2p/p2p.h"
@@ -33,6 +34,7 @@ typedef struct cco_operation {
     int held;                  /* their number */
     int rc;                    /* what its request returns */
     size_t kept;               /* bytes of memory, while it is idle */
+    cco_copies *copies;        /* of what the call points to, NULL if none */
     MPI_Request request;
     struct cco_operation *next;   /* of a list or a stack */
     struct cco_operation *behind; /* the next of those that wait for its stream set */
@@ -55,8 +57,8 @@ int cco_operation_start(cco_operation *o);
  * sets `*moved` if a round ended.  Calls the MPI only if it runs over messages. */
 bool cco_operation_progress(cco_operation *o, bool *moved);
 
-/* After its schedule: unpacks the data and drops the types. */
+/* After its schedule: unpacks the data and drops types and copies. */
 void cco_operation_end(cco_operation *o);
-void cco_operation_drop_types(cco_operation *o);
+void cco_operation_drop(cco_operation *o); /* types and copies */
 
 #endif

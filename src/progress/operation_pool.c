@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "core/our_requests.h"
 #include "plan/hooked.h"
 
 struct cco_operation_pool {
@@ -235,6 +236,7 @@ static int query(void *extra, MPI_Status *status)
 static int give_back(void *extra)
 {
     cco_operation_pool_return(extra);
+    cco_our_requests_add(-1);
     return MPI_SUCCESS;
 }
 
@@ -246,6 +248,7 @@ static int cancel(void *extra, int complete)
 
 int cco_operation_request(cco_operation *o, MPI_Request *request)
 {
+    cco_our_requests_add(1); /* before MPI_Wait can have the request */
     const int rc = PMPI_Grequest_start(query, give_back, cancel, o, request);
     o->request = *request;
     return rc;

@@ -80,29 +80,6 @@ static const char *lacking(const cco_comm *state, const cco_call *call, cco_path
     return why != NULL ? why : missing(state, path);
 }
 
-static bool has_path(const cco_comm *state, const cco_way *way, const cco_call *call)
-{
-    return way->model->path != NULL && state->size > 1 && cco_arguments_valid(state, call);
-}
-
-cco_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call,
-                           const char **why)
-{
-    *why = NULL;
-    if (!has_path(state, way, call))
-        return CCO_PATH_NONE;
-    const cco_path path = way->model->path(state, way, why);
-    if (path > CCO_PATH_MESSAGES) {
-        *why = lacking(state, call, path);
-        if (*why == NULL)
-            return path;
-    }
-    const char *stays = lacking(state, call, CCO_PATH_MESSAGES);
-    if (*why == NULL)
-        *why = stays;
-    return stays == NULL ? CCO_PATH_MESSAGES : CCO_PATH_NONE;
-}
-
 static bool could(const cco_comm *state, cco_path path)
 {
     const cco_progress_level needed = path > CCO_PATH_MESSAGES ? CCO_PROGRESS_MEMORY
@@ -110,21 +87,29 @@ static bool could(const cco_comm *state, cco_path path)
     return path != CCO_PATH_NONE && state->facts.progress >= needed;
 }
 
-bool cco_path_needs_prepare(const cco_comm *state, const cco_way *way, const cco_call *call)
+/* Over messages, or not at all. */
+static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cco_call *call)
 {
-    const char *why;
-    if (state->begins_ready || !has_path(state, way, call))
-        return false;
-    return could(state, way->model->path(state, way, &why)) || could(state, CCO_PATH_MESSAGES);
+    const char *why = lacking(state, call, CCO_PATH_MESSAGES);
+    b->path = why == NULL ? CCO_PATH_MESSAGES : CCO_PATH_NONE;
+    if (b->why == NULL)
+        b->why = why;
 }
 
-const char *cco_path_lacks(const cco_comm *state, const cco_way *way, const cco_call *call)
+cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const char *never;
-    if (!has_path(state, way, call))
-        return NULL;
-    const cco_path path = way->model->path(state, way, &never);
-    if (never != NULL || unfit(call, path) != NULL)
-        return NULL;
-    return state->begins_ready || !could(state, path) ? missing(state, path) : NULL;
+    cco_begin_path b = {.path = CCO_PATH_NONE};
+    if (way->model->path == NULL || state->size == 1 || !cco_arguments_valid(state, call))
+        return b;
+    const cco_path named = way->model->path(state, way, &b.why);
+    const char *never = b.why != NULL ? b.why : unfit(call, named), *lacks = missing(state, named);
+    if (never == NULL && (state->begins_ready || !could(state, named)))
+        b.lacks = lacks;
+    b.unprepared = !state->begins_ready && (could(state, named) || could(state, CCO_PATH_MESSAGES));
+    b.path = named;
+    if (named > CCO_PATH_MESSAGES)
+        b.why = never != NULL ? never : lacks;
+    if (named <= CCO_PATH_MESSAGES || b.why != NULL)
+        leave_to_messages(&b, state, call);
+    return b;
 }

@@ -14,18 +14,16 @@ bool cco_paths_possible(cco_comm *state);
 /* Makes the paths that its rules name, unless they are there.  Collective. */
 void cco_paths_prepare(cco_comm *state);
 
-/* The path of a begin on a communicator that is set up.  `*why` says why it is not the one that the
- * rule names; NULL if it is. */
-cco_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call,
-                           const char **why);
-
-/* True if the begin could take the path that its rule names if cco_paths_prepare had been called,
- * which it was not. */
-bool cco_path_needs_prepare(const cco_comm *state, const cco_way *way, const cco_call *call);
-
-/* For CRESTA_FALLBACK=error: why the path that the rule names is unavailable here.  NULL if it is
- * available, and where no begin ever takes it: the model leaves its begins to another, or the
- * reduction has an operation of the program. */
-const char *cco_path_lacks(const cco_comm *state, const cco_way *way, const cco_call *call);
+/* What a begin on a communicator that is set up runs over. */
+typedef struct cco_begin_path {
+    cco_path path;
+    const char *why; /* it is not the path that the rule names; NULL if it is */
+    /* Why the path that the rule names is unavailable here, which CRESTA_FALLBACK=error forbids.
+     * NULL if it is available, and where no begin ever takes it: the model leaves its begins to
+     * another, or the reduction has an operation of the program. */
+    const char *lacks;
+    bool unprepared; /* there could be a path if cco_paths_prepare had been called */
+} cco_begin_path;
+cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call);
 
 #endif

@@ -5,34 +5,13 @@
  *     each_once        prints the modes it made: "made: blocking nonblocking persistent large ..."
  * tests/python/test_library_seen_once.py compares with what the preload library recorded.
  */
-#include "call.h"
+#include "small_call.h"
 #include "testing/testing.h"
-
-enum { MOST = 16 };
-
-static int in[MOST], out[MOST], ones[MOST], displs[MOST], bytes[MOST];
-static MPI_Datatype types[MOST];
 
 static void once(MPI_Comm comm, enum coll coll, enum mode mode)
 {
     MPI_Request request;
-    const struct call call = {
-        .coll = coll,
-        .sendbuf = in,
-        .sendcount = 1,
-        .sendtype = MPI_INT,
-        .sendcounts = ones,
-        .senddispls = coll == COLL_Alltoallw ? bytes : displs,
-        .sendtypes = types,
-        .recvbuf = out,
-        .recvcount = 1,
-        .recvtype = MPI_INT,
-        .recvcounts = ones,
-        .recvdispls = coll == COLL_Alltoallw ? bytes : displs,
-        .recvtypes = types,
-        .op = MPI_SUM,
-        .comm = comm,
-    };
+    const struct call call = small_call(coll, comm);
     snprintf(testing_label, sizeof testing_label, "%s, %s", coll_names[coll], mode_names[mode]);
     CHECK(call_make(mode, &call, &request) == MPI_SUCCESS, "call");
     if (mode_persistent(mode))
@@ -51,8 +30,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_name(comm, "once");
-    for (int i = 0; i < MOST; i++)
-        ones[i] = 1, displs[i] = i, bytes[i] = i * (int)sizeof(int), types[i] = MPI_INT;
     if (testing_rank == 0)
         printf("made:");
     for (enum mode mode = BLOCKING; mode < MODES; mode++) {

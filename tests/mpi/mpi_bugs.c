@@ -9,6 +9,7 @@
  *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
  *                           alone_alltoallw | win_freed_comm | handler_leaves |
  *                           handler_calls | waitall_failed
+ *     mpiexec -n 1 mpi_bugs three_spawns
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  */
@@ -20,6 +21,7 @@
 
 #include "mpi_bugs.h"
 #include "mpi_bugs_errors.h"
+#include "mpi_bugs_spawn.h"
 #include "mpi_bugs_windows.h"
 
 static int me, ranks;
@@ -354,6 +356,7 @@ static const struct {
             {"handler_leaves", handler_leaves, 1, 64},
             {"handler_calls", handler_calls, 1, 64},
             {"waitall_failed", waitall_failed, 2, 2},
+            {"three_spawns", three_spawns, 1, 2},
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"allgatherv_types", allgatherv_types, 3, 64},
             {"allgatherv_extents", allgatherv_extents, 3, 64}};

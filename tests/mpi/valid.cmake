@@ -74,10 +74,10 @@ if(NOT CRESTA_SANITIZE) # which wants to be loaded first
                                "${PROJECT_SOURCE_DIR}/include")
   endforeach()
   target_compile_definitions(watcher_chain PRIVATE CHAIN)
-  cresta_plain_program(watched_plain ${call} watched.c)
-  cresta_test_program(watched ${call} watched.c)
+  cresta_plain_program(watched_plain ${call} small_call.c watched.c)
+  cresta_test_program(watched ${call} small_call.c watched.c)
   # The same with the tool linked, behind the library.
-  cresta_test_program(watched_behind ${call} watched.c)
+  cresta_test_program(watched_behind ${call} small_call.c watched.c)
   target_link_options(watched_behind PRIVATE -Wl,--no-as-needed)
   target_link_libraries(watched_behind PRIVATE watcher)
   set(ours "$<TARGET_FILE:crestacoll_preload>")

@@ -4,37 +4,16 @@
  * messages, and all kinds of waits, beside a call under way for which "split" keeps copies.
  *
  *     watched MODE... */
-#include "call.h"
+#include "small_call.h"
 #include "testing/testing.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wstringop-overflow" /* MPICH's MPI_STATUSES_IGNORE */
 #endif
 
-enum { MOST = 16 };
-
-static int in[MOST], out[MOST], ones[MOST], displs[MOST], bytes[MOST];
-static MPI_Datatype types[MOST];
-
 static void begin(MPI_Comm comm, enum coll coll, enum mode mode, MPI_Request *request)
 {
-    const struct call call = {
-        .coll = coll,
-        .sendbuf = in,
-        .sendcount = 1,
-        .sendtype = MPI_INT,
-        .sendcounts = ones,
-        .senddispls = coll == COLL_Alltoallw ? bytes : displs,
-        .sendtypes = types,
-        .recvbuf = out,
-        .recvcount = 1,
-        .recvtype = MPI_INT,
-        .recvcounts = ones,
-        .recvdispls = coll == COLL_Alltoallw ? bytes : displs,
-        .recvtypes = types,
-        .op = MPI_SUM,
-        .comm = comm,
-    };
+    const struct call call = small_call(coll, comm);
     snprintf(testing_label, sizeof testing_label, "%s, %s", coll_names[coll], mode_names[mode]);
     CHECK(call_make(mode, &call, request) == MPI_SUCCESS, "call");
 }
@@ -97,8 +76,6 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    for (int i = 0; i < MOST; i++)
-        ones[i] = 1, displs[i] = i, bytes[i] = i * (int)sizeof(int), types[i] = MPI_INT;
     for (enum mode mode = BLOCKING; mode < MODES; mode++)
         for (enum coll coll = 0; wanted(mode, argc, argv) && coll < COLLS; coll++)
             once(comm, coll, mode);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* call_shape.c - see call_shape.h. */
-#include "api/call_shape.h"
+#include "progress/call_shape.h"
 
 int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
 {

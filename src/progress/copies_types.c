@@ -2,16 +2,15 @@
 /* copies_types.c - the types of an MPI_Ialltoallw where Open MPI reads as many as a grid has
  * neighbours, and holds no others until the end (native/defects.h): arrays that are long enough, of
  * types that the program cannot free. */
-#include "api/copies_types.h"
+#include "progress/copies_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/call_shape.h"
-#include "api/pending.h"
 #include "core/data.h"
 #include "core/fresh.h"
 #include "native/defects.h"
+#include "progress/call_shape.h"
 
 struct cco_held {
     int count;
@@ -45,29 +44,31 @@ static int add_side(cco_held *held, const MPI_Datatype *types, int peers, int ro
     return rc;
 }
 
-int cco_copy_types(cco_call *call, cco_pending *pending)
+int cco_copy_types(cco_call *call, cco_held **held)
 {
     cco_call_shape shape;
-    if (pending == NULL || !cco_grid_defect(call))
+    *held = NULL;
+    if (!cco_grid_defect(call))
         return MPI_SUCCESS;
     int rc = cco_call_shape_of(call, &shape);
     if (rc != MPI_SUCCESS)
         return rc;
     const int neighbours = cco_grid_neighbours(call->comm);
     const int room = neighbours > shape.peers ? neighbours : shape.peers;
-    pending->held = malloc(sizeof *pending->held + 2 * (size_t)room * sizeof(MPI_Datatype));
-    rc = pending->held == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    cco_held *types = malloc(sizeof *types + 2 * (size_t)room * sizeof(MPI_Datatype));
+    rc = types == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     if (rc == MPI_SUCCESS) {
-        pending->held->count = 0;
-        rc = add_side(pending->held, call->sendtypes, shape.peers, room);
+        types->count = 0;
+        rc = add_side(types, call->sendtypes, shape.peers, room);
     }
     if (rc == MPI_SUCCESS)
-        rc = add_side(pending->held, call->recvtypes, shape.peers, room);
+        rc = add_side(types, call->recvtypes, shape.peers, room);
+    *held = types;
     if (rc != MPI_SUCCESS) {
         PMPI_Comm_call_errhandler(call->comm, rc);
         return rc;
     }
-    call->sendtypes = pending->held->list;
-    call->recvtypes = pending->held->list + room;
+    call->sendtypes = types->list;
+    call->recvtypes = types->list + room;
     return MPI_SUCCESS;
 }

@@ -2,7 +2,7 @@
 /* copies_send.c - a copy of the send buffer of a call, of the same shape: only its address changes.
  *
  * What lies between the blocks takes room in the copy, but is not read. */
-#include "api/copies_send.h"
+#include "progress/copies_send.h"
 
 #include <limits.h>
 #include <stdint.h>

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* copies.c - copies of the arrays of a call (MPI 4.0, section 6.12: the program must not change
  * them before the end; here it may). */
-#include "api/copies.h"
+#include "progress/copies.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/call_shape.h"
-#include "api/copies_send.h"
 #include "core/config.h"
 #include "native/defects.h"
 #include "native/empty.h"
+#include "progress/call_shape.h"
+#include "progress/copies_send.h"
+#include "progress/copies_types.h"
 
 enum { ARRAYS = 6 };
 
@@ -49,23 +50,23 @@ static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRA
 }
 
 /* Room for the arrays, and the arrays in it. */
-static cco_pending *keep_arrays(cco_call *c, const cco_call_shape *shape)
+static cco_copies *copy_listed(cco_call *c, const cco_call_shape *shape)
 {
     array list[ARRAYS];
     const int count = list_arrays(c, shape, list);
     size_t room = 0;
     for (int i = 0; i < count; i++)
         room += round_up(list[i].bytes);
-    cco_pending *pending = malloc(sizeof *pending + room);
-    if (pending == NULL)
+    cco_copies *copies = malloc(sizeof *copies + room);
+    if (copies == NULL)
         return NULL;
-    *pending = (cco_pending){.request = MPI_REQUEST_NULL};
-    char *at = pending->arrays;
+    *copies = (cco_copies){.send = NULL};
+    char *at = copies->arrays;
     for (int i = 0; i < count; i++) {
         *list[i].from = memcpy(at, *list[i].from, list[i].bytes);
         at += round_up(list[i].bytes);
     }
-    return pending;
+    return copies;
 }
 
 /* Where the MPI cannot do an alltoallv or alltoallw in place, what it sends is a copy. */
@@ -93,31 +94,46 @@ static bool has_arrays(const cco_call *c)
     return c->sendcounts != NULL || c->recvcounts != NULL;
 }
 
-int cco_copy_arrays(cco_call *call, cco_pending **pending)
+int cco_copy_arrays(cco_call *call, cco_copies **copies)
 {
     cco_call_shape shape;
-    *pending = NULL;
+    *copies = NULL;
     if (call->comm == MPI_COMM_NULL || (!has_arrays(call) && !is_protected(call)))
         return MPI_SUCCESS;
     int rc = cco_call_shape_of(call, &shape);
     if (rc != MPI_SUCCESS)
         return rc;
-    const bool copies = sends_copy_instead(call) || is_protected(call);
-    *pending = keep_arrays(call, &shape);
-    rc = *pending == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-    if (rc == MPI_SUCCESS && copies)
-        rc = cco_copy_send(call, &shape, &(*pending)->send);
+    const bool sends_copy = sends_copy_instead(call) || is_protected(call);
+    *copies = copy_listed(call, &shape);
+    rc = *copies == NULL ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && sends_copy)
+        rc = cco_copy_send(call, &shape, &(*copies)->send);
     if (rc == MPI_SUCCESS)
         return rc;
-    cco_pending_free(*pending);
-    *pending = NULL;
+    cco_copies_free(*copies);
+    *copies = NULL;
     PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
-void cco_copy_empty(cco_call *call, cco_pending *pending)
+int cco_copy_for_mpi(cco_call *call, cco_copies *copies)
 {
     cco_call_shape shape;
-    if (pending != NULL && has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
-        cco_drop_empty(call, shape.peers, cco_call_shape_root(call, &shape), &pending->counts);
+    if (copies == NULL)
+        return MPI_SUCCESS;
+    if (has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
+        cco_drop_empty(call, shape.peers, cco_call_shape_root(call, &shape), &copies->counts);
+    return cco_copy_types(call, &copies->held);
+}
+
+void cco_copies_free(cco_copies *copies)
+{
+    if (copies == NULL)
+        return;
+    free(copies->send);
+    free(copies->types[0]);
+    free(copies->types[1]);
+    free(copies->counts);
+    cco_held_free(copies->held);
+    free(copies);
 }

@@ -3,7 +3,7 @@
 #ifndef CCO_COPIES_SEND_H
 #define CCO_COPIES_SEND_H
 
-#include "api/call_shape.h"
+#include "progress/call_shape.h"
 
 /* Points a call to a copy of its send buffer, which the caller frees.  Returns MPI_SUCCESS or an
  * MPI error class. */

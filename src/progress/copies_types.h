@@ -5,13 +5,13 @@
 
 #include "core/call.h"
 
-struct cco_pending; /* api/pending.h */
+typedef struct cco_held cco_held;
 
 /* Where the MPI has that defect (native/defects.h), points the call to types that the program
- * cannot free, which `pending` holds until the end.  Returns MPI_SUCCESS or an MPI error class. */
-int cco_copy_types(cco_call *call, struct cco_pending *pending);
+ * cannot free, for `*held` to hold until the end; NULL elsewhere.  Returns MPI_SUCCESS or an MPI
+ * error class, after the communicator's error handler. */
+int cco_copy_types(cco_call *call, cco_held **held);
 
-typedef struct cco_held cco_held;
 void cco_held_free(cco_held *held); /* NULL: does nothing */
 
 #endif

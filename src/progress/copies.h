@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* copies.h - copies of what a call points to, so that the program may change it before the end. */
+#ifndef CCO_COPIES_H
+#define CCO_COPIES_H
+
+#include <stddef.h>
+
+#include "core/call.h"
+
+typedef struct cco_copies {
+    char *send;            /* protected buffer, NULL if none */
+    void *types[2];        /* arrays that Fortran made for the call, NULL if none */
+    void *counts;          /* of native/empty.h, NULL if none */
+    struct cco_held *held; /* of copies_types.h, NULL if none */
+    _Alignas(max_align_t) char arrays[];
+} cco_copies;
+
+/* Points a call to copies of its arrays, and of its send buffer if that is protected.  `*copies` is
+ * NULL if there is nothing to copy.  Returns MPI_SUCCESS or an MPI error class, after the
+ * communicator's error handler. */
+int cco_copy_arrays(cco_call *call, cco_copies **copies);
+
+/* Afterwards, for a call that the MPI's own non-blocking one does: mends what this MPI cannot take
+ * (native/empty.h, copies_types.h).  The same return values. */
+int cco_copy_for_mpi(cco_call *call, cco_copies *copies);
+
+void cco_copies_free(cco_copies *copies); /* NULL: does nothing */
+
+#endif
