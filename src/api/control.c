@@ -6,6 +6,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 
@@ -73,6 +74,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     state->begins_wanted = false;
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_race_set_up(state);
     cco_begins_prepare(state); /* the program may have no other call of ours that could do it */
     cco_process_wake();
     return MPI_SUCCESS;

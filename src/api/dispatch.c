@@ -18,6 +18,7 @@
 #include "core/wait.h"
 #include "progress/path.h"
 #include "native/calls.h"
+#include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 
@@ -41,6 +42,7 @@ static void set_up(cco_comm *state)
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
+    cco_race_set_up(state);
     if (state->facts.begins)
         cco_begins_prepare(state);
 }
@@ -67,11 +69,8 @@ void cco_begins_prepare(cco_comm *state)
         state->begins_ready = true;
         cco_paths_prepare(state);
     }
-    if (state->begins_wanted) {
-        state->plain = state->plain_then;
-        state->to_report = state->to_report_then;
-    }
     state->begins_wanted = false;
+    cco_comm_update(state);
 }
 
 void cco_begins_want(cco_comm *state)
@@ -79,11 +78,8 @@ void cco_begins_want(cco_comm *state)
     cco_fact_begins();
     if (state->begins_wanted || state->begins_ready || state->facts.progress == CCO_PROGRESS_NONE)
         return;
-    state->plain_then = state->plain;
-    state->to_report_then = state->to_report;
-    state->plain = 0;
-    state->to_report = (1u << CCO_COLLECTIVES) - 1;
     state->begins_wanted = true;
+    cco_comm_update(state);
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)
@@ -199,26 +195,30 @@ static int run_inter(cco_comm *state, const cco_call *call)
 
 /* What comes before a call that is not like those before it.  False on all ranks if it must not
  * run. */
-static bool say_first(cco_comm *state, const cco_choice *choice, const cco_call *call)
+static bool come_first(cco_comm *state, const cco_call *call)
 {
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    return !(state->to_report >> call->coll & 1) ||
-           cco_report_choice(state, choice, call->coll, cco_bytes(call, state->rank, state->size));
+    if (state->watched)
+        cco_race_call(state, call);
+    if (!(state->to_report >> call->coll & 1))
+        return true;
+    const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
+    return cco_report_choice(state, cco_choose(state, call->coll, bytes), call->coll, bytes);
 }
 
 /* With the implementation that the rules choose. */
 static int run_chosen(cco_comm *state, const cco_call *call)
 {
     const cco_coll coll = call->coll;
-    const bool sized = state->sized >> coll & 1;
-    const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
-    cco_choice *choice = cco_choose(state, coll, bytes);
-    if (state->to_report >> coll & 1 && !say_first(state, choice, call)) {
+    if (state->slow >> coll & 1 && !come_first(state, call)) {
         const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
         PMPI_Comm_call_errhandler(state->comm, rc);
         return rc;
     }
+    const bool sized = state->sized >> coll & 1;
+    const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
+    cco_choice *choice = cco_choose(state, coll, bytes);
     return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
                          : run_recorded(state, choice, call, bytes);
 }

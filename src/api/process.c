@@ -27,6 +27,7 @@
 #include "tune/presence.h"
 #include "model/registry.h"
 #include "native/natives.h"
+#include "race/race.h"
 #include "tune/choose.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
@@ -119,11 +120,14 @@ static void read_environment(void)
                                   : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
-    wishes = c->profile != NULL || c->log >= CCO_LOG_INFO || !cco_rules_are_plain(user) ||
-             !cco_rules_are_plain(builtin);
+    if (!wrong[0] && !c->error[0] && !cco_race_read(c->race, wrong, sizeof wrong))
+        memcpy(c->error, wrong, sizeof wrong);
+    wishes = c->profile != NULL || cco_race_wanted() || c->log >= CCO_LOG_INFO ||
+             !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->job_begin != NULL &&
-            (names_model(user, cco_models[i]) || names_model(builtin, cco_models[i])))
+            (names_model(user, cco_models[i]) || names_model(builtin, cco_models[i]) ||
+             cco_race_names(cco_models[i])))
             named |= 1u << i;
     cco_choose_from(user, builtin);
 }
@@ -175,6 +179,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (cco_profiled)
         write_profile();
     set_phase(CCO_IDLE);
+    cco_race_end();
     cco_progress_end();
     end_models(); /* all ranks are here, which those that end states are not at the same time */
     cco_teardowns_collect();
@@ -253,6 +258,7 @@ void cco_process_begin(void)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
         cco_progress_begin();
+        cco_race_begin();
         /* Which operations of the program are under way counts even if nothing is asked. */
         set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE : CCO_IDLE);
         begun = first = true;

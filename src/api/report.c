@@ -36,6 +36,7 @@ bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll,
     /* While no choice with something to say has come up, another size may bring it. */
     if (refused || state->choices[coll].count == 1 || cco_configured.log >= CCO_LOG_INFO)
         state->to_report &= ~(1u << coll);
+    cco_comm_update(state);
     if (state->rank == 0)
         say_chosen(state, choice, coll, bytes);
     return true;

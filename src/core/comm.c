@@ -55,6 +55,13 @@ void cco_comm_drop_choices(cco_comm *state)
     }
 }
 
+void cco_comm_update(cco_comm *state)
+{
+    const bool all = state->begins_wanted || state->watched;
+    state->slow = all ? (1u << CCO_COLLECTIVES) - 1 : state->to_report;
+    state->plain = all ? 0 : state->plain_choices;
+}
+
 static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     cco_comm *state = attribute;

@@ -38,6 +38,11 @@ typedef struct cco_attached {
     struct cco_attached *next;
 } cco_attached;
 
+typedef enum cco_watched {
+    CCO_WATCHED_CALLS = 1, /* a race looks at each (race/race.h) */
+    CCO_WATCHED_ARM = 2    /* the next one takes another arm of a race (race/arms.h) */
+} cco_watched;
+
 typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
@@ -45,12 +50,13 @@ typedef struct cco_comm {
     cco_facts facts;    /* what its ranks have agreed on, once they are ready */
     bool ready;         /* ranks have agreed, choices are made */
     bool begins_ready;  /* so is what begins run over (progress/path.h) */
-    bool begins_wanted; /* the next blocking call makes it ready: `to_report` has all bits until
-                           then, and `plain` none */
-    uint32_t plain_then, to_report_then; /* what they will be */
-    uint32_t plain; /* bit per collective: straight to the MPI, nothing to record or say */
-    uint32_t sized; /* bit per collective: the choice depends on the bytes, or they are recorded */
-    uint32_t to_report; /* bit per collective: there is something to say first, or to stop for */
+    bool begins_wanted; /* the next blocking call makes it ready */
+    unsigned watched;   /* cco_watched: what else its next blocking calls have to do first */
+    uint32_t plain; /* bit per collective: straight to the MPI, nothing to record or say or do; */
+    uint32_t slow;  /* something comes before the call (both: cco_comm_update); */
+    uint32_t plain_choices;  /* only the MPI is chosen; */
+    uint32_t sized;          /* the choice depends on the bytes, or they are recorded; */
+    uint32_t to_report;      /* there is something to say first, or to stop for */
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
     uint32_t calls;          /* blocking calls so far, equal on all ranks */
     cco_choices choices[CCO_COLLECTIVES];
@@ -98,6 +104,9 @@ cco_channel *cco_comm_channel(cco_comm *state);
 /* The error that a call returns which all ranks refuse after rank 0 has said why: first waits for
  * that, since an error handler may end the job.  Collective; the caller calls the handler. */
 int cco_comm_refuse(cco_comm *state, int error);
+
+/* Sets `plain` and `slow` from what else is in the state. */
+void cco_comm_update(cco_comm *state);
 
 /* Drops the choices of every collective; what they recorded goes to the profile. */
 void cco_comm_drop_choices(cco_comm *state);

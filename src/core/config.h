@@ -60,6 +60,7 @@ typedef struct cco_config {
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
                               "CRESTA_IMPL=@file" */
     char *profile;         /* file name, NULL = no recording */
+    char *race;            /* text of the file that CRESTA_RACE names, NULL = none */
     char *loaded;          /* file name or NULL */
     /* One that no other user can open, the same for the ranks of the job on this node; that of Open
      * MPI's daemon, which it removes with the job, if there is one.  NULL if none is known. */

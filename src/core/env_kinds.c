@@ -102,6 +102,22 @@ static void read_file_name(void *member, const cco_env_value *v)
         snprintf(v->error, ERROR, "no memory for the environment");
 }
 
+/* The text of a file, NULL without one. */
+static void read_contents(void *member, const cco_env_value *v)
+{
+    char **text = member;
+    free(*text);
+    *text = *v->text != '\0' ? read_file(v->text) : NULL;
+    if (*text == NULL && *v->text != '\0')
+        snprintf(v->error, ERROR, "%s=%.200s: cannot read this file: %s", v->row->name, v->text,
+                 strerror(errno));
+}
+
+static void show_contents(const void *member, char *text)
+{
+    cco_show_text(*(char *const *)member != NULL ? *(char *const *)member : "", text);
+}
+
 /* Rank 0 writes it: the others need only know that it will be. */
 static void show_file_name(const void *member, char *text)
 {
@@ -223,6 +239,7 @@ static void show_debug(const void *member, char *text)
 
 const cco_env_kind cco_kind_rules = {read_rules, show_rules};
 const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
+const cco_env_kind cco_kind_contents = {read_contents, show_contents};
 const cco_env_kind cco_kind_flag = {read_flag, show_flag};
 const cco_env_kind cco_kind_number = {read_number, show_number};
 const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};

@@ -79,9 +79,9 @@ static bool shrink(cco_choices *choices)
     return true;
 }
 
-static bool choose(cco_comm *state, cco_coll coll)
+static bool choose(cco_comm *state, const cco_rules *user, cco_coll coll)
 {
-    const cco_rules *const sources[] = {user_rules, state->program_rules, builtin_rules};
+    const cco_rules *const sources[] = {user, state->program_rules, builtin_rules};
     cco_choices *choices = &state->choices[coll];
     size_t most = 1;
     for (int i = 0; i < 3; i++)
@@ -101,21 +101,27 @@ static bool choose(cco_comm *state, cco_coll coll)
 
 bool cco_choose_for(cco_comm *state)
 {
+    return cco_choose_by(state, user_rules);
+}
+
+bool cco_choose_by(cco_comm *state, const cco_rules *user)
+{
     const bool recorded = cco_profiled, told = cco_configured.log >= CCO_LOG_INFO;
     cco_comm_drop_choices(state);
-    state->plain = state->sized = 0;
+    state->plain_choices = state->sized = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!choose(state, (cco_coll)coll))
+        if (!choose(state, user, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
         if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !recorded &&
             !told && choices->list[0].refused == NULL)
-            state->plain |= 1u << coll;
+            state->plain_choices |= 1u << coll;
         if (choices->count > 1 || recorded)
             state->sized |= 1u << coll;
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
             state->to_report |= 1u << coll;
     }
+    cco_comm_update(state);
     return true;
 }

@@ -14,4 +14,7 @@ void cco_choose_from(cco_rules *user, cco_rules *builtin);
  * program's, then the built-in ones, then `mpi`.  Collective.  False when memory runs out. */
 bool cco_choose_for(cco_comm *state);
 
+/* The same with other rules of the user's, which may be NULL. */
+bool cco_choose_by(cco_comm *state, const cco_rules *user);
+
 #endif

@@ -34,11 +34,20 @@ def cached(build, name):
     return found.group(1) if found else ""
 
 
+def description_of(build):
+    """What the library of a build says of itself."""
+    command = [build / "bin" / "crestacoll-describe"]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
 def library_of(build):
     """What the MPI of a build says of itself."""
-    command = [build / "bin" / "crestacoll-describe"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["mpi"]["library"]
+    return description_of(build)["mpi"]["library"]
+
+
+def models_of(build):
+    """The names of the models that work in a build."""
+    return [model["name"] for model in description_of(build)["models"] if model["works"]]
 
 
 def builds():

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* candidates.c - see candidates.h. */
+#include "race/candidates.h"
+
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+enum {
+    MOST = 32,    /* candidates: a program may have many communicators with all processes */
+    ENOUGH = 4096 /* calls on one that repeats, after which others need not be waited for */
+};
+
+static const long LONG_NS = 250 * 1000 * 1000; /* of a step: several must fit into a second */
+
+struct cco_candidate {
+    cco_comm *state;
+    uint64_t between;                   /* calls on others since its last one */
+    uint64_t own[CCO_SEQUENCE_LONGEST]; /* its last calls without these */
+    cco_sequence sequence;
+    int period;      /* calls of a step, as all ranks have agreed; 0: not known yet */
+    long step_ns;    /* agreed; */
+    long watched_ns; /* since its first call, agreed */
+    long first_ns;   /* when that was */
+    long asked_ns;   /* when that was asked last, */
+    unsigned asked;  /* and how many calls there had been */
+    unsigned seen;   /* calls when another asked last */
+    cco_candidate *next;
+};
+
+static const char key; /* its address is the key */
+
+static cco_candidate *candidates;
+static int count;
+static const cco_candidate *chosen;
+static bool spoilt; /* by calls from several threads */
+
+static void release(void *data)
+{
+    cco_candidate **link = &candidates;
+    while (*link != NULL && *link != data)
+        link = &(*link)->next;
+    if (*link != NULL) {
+        *link = (*link)->next;
+        count--;
+    }
+    if (chosen == data)
+        chosen = NULL;
+    free(data);
+}
+
+/* The group is that of the world on one rank exactly if it is on all. */
+static bool has_all_processes(const cco_comm *state)
+{
+    int world = 0;
+    return state->size > 1 && cco_has_world() &&
+           PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == state->size &&
+           cco_in_world(state->comm);
+}
+
+static cco_candidate *find(cco_comm *state)
+{
+    cco_candidate *c = cco_comm_attached(state, &key);
+    if (c != NULL || count == MOST || !has_all_processes(state))
+        return c;
+    c = cco_comm_attach(state, &key, sizeof *c, release);
+    c->state = state;
+    c->first_ns = c->asked_ns = cco_ns(CLOCK_MONOTONIC);
+    c->next = candidates;
+    candidates = c;
+    count++;
+    return c;
+}
+
+cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
+{
+    cco_candidate *here = find(state);
+    const uint64_t place = cco_mix((uint64_t)state->size, cco_hash(0, state->name));
+    for (cco_candidate *c = candidates; c != NULL; c = c->next)
+        if (c != here)
+            c->between = cco_mix(c->between, cco_mix(place, word));
+    if (here == NULL)
+        return NULL;
+    here->own[here->sequence.count % CCO_SEQUENCE_LONGEST] = word;
+    cco_sequence_add(&here->sequence, cco_mix(word, here->between));
+    here->between = 0;
+    return here;
+}
+
+static bool reduced(const uint64_t *mine, uint64_t *all, int n, MPI_Op op, MPI_Comm comm)
+{
+    MPI_Request request;
+    return PMPI_Iallreduce(mine, all, n, MPI_UINT64_T, op, comm, &request) == MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS;
+}
+
+/* The least period that all ranks see, and the times of the slowest. */
+static void ask(cco_candidate *c)
+{
+    const uint64_t mine = spoilt ? 0 : cco_sequence_periods(&c->sequence);
+    const long now = cco_ns(CLOCK_MONOTONIC);
+    const unsigned calls = c->sequence.count - c->asked;
+    const uint64_t ns[] = {(uint64_t)(now - c->asked_ns) / (calls > 0 ? calls : 1),
+                           (uint64_t)(now - c->first_ns)};
+    uint64_t all = 0, longest[2] = {0};
+    c->period = 0;
+    if (!reduced(&mine, &all, 1, MPI_BAND, c->state->comm) ||
+        !reduced(ns, longest, 2, MPI_MAX, c->state->comm) || all == 0)
+        return;
+    c->period = __builtin_ctzll(all) + 1;
+    c->step_ns = (long)longest[0] * c->period;
+    c->watched_ns = (long)longest[1];
+}
+
+/* Another candidate, with calls now and then, may turn out to repeat longer steps. */
+static bool others_may_follow(const cco_candidate *here)
+{
+    bool may = false;
+    for (cco_candidate *c = candidates; c != NULL; c = c->next) {
+        if (c != here && c->period == 0 && c->sequence.count > c->seen && c->sequence.count > 1)
+            may = true;
+        c->seen = c->sequence.count;
+    }
+    return may && here->sequence.count < ENOUGH;
+}
+
+static bool is_better(const cco_candidate *a, const cco_candidate *b)
+{
+    const bool a_long = a->step_ns > LONG_NS, b_long = b->step_ns > LONG_NS;
+    if (a_long != b_long)
+        return b_long;
+    return a_long ? a->step_ns < b->step_ns : a->step_ns > b->step_ns;
+}
+
+/* All of this is the same on all ranks: they call on candidates in one order. */
+static void choose(cco_candidate *here, double watch_s)
+{
+    const bool may_follow = others_may_follow(here);
+    if (here->period == 0 || may_follow || 1e-9 * (double)here->watched_ns < watch_s)
+        return;
+    chosen = here;
+    for (const cco_candidate *c = candidates; c != NULL; c = c->next)
+        if (c->period > 0 && is_better(c, chosen))
+            chosen = c;
+}
+
+int cco_candidate_period(cco_candidate *c, double watch_s)
+{
+    if (chosen == NULL && cco_sequence_is_due(&c->sequence)) {
+        ask(c);
+        choose(c, watch_s);
+        c->asked = c->sequence.count;
+        c->asked_ns = cco_ns(CLOCK_MONOTONIC);
+    }
+    return chosen == c ? c->period : 0;
+}
+
+void cco_candidate_pattern(const cco_candidate *c, uint64_t *pattern)
+{
+    const unsigned first = c->sequence.count - (unsigned)c->period;
+    for (int i = 0; i < c->period; i++)
+        pattern[i] = c->own[(first + (unsigned)i) % CCO_SEQUENCE_LONGEST];
+}
+
+void cco_candidates_spoil(void)
+{
+    spoilt = true;
+}
+
+const char *cco_candidates_why(void)
+{
+    unsigned most = 0;
+    for (const cco_candidate *c = candidates; c != NULL; c = c->next)
+        if (c->sequence.count > most)
+            most = c->sequence.count;
+    if (spoilt)
+        return "the program calls collectives from several threads";
+    if (most == 0)
+        return "no blocking collective on a communicator with all processes";
+    return most < 16 ? "fewer than 16 blocking collectives on communicators with all processes"
+                     : "the blocking collectives on communicators with all processes do not repeat";
+}
+
+void cco_candidates_forget(void)
+{
+    candidates = NULL;
+    chosen = NULL;
+    count = MOST;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* judge.h - what becomes of a race after each round: rank 0's decisions, from numbers alone.
+ *
+ * A round is a block of steps of each arm in a random order, and then again in the reverse order,
+ * so that what changes evenly in time cancels out.  Of each arm it gives one difference from the
+ * reference, as a fraction of the reference's step in the same round.  Short blocks sieve the arms
+ * (20 % trimmed means: one block in which the machine did something else must not decide).  Then
+ * the leader and the reference take turns in long blocks, where an implementation shows what it
+ * does in the long run; it wins if mean and trimmed mean both say so. */
+#ifndef CCO_JUDGE_H
+#define CCO_JUDGE_H
+
+#include "race/interval.h"
+#include "race/settings.h"
+
+typedef enum cco_race_stage {
+    CCO_RACE_WARM,    /* each arm once: what it sets up, and how long a step takes */
+    CCO_RACE_SCREEN,  /* short blocks, many arms */
+    CCO_RACE_CONFIRM, /* long blocks, two arms */
+    CCO_RACE_OVER
+} cco_race_stage;
+
+enum {
+    CCO_BLOCKS = 2 * CCO_ARMS, /* of a round, at most */
+    CCO_DIFFERENCES = 512      /* of an arm that are kept; then two become one */
+};
+
+/* What happens next, the same on all ranks. */
+typedef struct cco_race_next {
+    int32_t stage;
+    uint32_t alive; /* bit per arm */
+    int32_t steps;  /* of a block */
+    int32_t arm;    /* at the end: the one that won, 0 if none did better than the reference */
+    uint32_t round; /* of this stage */
+} cco_race_next;
+
+typedef struct cco_judge {
+    const cco_race_settings *settings;
+    cco_race_next next;
+    double began, confirming; /* seconds at which the race and the last stage began */
+    int rounds;               /* differences of each arm, */
+    int merged;               /* each of which stands for so many rounds */
+    int pending;              /* rounds in the last one, which is not complete */
+    double difference[CCO_ARMS][CCO_DIFFERENCES];
+    cco_interval interval[CCO_ARMS]; /* at the last look, trimmed; */
+    cco_interval mean[CCO_ARMS];     /* not trimmed */
+    uint32_t dropped;                /* arms that the last round made leave */
+} cco_judge;
+
+/* The first round is CCO_RACE_WARM. */
+void cco_judge_begin(cco_judge *judge, const cco_race_settings *settings, double now);
+
+/* The arms of the blocks of a round, in their order; returns how many blocks there are. */
+int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BLOCKS]);
+
+/* A round is over: seconds of a step in each of its blocks.  Sets judge->next, and judge->dropped.
+ */
+void cco_judge_round(cco_judge *judge, int blocks, const int8_t *order, const double *step_s,
+                     double now);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* output.c - see output.h. */
+#include "race/output.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "crestacoll.h"
+
+static const char *const stages[] = {"warm", "screen", "confirm", "over"};
+
+static FILE *file;
+static double began;
+
+void cco_race_output_begin(void)
+{
+    began = cco_seconds();
+}
+
+void cco_race_output_open(const char *path)
+{
+    if (file != NULL)
+        return;
+    file = path != NULL ? fopen(path, "a") : NULL;
+    if (path != NULL && file == NULL)
+        cco_say("CRESTA_RACE: cannot write %s", path);
+}
+
+void cco_race_output_close(void)
+{
+    if (file != NULL)
+        fclose(file);
+    file = NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
+{
+    va_list more;
+    va_start(more, format);
+    vfprintf(file, format, more);
+    va_end(more);
+}
+
+/* Whole lines only: whoever reads may come at any time. */
+static void end_line(void)
+{
+    put(",\"at_s\":%.6f}\n", cco_seconds() - began);
+    fflush(file);
+}
+
+/* JSON has no infinity. */
+static void put_number(const char *name, double number)
+{
+    if (isfinite(number))
+        put(",\"%s\":%.9g", name, number);
+    else
+        put(",\"%s\":null", name);
+}
+
+static void put_text(const char *text)
+{
+    put("\"");
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+        if (*c == '"' || *c == '\\' || *c < 0x20)
+            put("\\u%04x", *c);
+        else
+            put("%c", *c);
+    }
+    put("\"");
+}
+
+static void put_interval(const cco_interval *interval)
+{
+    put_number("difference", interval->centre);
+    put_number("low", interval->low);
+    put_number("high", interval->high);
+}
+
+void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
+                         MPI_Count bytes, int period)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    if (file == NULL)
+        return;
+    PMPI_Get_library_version(version, &length);
+    version[strcspn(version, "\n")] = '\0';
+    put("{\"event\":\"start\",\"crestacoll\":\"%d.%d.%d\",\"mpi\":", CRESTA_VERSION_MAJOR,
+        CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
+    put_text(version);
+    put(",\"ranks\":%d,\"arms\":[", anchor->size);
+    for (int i = 0; i < settings->arms; i++) {
+        put(i > 0 ? "," : "");
+        put_text(settings->arm[i].name);
+    }
+    put("],\"anchor\":{\"communicator\":");
+    put_text(anchor->name);
+    put(",\"processes\":%d,\"collective\":\"%s\",\"bytes\":%lld,\"calls_per_step\":%d}",
+        anchor->size, cco_coll_infos[coll].name, (long long)bytes, period);
+    end_line();
+}
+
+void cco_race_tell_none(const char *why)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"none\",\"why\":");
+    put_text(why);
+    end_line();
+}
+
+void cco_race_tell_warm(int arm, double first_s)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"warm\",\"arm\":%d", arm);
+    put_number("first_s", first_s);
+    end_line();
+}
+
+void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
+                         const double *step_s)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d,\"order\":[", stages[next->stage],
+        next->steps);
+    for (int i = 0; i < blocks; i++)
+        put("%s%d", i > 0 ? "," : "", order[i]);
+    put("],\"step_s\":[");
+    for (int i = 0; i < blocks; i++)
+        put("%s%.9g", i > 0 ? "," : "", step_s[i]);
+    put("]");
+    end_line();
+}
+
+static void tell_dropped(const cco_judge *j)
+{
+    for (int arm = 1; arm < j->settings->arms; arm++) {
+        if (!(j->dropped >> arm & 1))
+            continue;
+        put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm, j->rounds * j->merged);
+        put_interval(&j->interval[arm]);
+        end_line();
+    }
+}
+
+static void tell_stage(const cco_race_next *next)
+{
+    put("{\"event\":\"phase\",\"phase\":\"%s\",\"arms\":[", stages[next->stage]);
+    for (int arm = 0, n = 0; arm < CCO_ARMS; arm++)
+        if (next->alive >> arm & 1)
+            put("%s%d", n++ > 0 ? "," : "", arm);
+    put("],\"steps\":%d", next->steps);
+    end_line();
+}
+
+static void tell_verdict(const cco_judge *j)
+{
+    const int arm = j->next.arm;
+    put("{\"event\":\"verdict\",\"arm\":%d", arm);
+    put_interval(&j->interval[arm]);
+    put_number("mean", j->mean[arm].centre);
+    put(",\"agree\":%s,\"rounds\":%d", j->mean[arm].centre < 0 || arm == 0 ? "true" : "false",
+        j->rounds * j->merged);
+    end_line();
+}
+
+void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before)
+{
+    if (file == NULL)
+        return;
+    tell_dropped(judge);
+    if (judge->next.stage == CCO_RACE_OVER)
+        tell_verdict(judge);
+    else if (judge->next.stage != before->stage)
+        tell_stage(&judge->next);
+}
+
+void cco_race_tell_end(const char *why)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"end\",\"why\":\"%s\"", why);
+    end_line();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* output.h - what a race tells: a line of JSON for each event, appended by one rank.
+ * docs/reference/file-formats.md, "Race". */
+#ifndef CCO_RACE_OUTPUT_H
+#define CCO_RACE_OUTPUT_H
+
+#include "core/comm.h"
+#include "race/judge.h"
+
+/* Times count from here. */
+void cco_race_output_begin(void);
+
+/* Opens the file unless it is open; without a name, and where it cannot be opened, nothing is told.
+ */
+void cco_race_output_open(const char *path);
+void cco_race_output_close(void);
+
+/* The program repeats `period` calls on a communicator, of which this is one. */
+void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
+                         MPI_Count bytes, int period);
+void cco_race_tell_none(const char *why);
+
+/* The first step of an arm, in seconds: with what it sets up. */
+void cco_race_tell_warm(int arm, double first_s);
+
+/* A round: seconds of a step in each block. */
+void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
+                         const double *step_s);
+
+/* What the judge made of it. */
+void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before);
+void cco_race_tell_end(const char *why);
+
+#endif

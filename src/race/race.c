@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* race.c - see race.h. */
+#include "race/race.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/wait.h"
+#include "core/world.h"
+#include "race/arms.h"
+#include "race/candidates.h"
+#include "race/judge.h"
+#include "race/output.h"
+
+typedef enum phase { NONE, LEARNS, RACES, OVER } phase;
+
+static cco_race_settings settings;
+static phase now = NONE;
+static bool tells; /* this rank writes the output */
+
+/* The anchor, and where the program is in its step. */
+static struct {
+    cco_comm *state;
+    int period; /* calls of a step */
+    int call;   /* of this step so far */
+    bool lost;  /* the program does something else; a step has to begin first */
+    uint64_t pattern[CCO_SEQUENCE_LONGEST];
+} anchor;
+
+/* The round that is on. */
+static struct {
+    cco_judge *judge; /* of rank 0; elsewhere only `next` is of use */
+    cco_race_next next;
+    int8_t order[CCO_BLOCKS];
+    int blocks, block;          /* how many, and which is on */
+    int steps;                  /* of it so far */
+    double since;               /* when it began */
+    double seconds[CCO_BLOCKS]; /* of each block, on this rank */
+    double first_s[CCO_BLOCKS]; /* of the first step of an arm, which is not in `seconds` */
+} round;
+
+bool cco_race_read(const char *text, char *error, size_t room)
+{
+    cco_race_settings_free(&settings);
+    return text == NULL || cco_race_settings_read(&settings, text, error, room);
+}
+
+bool cco_race_wanted(void)
+{
+    return settings.arms > 0;
+}
+
+bool cco_race_names(const cco_model *model)
+{
+    for (int i = 0; i < settings.arms; i++)
+        for (int k = 0; k < settings.arm[i].rules->count; k++)
+            if (settings.arm[i].rules->list[k].model == model)
+                return true;
+    return false;
+}
+
+void cco_race_begin(void)
+{
+    int rank = 0;
+    if (!cco_race_wanted())
+        return;
+    tells = cco_world_rank(&rank) && rank == 0;
+    cco_race_output_begin();
+    if (tells)
+        cco_race_output_open(settings.output);
+    cco_arms_begin(&settings);
+    now = LEARNS;
+}
+
+void cco_race_set_up(cco_comm *state)
+{
+    if (now == NONE)
+        return;
+    cco_arms_set_up(state);
+    if (now == LEARNS) {
+        state->watched |= CCO_WATCHED_CALLS;
+        cco_comm_update(state);
+    }
+}
+
+static void leave_alone(cco_comm *state)
+{
+    state->watched &= ~CCO_WATCHED_CALLS;
+    cco_comm_update(state);
+}
+
+/* The first block of a round begins, or the next. */
+static void start_block(void)
+{
+    cco_arms_switch(round.order[round.block]);
+    if (anchor.state->watched & CCO_WATCHED_ARM)
+        cco_arms_catch_up(anchor.state);
+    round.steps = 0;
+    round.since = cco_seconds();
+}
+
+static void start_round(void)
+{
+    round.blocks = cco_race_order(settings.seed, &round.next, round.order);
+    round.block = 0;
+    start_block();
+}
+
+static void stop(const char *why)
+{
+    now = OVER;
+    cco_arms_switch(0);
+    if (tells)
+        cco_race_tell_end(why);
+    if (anchor.state != NULL)
+        leave_alone(anchor.state);
+    anchor.state = NULL;
+}
+
+static void complete(int rc, MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(request);
+    if (rc != MPI_SUCCESS)
+        cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed",
+                  anchor.state->name);
+}
+
+/* The mean over the ranks of the seconds of a step in each block. */
+static void average(int blocks, const double *mine, double *mean)
+{
+    MPI_Request request;
+    complete(PMPI_Iallreduce(mine, mean, blocks, MPI_DOUBLE, MPI_SUM, anchor.state->comm, &request),
+             &request);
+    for (int i = 0; i < blocks; i++)
+        mean[i] /= anchor.state->size;
+}
+
+/* Rank 0 says how it goes on. */
+static void decide(const double *step_s)
+{
+    MPI_Request request;
+    if (anchor.state->rank == 0) {
+        cco_judge_round(round.judge, round.blocks, round.order, step_s, cco_seconds());
+        if (tells)
+            cco_race_tell_next(round.judge, &round.next);
+        round.next = round.judge->next;
+    }
+    complete(PMPI_Ibcast(&round.next, sizeof round.next, MPI_BYTE, 0, anchor.state->comm, &request),
+             &request);
+}
+
+static void end_round(void)
+{
+    double step_s[CCO_BLOCKS], first_s[CCO_BLOCKS];
+    const bool warm = round.next.stage == CCO_RACE_WARM;
+    for (int i = 0; i < round.blocks; i++)
+        round.seconds[i] /= round.next.steps - warm;
+    average(round.blocks, round.seconds, step_s);
+    if (warm)
+        average(round.blocks, round.first_s, first_s);
+    for (int i = 0; tells && warm && i < round.blocks; i++)
+        cco_race_tell_warm(round.order[i], first_s[i]);
+    if (tells && !warm)
+        cco_race_tell_round(&round.next, round.blocks, round.order, step_s);
+    decide(step_s);
+    if (round.next.stage == CCO_RACE_OVER)
+        stop("verdict");
+    else
+        start_round();
+}
+
+/* A step has ended: in most of them nothing else happens. */
+static void end_step(void)
+{
+    round.steps++;
+    if (round.next.stage == CCO_RACE_WARM && round.steps == 1) {
+        const double seconds = cco_seconds();
+        round.first_s[round.block] = seconds - round.since;
+        round.since = seconds;
+    }
+    if (round.steps < round.next.steps)
+        return;
+    round.seconds[round.block] = cco_seconds() - round.since;
+    if (++round.block < round.blocks)
+        start_block();
+    else
+        end_round();
+}
+
+/* In a call on the anchor.  If the program does something else there than it did, for a report or
+ * another phase, it goes on with the reference, and the round begins again when the program has
+ * come back to its step. */
+static void follow(uint64_t word)
+{
+    if (word != anchor.pattern[anchor.call]) {
+        anchor.call = 0;
+        anchor.lost = true;
+        cco_arms_switch(0);
+    }
+    if (word == anchor.pattern[anchor.call])
+        anchor.call = (anchor.call + 1) % anchor.period;
+    if (anchor.call > 0)
+        return;
+    if (!anchor.lost) {
+        end_step();
+    } else if (word == anchor.pattern[anchor.period - 1]) {
+        anchor.lost = false;
+        start_round();
+    }
+}
+
+/* The communicator is freed: nothing happens at its calls any more. */
+static void lose_anchor(void *data)
+{
+    free(data);
+    if (now != RACES)
+        return;
+    anchor.state = NULL;
+    stop("the program freed the communicator of its steps");
+}
+
+static void start(cco_comm *state, const cco_candidate *candidate, int period, cco_coll coll,
+                  MPI_Count bytes)
+{
+    static const char key;
+    anchor.state = state;
+    anchor.period = period;
+    cco_candidate_pattern(candidate, anchor.pattern);
+    cco_comm_attach(state, &key, 1, lose_anchor);
+    tells = state->rank == 0; /* rank 0 of the world need not be first there */
+    if (tells)
+        cco_race_output_open(settings.output);
+    cco_comm_for_each(leave_alone);
+    cco_candidates_forget();
+    state->watched |= CCO_WATCHED_CALLS;
+    cco_comm_update(state);
+    now = RACES;
+    round.judge = calloc(1, sizeof *round.judge);
+    if (round.judge == NULL)
+        cco_fatal("no memory for a race");
+    cco_judge_begin(round.judge, &settings, cco_seconds());
+    round.next = round.judge->next;
+    if (tells)
+        cco_race_tell_start(&settings, state, coll, bytes, period);
+    start_round();
+}
+
+/* Calls of several threads have no order that is the same on all ranks: there is no race then.  A
+ * program that begins with that later is told, before ranks come to differ. */
+static bool is_one_thread(void)
+{
+    static pthread_t first;
+    static bool known;
+    if (!known)
+        first = pthread_self();
+    known = true;
+    const bool one = pthread_equal(first, pthread_self());
+    if (!one && now == RACES)
+        cco_fatal("CRESTA_RACE: the program calls collectives from several threads; implementations"
+                  " can be compared in programs only that do so from one");
+    return one;
+}
+
+static void learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word)
+{
+    cco_candidate *candidate = cco_candidates_add(state, word);
+    const int period = candidate != NULL ? cco_candidate_period(candidate, settings.watch_s) : 0;
+    if (period > 0)
+        start(state, candidate, period, coll, bytes);
+}
+
+void cco_race_call(cco_comm *state, const cco_call *call)
+{
+    if (!is_one_thread())
+        cco_candidates_spoil();
+    if (state->watched & CCO_WATCHED_ARM)
+        cco_arms_catch_up(state);
+    if (!(state->watched & CCO_WATCHED_CALLS))
+        return;
+    const MPI_Count bytes = cco_coll_infos[call->coll].properties & CCO_SIZED
+                                ? cco_bytes(call, state->rank, state->size)
+                                : 0;
+    const uint64_t word = cco_mix((uint64_t)call->coll + 1, (uint64_t)cco_size_class(bytes));
+    if (now == LEARNS)
+        learn(state, call->coll, bytes, word);
+    else if (now == RACES && state == anchor.state)
+        follow(word);
+}
+
+void cco_race_end(void)
+{
+    if (tells && now == LEARNS)
+        cco_race_tell_none(cco_candidates_why());
+    if (tells && now == RACES)
+        cco_race_tell_end("finalize");
+    now = NONE;
+    cco_race_output_close();
+    cco_candidates_forget();
+    free(round.judge);
+    round.judge = NULL;
+}

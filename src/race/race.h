@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* race.h - a race (CRESTA_RACE): implementations compared within the running program.
+ *
+ * First all blocking calls are watched, until the program's steps are known: a communicator with
+ * all processes of the job (the anchor), and how many calls on it make a step.  Then arms, which
+ * are sets of rules, take turns by blocks of steps, and what is measured is the time of the steps:
+ * it contains waiting, imbalance and overlap besides the collectives.  Arms change in calls on the
+ * anchor only.  Between rounds, outside of what is timed, the ranks add up their times, and rank 0
+ * says how it goes on (race/judge.h). */
+#ifndef CCO_RACE_H
+#define CCO_RACE_H
+
+#include "core/comm.h"
+
+/* Reads the text of the settings (race/settings.h).  False on an error, which `error` names. */
+bool cco_race_read(const char *text, char *error, size_t room);
+
+/* True if a race was read; if it names a model. */
+bool cco_race_wanted(void);
+bool cco_race_names(const cco_model *model);
+
+/* All ranks have agreed on the settings. */
+void cco_race_begin(void);
+
+/* A communicator has been set up, or has got other rules of its program. */
+void cco_race_set_up(cco_comm *state);
+
+/* Before a blocking call on a communicator that is watched. */
+void cco_race_call(cco_comm *state, const cco_call *call);
+
+/* In MPI_Finalize. */
+void cco_race_end(void);
+
+#endif

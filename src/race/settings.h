@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* settings.h - what a race is about: the file that CRESTA_RACE names.
+ *
+ *     crestacoll race 1
+ *     output FILE       rank 0 appends its results there, a JSON object in a line
+ *     seconds 20        of racing; 0, the default: to the end of the program
+ *     seed 17           of the order of the arms; 1
+ *     watch_ms 500      how long the program is watched at least before its steps are chosen; 500
+ *     block_ms 1        how long a block of steps takes at least; 1
+ *     drop 1            arms that are clearly slower leave; 0: all stay
+ *     confirm 1         afterwards, the reference against the leader in long blocks; 0: no
+ *     arm NAME RULES    rules as in CRESTA_IMPL; the first arm is the reference
+ */
+#ifndef CCO_RACE_SETTINGS_H
+#define CCO_RACE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tune/rules.h"
+
+enum { CCO_ARMS = 16 };
+
+typedef struct cco_race_arm {
+    char name[32];
+    cco_rules *rules;
+} cco_race_arm;
+
+typedef struct cco_race_settings {
+    char *output; /* file name; NULL: none */
+    double seconds, watch_s, block_s;
+    uint64_t seed;
+    bool drops, confirms;
+    int arms;
+    cco_race_arm arm[CCO_ARMS];
+} cco_race_settings;
+
+/* Reads the text of such a file.  False on an error, which `error` names with its line; `settings`
+ * is empty then. */
+bool cco_race_settings_read(cco_race_settings *settings, const char *text, char *error,
+                            size_t room);
+
+void cco_race_settings_free(cco_race_settings *settings);
+
+#endif

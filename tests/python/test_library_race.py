@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Races within a running program (CRESTA_RACE): its answers stay right, the results make sense."""
+
+import json
+
+import pytest
+from library_runs import each_build, good, messages, models_of, run
+
+pytestmark = each_build
+
+STEPS = [
+    *((kind, ranks) for kind in ("steps", "irregular", "comms", "begins", "rules")
+      for ranks in (2, 3)),
+    ("steps", 4),
+    ("begins", 4),
+]
+NONE = {
+    "chance": "do not repeat",
+    "threads": "several threads",
+    "few": "fewer than 16",
+}
+
+
+def race(build, folder, kind, ranks=2, steps=1500, arms=None, **settings):
+    """Runs the program; the events of the race. Blocks of one step: nothing depends on time."""
+    output, file = folder / "race.jsonl", folder / "race.txt"
+    output.unlink(missing_ok=True)
+    arms = arms or {name: f"*={name}" for name in models_of(build)}
+    words = {"output": output, "watch_ms": 0, "block_ms": 0, "drop": 0, **settings}
+    lines = ["crestacoll race 1", *(f"{word} {value}" for word, value in words.items())]
+    lines += [f"arm {name} {rules}" for name, rules in arms.items()]
+    file.write_text("\n".join(lines) + "\n")
+    good(run(build, "race", kind, str(steps), ranks=ranks,
+             env={"CRESTA_RACE": str(file), "CRESTA_FALLBACK": "silent"}))
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+def of_kind(events, name):
+    return [event for event in events if event["event"] == name]
+
+
+@pytest.mark.parametrize("kind, ranks", STEPS)
+def test_answers_stay_right(build, tmp_path, kind, ranks):
+    events = race(build, tmp_path, kind, ranks, steps=200)
+    (start,) = of_kind(events, "start")
+    assert start["ranks"] == ranks
+    assert start["anchor"]["processes"] == ranks
+    if ranks > 2:  # of two ranks, a row is as good
+        assert start["anchor"]["communicator"] == "all"
+        assert start["anchor"]["collective"] == "allreduce"
+    arms = range(len(start["arms"]))
+    assert sorted(event["arm"] for event in of_kind(events, "warm")) == list(arms)
+    rounds = of_kind(events, "round")
+    assert len(rounds) >= 3
+    for one in rounds:
+        assert sorted(one["order"]) == sorted([*arms, *arms])
+        assert one["order"] == one["order"][::-1]
+        assert all(seconds > 0 for seconds in one["step_s"])
+    assert events[-1]["event"] == "end" and events[-1]["why"] == "finalize"
+
+
+@pytest.mark.parametrize("kind", NONE)
+def test_no_steps_are_found(build, tmp_path, kind):
+    events = race(build, tmp_path, kind)
+    assert [event["event"] for event in events] == ["none"]
+    assert NONE[kind] in events[0]["why"]
+
+
+def test_the_communicator_of_the_steps_is_freed(build, tmp_path):
+    events = race(build, tmp_path, "lost", 3)
+    assert of_kind(events, "round")
+    assert events[-1]["event"] == "end" and "freed" in events[-1]["why"]
+
+
+def test_another_order_with_another_seed(build, tmp_path):
+    orders = [
+        [tuple(event["order"]) for event in of_kind(race(build, tmp_path, "steps", seed=seed,
+                                                         steps=400), "round")][:5]
+        for seed in (1, 1, 2)
+    ]
+    assert orders[0] == orders[1] != orders[2]
+
+
+WRONG = [
+    ("something else", ["line 1", "crestacoll race 1"]),
+    ("crestacoll race 1\narm a *=mpi\n", ["two arms"]),
+    ("crestacoll race 1\narm a *=mpi\narm a *=p2p\n", ["line 3", "two arms have the name a"]),
+    ("crestacoll race 1\narm a *=nonsense\n", ["line 2", "nonsense"]),
+    ("crestacoll race 1\nseconds soon\n", ["line 2", "soon"]),
+    ("crestacoll race 1\nspeed 3\n", ["line 2", "speed"]),
+    ("crestacoll race 1\n" + "".join(f"arm a{i} *=mpi\n" for i in range(17)), ["line 18", "16"]),
+]
+
+
+@pytest.mark.parametrize("text, words", WRONG, ids=[words[0] for _, words in WRONG])
+def test_a_wrong_file_stops_the_job(build, tmp_path, text, words):
+    file = tmp_path / "race.txt"
+    file.write_text(text)
+    done = run(build, "race", "steps", "20", env={"CRESTA_RACE": str(file)})
+    assert done.returncode != 0
+    assert len(messages(done)) == 1, done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
+
+
+def test_another_file_on_another_rank(build, tmp_path):
+    files = [tmp_path / "a", tmp_path / "b"]
+    for seed, file in enumerate(files):
+        file.write_text(f"crestacoll race 1\nseed {seed}\narm a *=mpi\narm b *=p2p\n")
+    done = run(build, "race", "steps", "20", ranks=3, env={"CRESTA_RACE": str(files[0])},
+               rank_env={2: {"CRESTA_RACE": str(files[1])}})
+    assert done.returncode != 0
+    assert "must be the same on all ranks" in done.stderr and "CRESTA_RACE" in done.stderr
