@@ -61,13 +61,14 @@ static void agree_on_progress(cco_comm *state)
 
 void cco_begins_prepare(cco_comm *state)
 {
-    if (cco_paths_possible(state)) {
+    if (cco_paths_possible(state) || cco_race_is_on()) {
         if (!state->begins_ready) {
             agree_on_progress(state);
             state->reported_begin = 0; /* another runs from now on */
         }
         state->begins_ready = true;
         cco_paths_prepare(state);
+        cco_race_prepare_begins(state);
     }
     state->begins_wanted = false;
     cco_comm_update(state);

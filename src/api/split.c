@@ -19,6 +19,7 @@
 #include "progress/operation_pool.h"
 #include "progress/path.h"
 #include "progress/queue.h"
+#include "race/race.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -47,10 +48,13 @@ static decision decide(const cco_call *call)
         cco_fact_begins();
         return d;
     }
+    if (d.state->watched & CCO_WATCHED_ARM)
+        cco_race_follow_begin(d.state);
+    d.state->begins++;
     d.choice = cco_split_choice(d.state, call);
     d.begin = cco_path_of_begin(d.state, &d.choice->way, call);
     cco_report_begin(d.state, d.choice, &d.begin, call->coll);
-    if (d.begin.unprepared)
+    if (d.begin.unprepared || (!d.state->begins_ready && cco_race_is_on()))
         cco_begins_want(d.state);
     if (d.begin.path != CCO_PATH_NONE && !cco_bound_is_valid(d.state, call))
         d.begin.path = CCO_PATH_NONE;

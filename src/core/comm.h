@@ -59,6 +59,7 @@ typedef struct cco_comm {
     uint32_t to_report;      /* there is something to say first, or to stop for */
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
     uint32_t calls;          /* blocking calls so far, equal on all ranks */
+    unsigned begins;         /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];

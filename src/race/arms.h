@@ -13,14 +13,23 @@ void cco_arms_begin(const cco_race_settings *settings);
  * the present arm. */
 void cco_arms_set_up(cco_comm *state);
 
-/* All communicators of this process take another arm, each in its own next blocking call.  To be
- * called in the same blocking call of all ranks: blocking collectives may synchronize, so that a
- * valid program has them in one order on all ranks, and a communicator's next one is the same for
- * all of its ranks.  Begins need not be in that order; they keep to the arm that their communicator
- * has. */
-void cco_arms_switch(int arm);
+/* All communicators of this process take another arm.  To be called in the same blocking call of
+ * all ranks: blocking collectives may synchronize, so that a valid program has them in one order on
+ * all ranks, and a communicator's next one, in which it takes the arm, is the same for all of its
+ * ranks.
+ *
+ * Begins need not be in that order: of communicators with begins the ranks agree, if they may
+ * communicate here, on the begin with which the arm comes. */
+void cco_arms_switch(int arm, bool may_agree);
 
-/* In a blocking call on a communicator, whose state says CCO_WATCHED_ARM. */
+/* In a blocking call, and in a begin, on a communicator whose state says CCO_WATCHED_ARM. */
 void cco_arms_catch_up(cco_comm *state);
+void cco_arms_follow_begin(cco_comm *state);
+
+/* Makes ready what begins run over under each arm; collective. */
+void cco_arms_prepare_begins(cco_comm *state);
+
+/* No communicator takes another arm any more. */
+void cco_arms_end(void);
 
 #endif

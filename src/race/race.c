@@ -94,7 +94,7 @@ static void leave_alone(cco_comm *state)
 /* The first block of a round begins, or the next. */
 static void start_block(void)
 {
-    cco_arms_switch(round.order[round.block]);
+    cco_arms_switch(round.order[round.block], true);
     if (anchor.state->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(anchor.state);
     round.steps = 0;
@@ -111,7 +111,7 @@ static void start_round(void)
 static void stop(const char *why)
 {
     now = OVER;
-    cco_arms_switch(0);
+    cco_arms_switch(0, anchor.state != NULL);
     if (tells)
         cco_race_tell_end(why);
     if (anchor.state != NULL)
@@ -198,7 +198,7 @@ static void follow(uint64_t word)
     if (word != anchor.pattern[anchor.call]) {
         anchor.call = 0;
         anchor.lost = true;
-        cco_arms_switch(0);
+        cco_arms_switch(0, true);
     }
     if (word == anchor.pattern[anchor.call])
         anchor.call = (anchor.call + 1) % anchor.period;
@@ -290,6 +290,23 @@ void cco_race_call(cco_comm *state, const cco_call *call)
         follow(word);
 }
 
+bool cco_race_is_on(void)
+{
+    return now == LEARNS || now == RACES;
+}
+
+void cco_race_prepare_begins(cco_comm *state)
+{
+    if (cco_race_is_on())
+        cco_arms_prepare_begins(state);
+}
+
+void cco_race_follow_begin(cco_comm *state)
+{
+    is_one_thread();
+    cco_arms_follow_begin(state);
+}
+
 void cco_race_end(void)
 {
     if (tells && now == LEARNS)
@@ -298,6 +315,7 @@ void cco_race_end(void)
         cco_race_tell_end("finalize");
     now = NONE;
     cco_race_output_close();
+    cco_arms_end();
     cco_candidates_forget();
     free(round.judge);
     round.judge = NULL;

@@ -7,6 +7,7 @@
  *     irregular    other calls come in between, now and then
  *     comms        communicators are made and freed in each step
  *     begins       some of the calls are begun before the reduction on some ranks only
+ *     begun        a communicator has begins only, in any order to the reductions
  *     lost         the communicator of the steps is freed, and another takes its place
  *     rules        the program gives rules itself
  *     chance       no step is like another
@@ -24,7 +25,7 @@
 enum { N = 300, MOST = 16 };
 
 static int me, ranks, n = N;
-static MPI_Comm all, row, column;
+static MPI_Comm all, row, column, begun;
 
 static bool is(const char *kind, const char *name)
 {
@@ -57,20 +58,20 @@ static void sum(MPI_Comm comm, int step)
 }
 
 /* Begins before or after the reduction of all, as the rank likes: an order that is valid. */
-static void begin(int step)
+static void begin(MPI_Comm comm, int step)
 {
     static int send[MOST], recv[MOST];
     int rank, size;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Comm_rank(row, &rank);
-    MPI_Comm_size(row, &size);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
     for (int i = 0; i < size; i++)
         send[i] = step + 100 * rank + i;
     if (me % 2 == step % 2)
-        CRESTA_Alltoall_begin(send, 1, MPI_INT, recv, 1, MPI_INT, row, &request);
+        CRESTA_Alltoall_begin(send, 1, MPI_INT, recv, 1, MPI_INT, comm, &request);
     sum(all, step);
     if (me % 2 != step % 2)
-        CRESTA_Alltoall_begin(send, 1, MPI_INT, recv, 1, MPI_INT, row, &request);
+        CRESTA_Alltoall_begin(send, 1, MPI_INT, recv, 1, MPI_INT, comm, &request);
     CRESTA_Coll_end(1, &request);
     for (int from = 0; from < size; from++)
         CHECK(recv[from] == step + 100 * from + rank, "step %d: begun block %d", step, from);
@@ -125,7 +126,9 @@ static void do_step(const char *kind, int step)
         for (unsigned i = 0; i < by_chance(5); i++)
             transpose(all, step);
     if (is(kind, "begins"))
-        begin(step);
+        begin(row, step);
+    else if (is(kind, "begun"))
+        begin(begun, step);
     else if (is(kind, "threads") && step % 2)
         in_a_thread(step);
     else
@@ -151,6 +154,8 @@ int main(int argc, char **argv)
     testing_rank = me;
     MPI_Comm_split(all, me / 2, me, &row);
     MPI_Comm_split(all, ranks > 2 ? me % 2 : me, me, &column);
+    MPI_Comm_split(all, me / 3, me, &begun);
+    CRESTA_Comm_prepare(begun);
     if (is(kind, "few"))
         steps = 5;
     for (int step = 1; step <= steps; step++)

@@ -9,7 +9,7 @@ from library_runs import each_build, good, messages, models_of, run
 pytestmark = each_build
 
 STEPS = [
-    *((kind, ranks) for kind in ("steps", "irregular", "comms", "begins", "rules")
+    *((kind, ranks) for kind in ("steps", "irregular", "comms", "begins", "begun", "rules")
       for ranks in (2, 3)),
     ("steps", 4),
     ("begins", 4),
