@@ -29,7 +29,7 @@ SHARED = re.compile(r"^(cco_\w+)$")
 OLD = {
     r"(?<!in )\bflights?\b": "operation", r"\b(in_the_air|airborne)\b": "in flight",
     r"\brunways?\b": "stream set", r"\btower\b": "queue", r"\byards?\b": "operation pool",
-    r"\brhythm\b": "round time", r"\bmemos?\b": "cached call", r"\bworkshop\b": "workspace",
+    r"\bmemos?\b": "cached call", r"\bworkshop\b": "workspace",
     r"\bparcels?\b": "fragment", r"\b(office|desk)\b": "matcher, endpoint",
     r"\bboards?\b": "slot ring", r"\b[Hh]elper thread\b": "progress thread",
     r"\bcco_(frame|ends?|kept|given|tell|lane|notes_|help|async_|course|move)\b":

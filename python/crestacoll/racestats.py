@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statistics of a race: is an arm faster than the reference, by how much, and how sure is that?
+
+A round holds blocks of the arm and of the reference within a short time, so that what slows the
+machine slows both. Each round gives one difference. Their 20 % trimmed mean, with the interval of
+Tukey and McLaughlin (a winsorized t), says whether there is one: rare long interruptions, which
+decide plain means, hardly move it. The plain mean says whether the gain is there on the whole: a
+waiting rank may lose its core rarely and for long. Only where both agree, an arm wins.
+
+The difference of a round is the logarithm of a ratio. Arm minus reference divided by the reference
+would be biased where both scatter: dividing by a small number weighs more than by a large one, and
+an arm equal to the reference would seem slower.
+"""
+
+import functools
+import math
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+TRIM = 0.2  # of the rounds on each side
+LEVEL = 0.95
+FEWEST = 6  # rounds: fewer say nothing
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of an arm to the reference, in fractions of the reference: below 0 is faster."""
+
+    trimmed: float
+    low: float
+    high: float
+    mean: float
+    agree: bool
+    rounds: int
+
+    @property
+    def faster(self):
+        return self.agree and self.high < 0
+
+    @property
+    def slower(self):
+        return self.agree and self.low > 0
+
+    @property
+    def half_width(self):
+        return (self.high - self.low) / 2
+
+    def as_dict(self):
+        return asdict(self)
+
+
+def incomplete_beta(a, b, x):
+    """The regularized incomplete beta function, by its continued fraction (modified Lentz)."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(b, a, 1 - x)
+    choose = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(choose + a * math.log(x) + b * math.log1p(-x)) / a
+    tiny, c, d, value = 1e-300, 1.0, 0.0, 1.0
+    for i in range(500):
+        m = i // 2
+        if i == 0:
+            term = 1.0
+        elif i % 2 == 0:
+            term = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        else:
+            term = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        d = 1 / (1 + term * d or tiny)
+        c = 1 + term / c or tiny
+        value *= c * d
+        if abs(1 - c * d) < 1e-14:
+            break
+    return front * (value - 1)
+
+
+def t_cdf(t, df):
+    tail = incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2
+    return 1 - tail if t > 0 else tail
+
+
+@functools.cache
+def t_quantile(p, df):
+    """The value that a t distribution of `df` degrees of freedom stays below with probability p."""
+    if p < 0.5:
+        return -t_quantile(1 - p, df)
+    low, high = 0.0, 1.0
+    while t_cdf(high, df) < p:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_cdf(middle, df) < p else (low, middle)
+    return (low + high) / 2
+
+
+def inflation(values):
+    """How much wider an interval is because neighbours resemble each other: a slow change of the
+    machine does not average out as chance does. 1 unless the correlation is clear.
+    """
+    n = len(values)
+    centred = values - values.mean()
+    variance = float(centred @ centred)
+    if n < 10 or variance == 0:
+        return 1.0
+    r = float(centred[1:] @ centred[:-1]) / variance
+    return math.sqrt((1 + r) / (1 - r)) if r > 2 / math.sqrt(n) and r < 1 else 1.0
+
+
+def trimmed_mean(values, level=LEVEL):
+    """(trimmed mean, half-width of its interval)."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    n = len(ordered)
+    cut = int(TRIM * n)
+    kept = ordered[cut : n - cut]
+    bent = np.clip(np.asarray(values, dtype=float), kept[0], kept[-1])  # winsorized, in their order
+    error = bent.std(ddof=1) / ((1 - 2 * cut / n) * math.sqrt(n)) * inflation(bent)
+    return float(kept.mean()), float(error * t_quantile((1 + level) / 2, len(kept) - 1))
+
+
+def difference(arm, reference, level=LEVEL):
+    """The Difference of seconds per step, one pair a round; None if there are too few."""
+    arm, reference = np.asarray(arm, dtype=float), np.asarray(reference, dtype=float)
+    good = (arm > 0) & (reference > 0) & np.isfinite(arm) & np.isfinite(reference)
+    arm, reference = arm[good], reference[good]
+    if len(arm) < FEWEST:
+        return None
+    centre, half = trimmed_mean(np.log(arm / reference), level)
+    mean = float(arm.mean() / reference.mean() - 1)
+    low, trimmed, high = (math.expm1(x) for x in (centre - half, centre, centre + half))
+    side = (high < 0) - (low > 0)
+    agree = mean < -(trimmed - low) if side > 0 else mean > high - trimmed if side < 0 else True
+    return Difference(trimmed, low, high, mean, bool(agree), len(arm))
+
+
+def corrected(level, comparisons):
+    """Bonferroni: the level of each of several comparisons that holds for all of them together."""
+    return 1 - (1 - level) / max(1, comparisons)
+
+
+def pairs(rounds, arm, against):
+    """Seconds per step of two arms, by their names, in the rounds ({name: seconds}) with both."""
+    both = [(r[arm], r[against]) for r in rounds if arm in r and against in r]
+    return [a for a, _ in both], [b for _, b in both]
+
+
+def compare(rounds, names, against, level=LEVEL):
+    """{name: Difference or None} of all other arms, at a level that holds for all together."""
+    others = [n for n in names if n != against]
+    each = corrected(level, len(others))
+    return {name: difference(*pairs(rounds, name, against), each) for name in others}
+
+
+def best(differences):
+    """The name of the arm that is faster beyond the noise, and fastest; None: the reference."""
+    faster = {name: d for name, d in differences.items() if d is not None and d.faster}
+    return min(faster, key=lambda name: faster[name].trimmed, default=None)

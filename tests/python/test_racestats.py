@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Statistics of races: t quantiles, null arms, a planted difference, a shared machine."""
+
+import math
+
+import numpy as np
+import pytest
+
+from crestacoll import racestats
+
+# Two-sided 95 % and 99 % of any table.
+T_TABLE = [
+    (0.975, 1, 12.7062),
+    (0.975, 5, 2.57058),
+    (0.975, 30, 2.04227),
+    (0.975, 1000, 1.96234),
+    (0.995, 10, 3.16927),
+    (0.9995, 4, 8.61030),
+]
+
+
+@pytest.mark.parametrize("p, df, value", T_TABLE)
+def test_t_quantiles_are_those_of_the_tables(p, df, value):
+    assert racestats.t_quantile(p, df) == pytest.approx(value, rel=1e-5)
+    assert racestats.t_quantile(1 - p, df) == pytest.approx(-value, rel=1e-5)
+
+
+def test_incomplete_beta():
+    assert racestats.incomplete_beta(1, 1, 0.3) == pytest.approx(0.3)
+    assert racestats.incomplete_beta(2, 3, 0.5) == pytest.approx(0.6875)
+    assert racestats.t_cdf(0, 7) == pytest.approx(0.5)
+
+
+def noisy(generator, rounds, effect=0.0, scatter=0.1, spikes=0.05):
+    """Seconds per step of an arm and the reference, on a machine that drifts and interrupts."""
+    drift = 1 + 0.3 * np.sin(np.arange(rounds) / 7)
+    pair = []
+    for factor in (1 + effect, 1.0):
+        spike = np.where(generator.random(rounds) < spikes, generator.exponential(3, rounds), 0)
+        pair.append(factor * drift * np.exp(scatter * generator.standard_normal(rounds)) + spike)
+    return pair
+
+
+def test_null_arms_claim_something_at_about_the_stated_rate():
+    generator = np.random.default_rng(3)
+    found = [racestats.difference(*noisy(generator, 60)) for _ in range(1500)]
+    outside = sum(d.high < 0 or d.low > 0 for d in found) / len(found)
+    faster = sum(d.faster for d in found) / len(found)
+    slower = sum(d.slower for d in found) / len(found)
+    assert 0.02 < outside < 0.08
+    assert faster < 0.035 and slower < 0.035
+
+
+def test_equal_arms_are_not_biased_where_rounds_scatter_widely():
+    """Differences divided by the reference of the round would be some 6 % here."""
+    generator = np.random.default_rng(5)
+    arm, reference = noisy(generator, 4000, scatter=0.35, spikes=0)
+    assert abs(racestats.difference(arm, reference).trimmed) < 0.02
+    assert np.mean(arm / reference - 1) > 0.06
+
+
+def test_a_planted_difference_of_3_percent_is_found():
+    generator = np.random.default_rng(7)
+    planted = {"effect": -0.03, "scatter": 0.08, "spikes": 0.01}
+    found = [racestats.difference(*noisy(generator, 400, **planted)) for _ in range(50)]
+    assert sum(d.high < 0 for d in found) >= 48
+    assert np.mean([d.trimmed for d in found]) == pytest.approx(-0.03, abs=0.004)
+
+
+def test_a_better_median_with_a_worse_mean_does_not_win():
+    """A waiting rank that loses its core now and then: short blocks do not show it."""
+    generator = np.random.default_rng(9)
+    arm, reference = noisy(generator, 300, effect=-0.11, spikes=0)
+    arm[::20] *= 60
+    found = racestats.difference(arm, reference)
+    assert found.high < 0 and found.mean > 1
+    assert not found.agree and not found.faster
+
+
+def test_correction_for_several_arms():
+    assert racestats.corrected(0.95, 5) == pytest.approx(0.99)
+    generator = np.random.default_rng(11)
+    wrong = 0
+    for _ in range(300):
+        columns = [noisy(generator, 40, spikes=0)[0] for _ in range(6)]
+        rounds = [dict(zip("rabcde", row)) for row in zip(*columns)]
+        wrong += racestats.best(racestats.compare(rounds, "rabcde", "r")) is not None
+    assert wrong / 300 < 0.06
+
+
+def test_slow_changes_widen_the_interval():
+    generator = np.random.default_rng(13)
+    white = generator.standard_normal(400)
+    slow = np.convolve(white, np.ones(20) / math.sqrt(20), mode="same")
+    assert racestats.inflation(white) == 1
+    assert racestats.inflation(slow) > 3
+
+
+def test_few_rounds_say_nothing():
+    assert racestats.difference([1.0] * 5, [2.0] * 5) is None
+    assert racestats.difference([1.0] * 6, [2.0] * 6).faster
+    assert racestats.difference([1.0, 0, math.nan] * 3, [2.0] * 9) is None
+
+
+def test_arms_are_compared_in_the_rounds_that_have_both():
+    rounds = [{"mpi": 2.0, "shm": 1.0}] * 8 + [{"mpi": 2.0, "os": 3.0}] * 8 + [{"mpi": 2.0}]
+    found = racestats.compare(rounds, ["mpi", "shm", "os", "p2p"], "mpi")
+    assert found["shm"].faster and found["os"].slower and found["p2p"] is None
+    assert found["shm"].rounds == 8
+    assert racestats.best(found) == "shm"
