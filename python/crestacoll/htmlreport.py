@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of the demo: one HTML file that needs nothing else."""
+"""The report of the demo, and how reports are made: one HTML file that needs nothing else."""
 
 from pathlib import Path
 
@@ -12,14 +12,18 @@ from crestacoll.builds import FAMILY_NAMES
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(data):
-    env = jinja2.Environment(
+def environment():
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def render(data):
+    env = environment()
     mpis = [
         {
             **m,

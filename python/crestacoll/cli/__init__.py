@@ -10,8 +10,8 @@ import click
 
 from crestacoll import __version__
 
-ORDER = ["run", "report", "bench", "overlap", "harness", "check", "explain", "info", "demo"]
-ORDER += ["overhead", "peers", "help"]
+ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
+ORDER += ["demo", "overhead", "peers", "help"]
 
 
 class SubCommands(click.Group):
@@ -43,6 +43,7 @@ def main():
     """Choose and measure the MPI collectives of a program, without changing the program.
 
     \b
+    crestacoll explore -- mpirun -n 2 ./app
     crestacoll run --impl 'alltoall=nonblock' -- mpirun -n 2 ./app
     crestacoll run --profile p.json -- mpirun -n 2 ./app;  crestacoll report p.json
     crestacoll bench allreduce,alltoall -n 2 --impl all --sizes 8:64K:x8

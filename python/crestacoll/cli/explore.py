@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import re
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from crestacoll.cli.run import Job
+from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
+
+EPILOG = """\b
+Exit code: 0 if it ended, whether something is gained or not, or
+  1    the answers changed, or the program failed, under the best rules: they are not kept
+  2    wrong usage of crestacoll
+  10   the program itself crashes, or ends with another exit code than 0
+  11   the program itself ends by MPI_Abort
+  12   the program neither ended nor repeated a step in its share of the budget
+  13   the program calls no (blocking) collective
+  14   the program has no rhythm: no time step that repeats
+  124  no rank loaded crestacoll, or the program does not reach MPI_Finalize
+  125  crestacoll could not start it; 127: the launcher or program does not exist
+  130  interrupted by Ctrl-C (128+n: by signal n); --resume goes on
+
+\b
+Everything is in DIR: report.html, the rules to use, state.json and the output of all runs. DIR
+has to be on a file system that all hosts of the job see. The program runs several times, in this
+folder, and long runs are ended early: it must not matter if it leaves files half-written."""
+
+
+class Duration(click.ParamType):
+    name = "duration"
+    UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip(), re.IGNORECASE)
+        if not found or float(found[1]) == 0:
+            self.fail(f"'{value}' is no time (write for example 90s, 2m, 1h)", param, ctx)
+        return float(found[1]) * self.UNITS[found[2].lower()]
+
+
+@click.command(
+    "explore",
+    short_help="Find the best implementations for a program, and prove it.",
+    epilog=EPILOG,
+    context_settings={"ignore_unknown_options": False},
+)
+@click.option(
+    "--budget",
+    type=Duration(),
+    default="2m",
+    show_default=True,
+    metavar="TIME",
+    help="Time for everything, such as 90s, 2m, 1h. More time finds smaller gains.",
+)
+@click.option(
+    "--output",
+    default="crestacoll-explore",
+    show_default=True,
+    metavar="DIR",
+    help="Folder for report, rules and all intermediate results.",
+)
+@click.option(
+    "--compare",
+    metavar="CMD",
+    help=(
+        "Command that gets two files with what the program printed, and ends with 0 if the answers"
+        " are the same. Default: bytes are compared."
+    ),
+)
+@click.option(
+    "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
+)
+@click.option("--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest.")
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    metavar="N",
+    help="End each run of the program after about N time steps of racing.",
+)
+@click.option("--mpi", metavar="NAME", help="MPI family of the program, as in `crestacoll run`.")
+@json_option
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def command(budget, output, compare, keep_rounding, resume, steps, mpi, json_to, command):
+    """Find the best choice of implementations for a program, prove it, and explain it.
+
+    The program runs as it is. While it runs, crestacoll changes the implementations of its
+    collectives between time steps and compares the steps. At the end stand rules, their gain with
+    its uncertainty, and a report.
+
+    \b
+    crestacoll explore -- mpirun -n 4 ./app input.dat
+    crestacoll explore --budget 10m --compare 'numdiff -r 1e-9' -- srun -n 64 ./app
+    crestacoll explore --resume
+    """
+    options = {
+        "compare": shlex.split(compare) if compare else None,
+        "keep_rounding": keep_rounding,
+        "steps": steps,
+        "mpi": mpi,
+    }
+    if options["compare"] and shutil.which(options["compare"][0]) is None:
+        raise click.UsageError(f"--compare: there is no command '{options['compare'][0]}'")
+    if not command and not resume:
+        raise click.UsageError("name the command of the program, after --")
+    state = open_state(output, command, options, resume)
+    job = Job(tuple(state.data["command"]), state.data["options"]["mpi"])
+    number = explore(job, job.build.description, state, budget)
+    code = finish(state, json_to)
+    sys.exit(128 + number if number else code)
+
+
+def open_state(output, command, options, resume):
+    from crestacoll.explore import state
+
+    if not resume:
+        return state.new(output, command, options)
+    found = state.resumed(output, command)
+    for name in ("compare", "steps", "mpi"):  # these may change on the way
+        found.data["options"][name] = options[name] or found.data["options"][name]
+    return found
+
+
+def explore(job, description, state, budget):
+    """Does the work; the number of the signal that interrupted it, or 0."""
+    from crestacoll.explore import progress, runs, search
+
+    state.data["ended"] = ""
+    try:
+        with progress.shown(budget) as tell, runs.interruptible():
+            search.Search(job, description, state, budget, tell).work()
+    except runs.Interrupted as e:
+        state.data["ended"] = "interrupted"
+        state.save()
+        return e.number
+    except Problem as e:
+        state.data["ended"] = e.message
+        state.save()
+        raise
+    return 0
+
+
+def finish(state, json_to):
+    """Rules, report and text; the exit code."""
+    from crestacoll.explore import outcome, page
+
+    found = outcome.result(state)
+    if found["verdict"] == "faster":
+        rules = state.choice.rules(state.points, state.data["options"]["keep_rounding"])
+        found["use"] = str(outcome.write_tuning(state.folder, found, rules))
+    else:
+        outcome.remove_tuning(state.folder)
+    state.data["result"] = found
+    state.save()
+    report = state.folder / "report.html"
+    text = page.render(state, found)
+    try:
+        Path(report).write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as e:
+        raise Problem(f"cannot write {report}: {e.strerror}") from e
+    if json_to:
+        write_json(found, json_to)
+    if json_to != "-":
+        tell(found, report)
+    return WRONG if found["verdict"] in ("different", "failed") else 0
+
+
+def tell(found, report):
+    from crestacoll.explore import words
+
+    style = "bold green" if found["verdict"] == "faster" else "bold"
+    out.print(words.headline(found), style=style, soft_wrap=True)
+    for line in words.details(found):
+        out.print(line, soft_wrap=True)
+    if found["arms"]:
+        out.print()
+        show_arms(found["arms"])
+    if found.get("use"):
+        out.print("\nTo use it:", soft_wrap=True)
+        for r in found["rules"]:
+            out.print(f"  {r['rule']}", soft_wrap=True)
+        out.print(f"  {words.use(found)}", soft_wrap=True)
+    out.print(f"\nreport: {report}   ({found['seconds']:.0f} s in all)", soft_wrap=True)
+
+
+def show_arms(arms):
+    from crestacoll.explore import words
+
+    made = table("arm", "race", ">step", ">interval", ">mean", ">rounds", "")
+    for a in arms:
+        d = a["difference"]
+        left = "left early" if a["dropped"] else ""
+        note = f"the program {a['failed']}" if a["failed"] else left
+        if d is None:
+            made.add_row(a["name"], words.TITLES[a["race"]], "-", "-", "-", "-", note)
+            continue
+        made.add_row(
+            a["name"],
+            words.TITLES[a["race"]],
+            f"{100 * d['trimmed']:+.1f} %",
+            f"{100 * d['low']:+.1f} to {100 * d['high']:+.1f}",
+            f"{100 * d['mean']:+.1f} %",
+            str(d["rounds"]),
+            note,
+        )
+    show(made)

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From a profile to what a race tries: the points that cost time, and choices for them."""
+
+import re
+from dataclasses import asdict, dataclass
+
+from crestacoll.race import Arm
+
+MPI = "mpi"
+MODELS = ("nonblock", "persist", "p2p", "shm", "os")
+REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
+UNSIZED = ("barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
+SHARE = 0.01  # of the run's time: points below are left alone
+DOMINANT = 0.05  # algorithms are tried for a point with this share
+MOST_POINTS = 8
+MOST_SPLIT = 4  # points whose rules are tried one by one
+MOST_ALGORITHMS = 8
+LONGEST_PATTERN = 63  # of a rule
+
+
+@dataclass(frozen=True)
+class Point:
+    """Calls of one collective, communicator and size class. `share` and `waiting` are fractions of
+    the time of the run. Without a profile there is one point, "*", which is all calls.
+    """
+
+    collective: str
+    communicator: str = ""
+    processes: int | None = None
+    low: int | None = None
+    high: int | None = None
+    share: float = 1.0
+    waiting: float | None = None
+
+    @property
+    def where(self):
+        """Without sizes, as a user reads it: alltoall@row."""
+        name = f"@{self.communicator}" if self.communicator else ""
+        return f"{self.collective}{name}"
+
+    @property
+    def pattern(self):
+        """The communicator in a rule. What would end a pattern may be any character."""
+        kept = re.sub(r"[=,\s]", "*", self.communicator)
+        short = kept.encode("utf-8", errors="surrogateescape")[:LONGEST_PATTERN]
+        if len(short) < len(kept.encode("utf-8", errors="surrogateescape")):
+            return short[:-1].decode("utf-8", errors="ignore") + "*"
+        return kept
+
+    @property
+    def reduces(self):
+        return self.collective in REDUCTIONS or self.collective == "*"
+
+    def rule(self, implementation, high="same"):
+        """The rule of this point, or of a range of sizes that begins with it."""
+        last = self.high if high == "same" else high
+        size = "" if self.low is None else f"[{self.low}-{'inf' if last is None else last}]"
+        ranks = "" if self.processes is None else f"({self.processes})"
+        name = f"@{self.pattern}" if self.communicator else ""
+        return f"{self.collective}{size}{ranks}{name}={implementation}"
+
+    def as_dict(self):
+        return asdict(self)
+
+
+EVERYTHING = Point("*")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Implementations of some points, ((index of the point, implementation), ...); all other calls
+    are the MPI's own.
+    """
+
+    name: str
+    picks: tuple = ()
+
+    def of(self, index):
+        return dict(self.picks).get(index, MPI)
+
+    def but(self, name, index, implementation):
+        """This choice with one point changed."""
+        changed = dict(self.picks) | {index: implementation}
+        picks = tuple(sorted((i, w) for i, w in changed.items() if w != MPI))
+        return Choice(name, picks)
+
+    def rules(self, points, keep_rounding=False):
+        """As a list, the last for all other calls."""
+        first = []
+        if keep_rounding and any(points[i].collective == "*" for i, _ in self.picks):
+            first = [f"{c}={MPI}" for c in REDUCTIONS]
+        return [*first, *(rule for rule, _, _ in merged(self.picks, points)), *last(self, points)]
+
+    def arm(self, points, keep_rounding=False):
+        return Arm(self.name, ",".join(self.rules(points, keep_rounding)))
+
+
+REFERENCE = Choice(MPI)
+
+
+def last(choice, points):
+    everything = any(points[i].collective == "*" for i, _ in choice.picks)
+    return [] if everything else [f"*={MPI}"]
+
+
+def merged(picks, points):
+    """[(rule, indices of its points, largest size)]; neighbouring size classes with one
+    implementation share a rule.
+    """
+    def order(pick):
+        p = points[pick[0]]
+        return p.collective, p.communicator, p.processes or 0, p.low or 0
+
+    groups = []
+    for index, implementation in sorted(picks, key=order):
+        here = points[index]
+        if groups:
+            before, same = points[groups[-1][0][-1]], groups[-1][1] == implementation
+            together = (before.collective, before.communicator, before.processes) == (
+                here.collective,
+                here.communicator,
+                here.processes,
+            )
+            if same and together and before.high is not None and before.high + 1 == here.low:
+                groups[-1][0].append(index)
+                continue
+        groups.append(([index], implementation))
+    return [
+        (points[i[0]].rule(how, points[i[-1]].high), i, points[i[-1]].high) for i, how in groups
+    ]
+
+
+def usable(record, keep_rounding):
+    return (
+        record["mode"] == "blocking"
+        and record["processes"] > 1
+        and not (keep_rounding and record["collective"] in REDUCTIONS)
+    )
+
+
+def points_of(profile, keep_rounding=False):
+    """The points that cost at least SHARE of the run's time, the most expensive first."""
+    wall, found = profile["wall_s"] * 1e6, {}
+    for r in profile["records"]:
+        if not usable(r, keep_rounding):
+            continue
+        sized = r["collective"] not in UNSIZED
+        low, high = (r["bytes_min"], r["bytes_max"]) if sized else (None, None)
+        part = r["ranks"] / profile["ranks"] / wall if wall else 0.0
+        key = (r["collective"], r["communicator"], r["processes"], low, high)
+        share, wait = found.get(key, (0.0, None))
+        if r["wait_us"]:
+            wait = (wait or 0.0) + r["wait_us"]["mean"] * part
+        found[key] = (share + r["time_us"]["mean"] * part, wait)
+    points = [Point(*key, *cost) for key, cost in found.items()]
+    heavy = [p for p in points if p.share >= SHARE]
+    return sorted(heavy, key=lambda p: -p.share)[:MOST_POINTS]
+
+
+def time_parts(profile):
+    """Where the time of the run goes, in fractions: outside collectives, waiting for late ranks,
+    and the rest of the time in collectives, which is all that an implementation can change.
+    """
+    wall = profile["wall_s"] * 1e6 * profile["ranks"]
+    inside = waiting = 0.0
+    for r in profile["records"]:
+        inside += r["time_us"]["mean"] * r["ranks"]
+        waiting += (r["wait_us"] or {"mean": 0.0})["mean"] * r["ranks"]
+    inside, waiting = (min(1.0, x / wall) if wall else 0.0 for x in (inside, waiting))
+    waiting = min(waiting, inside)
+    return {"outside": 1 - inside, "waiting": waiting, "transfer": inside - waiting}
+
+
+def working(description, names=MODELS):
+    works = {m["name"] for m in description["models"] if m["works"]}
+    return [n for n in names if n in works]
+
+
+def model_choices(points, description):
+    """The first race: each model on all points."""
+    every = range(len(points))
+    return [Choice(m, tuple((i, m) for i in every)) for m in working(description)]
+
+
+def unique(choices):
+    """Without the choices that say the same as an earlier one."""
+    return list({c.picks: c for c in reversed(choices)}.values())[::-1]
+
+
+def named(points, index):
+    """A point in the name of an arm, which has no blanks: with the size if it needs one."""
+    p = points[index]
+    alike = sum(q.where == p.where for q in points)
+    size = f"[{p.low}]" if alike > 1 and p.low is not None else ""
+    return re.sub(r"\s", "_", f"{p.collective}{size}" + (f"@{p.pattern}" if p.communicator else ""))
+
+
+def point_choices(points, leader, ranking):
+    """The second race: is each rule of the leader worth it, and is another model better at one
+    point? Without a leader: the two best models, each at one point only. `ranking`: models, the
+    best first.
+    """
+    top, found = range(min(len(points), MOST_SPLIT)), []
+    if len(points) < 2:
+        return []
+    if not leader.picks:
+        for index in top:
+            for model in ranking[:2]:
+                found.append(REFERENCE.but(f"{named(points, index)}={model}", index, model))
+        return unique(found)
+    others = [m for m in ranking if m != leader.name][:1]
+    for index in top:
+        name = f"{leader.name},{named(points, index)}="
+        for how in [MPI, *others]:
+            found.append(leader.but(name + how, index, how))
+    return [c for c in unique(found) if c.picks and c.picks != leader.picks]
+
+
+def algorithm_choices(points, leader, ranking, description):
+    """The third race: algorithms for the point that costs most."""
+    if not points or points[0].collective == "*" or points[0].share < DOMINANT:
+        return []
+    models = {m["name"]: m for m in description["models"] if m["works"]}
+    now = leader.of(0).split(":")[0]
+    with_algorithms = [m for m in [now, *ranking] if models.get(m, {}).get("algorithms")]
+    if not with_algorithms:
+        return []
+    model = with_algorithms[0]
+    names = [a["name"] for a in models[model]["algorithms"].get(points[0].collective, [])]
+    start = "" if not leader.picks else leader.name + ","
+    return [
+        leader.but(f"{start}{named(points, 0)}={model}:{name}", 0, f"{model}:{name}")
+        for name in names[:MOST_ALGORITHMS]
+    ]

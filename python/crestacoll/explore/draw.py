@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The plots of the report."""
+
+import numpy as np
+
+from crestacoll import racestats
+from crestacoll.plots import INK, MUTED, PALETTE, STYLE, finish, plt, rows, to_svg
+
+FASTER, SLOWER = PALETTE[2], PALETTE[5]
+MOST_DOTS = 400
+WIDEST = 50.0  # per cent: what is slower is drawn at the edge
+
+
+def colour_of(d):
+    return FASTER if d["agree"] and d["high"] < 0 else SLOWER if d["low"] > 0 else MUTED
+
+
+def tried(arms):
+    """A dot and an interval for each arm; those of a race together. None without any."""
+    shown = [a for a in arms if a["difference"]]
+    if not shown:
+        return None
+    edge = min(WIDEST, max(3.0, 110 * max(a["difference"]["high"] for a in shown)))
+    with plt.rc_context(STYLE):
+        figure, axes = rows(len(shown))
+        axes.grid(axis="x")
+        axes.axvline(0, color=INK, linewidth=1)
+        for y, arm in enumerate(shown):
+            interval(axes, y, arm["difference"], edge)
+        left = min(-2.0, *(110 * a["difference"]["low"] for a in shown))
+        axes.set_xlim(left, edge)
+        finish(axes, [a["name"] for a in shown], "per cent of a step; left is faster")
+        return to_svg(figure, "difference of every arm to the MPI, with its interval")
+
+
+def interval(axes, y, d, edge):
+    colour, middle = colour_of(d), 100 * d["trimmed"]
+    if middle > edge:
+        text = f"{middle:+.0f} % \u2192"
+        axes.annotate(text, (edge, y), ha="right", va="center", fontsize=9.5, color=colour)
+        return
+    axes.plot([100 * d["low"], 100 * d["high"]], [y, y], color=colour, linewidth=3)
+    axes.plot(middle, y, "o", color=colour, markersize=7)
+    place = {"textcoords": "offset points", "ha": "center", "va": "bottom", "fontsize": 9.5}
+    axes.annotate(f"{middle:+.1f}", (middle, y), (0, 5), **place)
+
+
+def proof(rounds, names):
+    """Every round of the proof a dot over time, and the interval of all. None without any."""
+    chosen, reference = racestats.pairs(rounds, names[1], names[0])
+    found = racestats.difference(chosen, reference)
+    if found is None:
+        return None
+    values = 100 * (np.array(chosen) / np.array(reference) - 1)
+    shown = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).astype(int))
+    low, high = np.quantile(values, [0.02, 0.98])
+    with plt.rc_context(STYLE):
+        figure, axes = plt.subplots(figsize=(8.2, 3.0))
+        axes.grid(axis="y")
+        axes.tick_params(length=0)
+        axes.axhline(0, color=INK, linewidth=1)
+        axes.plot(shown, values[shown], "o", color=PALETTE[0], alpha=0.35, markersize=4)
+        colour = colour_of(found.as_dict())
+        axes.axhspan(100 * found.low, 100 * found.high, color=colour, alpha=0.35, linewidth=0)
+        axes.axhline(100 * found.trimmed, color=colour, linewidth=2)
+        room = max(1.0, 0.15 * (high - low))
+        axes.set_ylim(min(low, 0) - room, max(high, 0) + room)
+        axes.set_xlabel("round", fontsize=10)
+        axes.set_ylabel("step against the MPI, %", fontsize=10)
+        return to_svg(figure, "difference in every round of the proof, and their trimmed mean")
+
+
+def parts(time):
+    """Where the time of the plain run goes, as one bar."""
+    names = {
+        "outside": ("outside collectives", MUTED),
+        "waiting": ("waiting for late ranks", PALETTE[1]),
+        "transfer": ("transfer", PALETTE[0]),
+    }
+    with plt.rc_context(STYLE):
+        figure, axes = rows(1)
+        left = 0.0
+        for key, (name, colour) in names.items():
+            label = f"{name} {100 * time[key]:.0f} %"
+            axes.barh(0, 100 * time[key], 0.5, left, color=colour, linewidth=0, label=label)
+            left += 100 * time[key]
+        finish(axes, [""], "per cent of the run's time, mean over the ranks")
+        axes.set_xlim(0, 100)
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "frameon": False}
+        axes.legend(ncols=3, labelcolor=INK, fontsize=10, handlelength=1, **place)
+        return to_svg(figure, "time outside collectives, waiting, and in transfer")

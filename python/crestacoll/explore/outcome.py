@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the races of an exploration say: who leads after each, and the result of all."""
+
+import importlib
+
+from crestacoll import __version__, profile as profiles, racestats
+from crestacoll.explore import arms
+
+
+def usable(state, stage):
+    out = {f["arm"] for f in state.stage(stage)["failed"]}
+    return [c for c in state.choices(stage) if c.name not in out]
+
+
+def differences(state, stage, against=arms.MPI, phase=None):
+    """{name: Difference or None} of the arms of a race that did not fail."""
+    names = [c.name for c in usable(state, stage)]
+    if against not in names:
+        return {}
+    return racestats.compare(state.rounds(stage, phase), names, against)
+
+
+def by_name(state, stage, name):
+    return next((c for c in state.choices(stage) if c.name == name), arms.REFERENCE)
+
+
+def first_leader(state):
+    """The model that is faster in short blocks, and in long ones if it ran in them."""
+    found = differences(state, "models", phase="screen")
+    long = differences(state, "models", phase="confirm")
+    sure = {n: d for n, d in found.items() if long.get(n) is None or long[n].faster}
+    return by_name(state, "models", racestats.best(sure))
+
+
+def ranking(state):
+    """The models, the best first."""
+    known = {n: d for n, d in differences(state, "models").items() if d is not None}
+    return sorted(known, key=lambda n: known[n].trimmed)
+
+
+def without(leader, index):
+    return leader.but("", index, arms.MPI).picks
+
+
+def after_points(state, leader):
+    """The leader without rules that bring nothing, and with another model where that is better."""
+    found = differences(state, "points", leader.name)
+    choices = {c.name: c for c in usable(state, "points")}
+    better = {n: d for n, d in found.items() if d is not None and d.faster and n != arms.MPI}
+    changes = {}
+    for name in sorted(better, key=lambda n: better[n].trimmed):
+        picks = dict(choices[name].picks)
+        for index in range(len(state.points)):
+            if picks.get(index, arms.MPI) != leader.of(index):
+                changes.setdefault(index, picks.get(index, arms.MPI))
+    if leader.picks and found:
+        earn = {i for i, _ in leader.picks if i in changes or worth(state, leader, i)}
+        untried = {i for i, _ in leader.picks if i >= arms.MOST_SPLIT}
+        if earn:
+            for index, _ in leader.picks:
+                if index not in earn | untried:
+                    changes[index] = arms.MPI
+    made = leader
+    for index, how in changes.items():
+        made = made.but("", index, how)
+    return arms.Choice("combined", made.picks) if changes else leader
+
+
+def worth(state, leader, index):
+    """The Difference that one rule of the leader makes, if it is faster beyond the noise."""
+    names = [c.name for c in usable(state, "points")]
+    same = [c.name for c in usable(state, "points") if c.picks == without(leader, index)]
+    if not same or leader.name not in names:
+        return None
+    pair = racestats.pairs(state.rounds("points"), leader.name, same[0])
+    found = racestats.difference(*pair, racestats.corrected(racestats.LEVEL, len(names) - 1))
+    return found if found is not None and found.faster else None
+
+
+def after_algorithms(state, leader):
+    found = differences(state, "algorithms", leader.name)
+    found.pop(arms.MPI, None)
+    name = racestats.best(found)
+    return by_name(state, "algorithms", name) if name else leader
+
+
+# The result.
+
+
+def proof(state):
+    """The Difference of the choice to the MPI in the proof, or None."""
+    names = [c.name for c in state.choices("proof")]
+    if len(names) < 2:
+        return None
+    return racestats.difference(*racestats.pairs(state.rounds("proof"), names[1], names[0]))
+
+
+def gain_of(difference):
+    """As a gain: above 0 is faster."""
+    return {
+        "gain": -difference.trimmed,
+        "low": -difference.high,
+        "high": -difference.low,
+        "mean": -difference.mean,
+        "rounds": difference.rounds,
+    }
+
+
+def of_run(state, difference, data):
+    """The gain of a whole run, as far as it is made of the steps that were compared; None if no
+    run came to its end. What comes before the first step that was found counts as unchanged.
+    """
+    starts = [log.start["at_s"] for log in state.logs("proof") if log.start]
+    if data is None or not starts or not data["wall_s"]:
+        return None
+    wall = data["wall_s"]
+    share = max(0.0, 1 - min(starts) / wall)
+    gain = gain_of(difference)
+    return {"of_s": wall, "share": share} | {
+        key: share * gain[key] for key in ("gain", "low", "high")
+    }
+
+
+def verdict_of(state, difference):
+    answers = state.stage("proof").get("answers", {"ok": True})
+    failed = state.stage("proof")["failed"] and "same" not in answers  # else the race alone failed
+    if not state.stage("profile")["done"]:
+        return "unproven"
+    if not state.data["points"]:
+        return "little"
+    if not state.choice.picks:
+        return "none" if any(state.rounds(s) for s in ("models", "points")) else "unproven"
+    if answers.get("failed") or failed:
+        return "failed"
+    if not answers["ok"]:
+        return "different"
+    if difference is None:
+        return "unproven"
+    return "faster" if difference.faster else "none"
+
+
+def earned(state, difference, indices):
+    """What shows that a rule is worth it: a race with and without it, or else the proof of all."""
+    leader = first_leader(state)
+    for index in indices:
+        found = worth(state, leader, index) if leader.picks else None
+        if found is not None and state.choice.of(index) == leader.of(index):
+            return ["without it", "with it"], found, ""
+    note = "" if len(state.choice.picks) == len(indices) else "proved together with the others"
+    return [arms.MPI, "all rules"], difference, note
+
+
+def rules_of(state, difference):
+    """The rules of the choice, with what the tuning file says of each."""
+    points, found = state.points, []
+    keep = state.data["options"]["keep_rounding"]
+    if keep and any(points[i].collective == "*" for i, _ in state.choice.picks):
+        found = [mpi_rule(c) for c in arms.REDUCTIONS]
+    for rule, indices, high in arms.merged(state.choice.picks, points):
+        p, how = points[indices[0]], state.choice.of(indices[0])
+        names, shown, note = earned(state, difference, indices)
+        found.append(
+            {
+                "rule": rule,
+                "collective": p.collective,
+                "bytes": None if p.low is None else [p.low, "inf" if high is None else high],
+                "ranks": p.processes,
+                "communicator": p.pattern,
+                "implementation": how,
+                "earned": shown and {"arms": names, "blocks": shown.rounds} | keys(gain_of(shown)),
+                "changes_rounding": p.reduces and not (keep and p.collective == "*"),
+                "note": note,
+            }
+        )
+    return found
+
+
+def keys(gain):
+    return {k: gain[k] for k in ("gain", "low", "high")}
+
+
+def mpi_rule(collective):
+    return {
+        "rule": f"{collective}={arms.MPI}",
+        "collective": collective,
+        "bytes": None,
+        "ranks": None,
+        "communicator": "",
+        "implementation": arms.MPI,
+        "earned": None,
+        "changes_rounding": False,
+        "note": "keeps its rounding",
+    }
+
+
+def arms_tried(state):
+    """Every arm of every race, with its difference to the MPI."""
+    tried = []
+    for stage in ("models", "points", "algorithms", "proof"):
+        names = [c.name for c in state.choices(stage)]
+        if not names or not state.rounds(stage):
+            continue
+        found = racestats.compare(state.rounds(stage), names, arms.MPI)
+        failed = {f["arm"]: f["text"] for f in state.stage(stage)["failed"]}
+        dropped = {name for log in state.logs(stage) for name in log.dropped}
+        keep = state.data["options"]["keep_rounding"]
+        for choice in state.choices(stage)[1:]:
+            d = found.get(choice.name)
+            tried.append(
+                {
+                    "race": stage,
+                    "name": choice.name,
+                    "rules": choice.rules(state.points, keep),
+                    "difference": d and d.as_dict(),
+                    "dropped": choice.name in dropped,
+                    "failed": failed.get(choice.name, ""),
+                }
+            )
+    return tried
+
+
+def recorded(state):
+    """The profile, if a run came to its end."""
+    stage = state.stage("profile")
+    if not stage["done"] or stage["why"] != "ended":
+        return None
+    return profiles.load(state.run_folder(stage["runs"][-1]) / "p.json")
+
+
+def result(state):
+    """All that the report says, as data."""
+    data, difference = recorded(state), proof(state)
+    verdict = verdict_of(state, difference)
+    starts = [log.start for s in state.data["stages"] for log in state.logs(s) if log.start]
+    started = starts[-1] if starts else {}
+    return {
+        "schema": "crestacoll-explore-result-1",
+        "crestacoll": __version__,
+        "date": state.data["date"],
+        "command": state.data["command"],
+        "folder": str(state.folder),
+        "mpi": data["mpi"] if data else started.get("mpi", ""),
+        "ranks": data["ranks"] if data else started.get("ranks"),
+        "runs": state.data["runs"],
+        "seconds": round(state.data["spent_s"], 1),
+        "complete": state.data["ended"] == "done",
+        "verdict": verdict,
+        "step": difference and gain_of(difference),
+        "step_s": started.get("step_s"),
+        "agree": difference.agree if difference else None,
+        "anchor": started.get("anchor"),
+        "run": of_run(state, difference, data) if difference else None,
+        "rules": rules_of(state, difference) if state.choice.picks else [],
+        "points": state.data["points"],
+        "arms": arms_tried(state),
+        "answers": state.stage("proof").get("answers"),
+        "time": arms.time_parts(data) if data else None,
+        "notes": state.data.get("notes", []),
+    }
+
+
+def write_tuning(folder, found, rules):
+    """The files with the rules. Returns the name of the one to use: a tuning file, or the rules
+    alone where the module that writes it is missing.
+    """
+    (folder / "rules").write_text(rules_text(found, rules), encoding="utf-8")
+    try:
+        tuning = importlib.import_module("crestacoll.tuning")
+    except ImportError:
+        return folder / "rules"
+    head = {k: found[k] for k in ("crestacoll", "date", "mpi", "ranks", "command")}
+    plain = [{k: v for k, v in r.items() if k != "rule"} for r in found["rules"]]
+    tuning.write(folder / "tuning.json", head, plain)
+    return folder / "tuning.json"
+
+
+def rules_text(found, rules):
+    command = " ".join(found["command"]).replace("\n", " ")
+    return f"# crestacoll explore, {found['date']}: {command}\n" + "\n".join(rules) + "\n"
+
+
+def remove_tuning(folder):
+    """Rules that did not prove themselves are not left for use."""
+    for name in ("rules", "tuning.json"):
+        (folder / name).unlink(missing_ok=True)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of an exploration: one HTML file that needs nothing else."""
+
+from markupsafe import Markup
+
+from crestacoll import htmlreport, machine
+from crestacoll.explore import draw, words
+
+def svg(text):
+    return Markup(text) if text else ""
+
+
+def render(state, found):
+    names = [c.name for c in state.choices("proof")]
+    proof = draw.proof(state.rounds("proof"), names) if len(names) == 2 else None
+    anchor = found["anchor"] or {}
+    told = f" by the {anchor['collective']} on {anchor['communicator']}" if anchor else ""
+    known = found["points"] and found["points"][0]["collective"] != "*"
+    return (
+        htmlreport.environment()
+        .get_template("explore.html.j2")
+        .render(
+            found=found,
+            headline=words.headline(found),
+            details=words.details(found),
+            interval=words.interval(found["step"]) if found["step"] else "",
+            use=words.use(found) if found.get("use") else "",
+            library=" ".join(found["mpi"].split(",")[0].split()),
+            machine=machine.sentence(machine.describe()),
+            proof=svg(proof),
+            tried=svg(draw.tried(found["arms"])),
+            parts=svg(found["time"] and draw.parts(found["time"])),
+            points=[(words.point_text(p), p) for p in found["points"]] if known else [],
+            titles=words.TITLES,
+            step=words.step_text(found),
+            anchor=told,
+        )
+    )

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One run of the program: started, watched, and ended together with all that it started."""
+
+import contextlib
+import ctypes
+import os
+import re
+import signal
+import stat
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from crestacoll.ui import NOT_FOUND, Problem
+
+OURS = ("CRESTA_IMPL", "CRESTA_TUNING", "CRESTA_PROFILE", "CRESTA_RACE", "CRESTA_LOADED")
+PATIENCE = 10.0  # seconds that a launcher has to end its ranks
+POLL = 0.1
+ABORT = re.compile(rb"MPI_ABORT was invoked|application called MPI_Abort|\bMPI_Abort\(")
+SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl
+LIBC = ctypes.CDLL(None)
+
+
+class Interrupted(BaseException):
+    """A signal asks us to end: what has been found is kept."""
+
+    def __init__(self, number):
+        super().__init__(f"signal {number}")
+        self.number = number
+
+
+@contextlib.contextmanager
+def interruptible():
+    """The first signal raises Interrupted; later ones do not disturb what it sets going."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+    def interrupt(number, frame):
+        for n in numbers:
+            signal.signal(n, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    old = {n: signal.signal(n, interrupt) for n in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in old.items():
+            signal.signal(number, handler)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended. `why`: "ended" by itself, "limit" of time, or what the watch said."""
+
+    code: int
+    seconds: float
+    why: str
+    folder: Path
+
+    @property
+    def failed(self):
+        return self.why == "ended" and self.code != 0
+
+    @property
+    def loaded(self):
+        return (self.folder / "loaded").exists()
+
+    @property
+    def aborted(self):
+        return bool(ABORT.search(end_of(self.folder / "stderr")))
+
+    def said(self):
+        """The last lines on standard error, for a message."""
+        lines = end_of(self.folder / "stderr").decode("utf-8", "backslashreplace").strip()
+        return "\n".join(lines.splitlines()[-8:])
+
+    def how(self):
+        if self.code >= 128 and self.code - 128 in {int(s) for s in signal.Signals}:
+            return f"was ended by {signal.Signals(self.code - 128).name}"
+        return f"ended with exit code {self.code}"
+
+
+def end_of(path, size=20000):
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - size))
+            return file.read()
+    except OSError:
+        return b""
+
+
+def environment():
+    """What the user's shell has, without what explore itself decides."""
+    return {k: v for k, v in os.environ.items() if k not in OURS}
+
+
+def settings_of(variables, folder):
+    """The CRESTA_ variables of the ranks. Fallbacks are expected here, and not reported."""
+    users = {k: v for k, v in environment().items() if k.startswith("CRESTA_")}
+    return {"CRESTA_FALLBACK": "silent"} | users | variables | {
+        "CRESTA_LOADED": str(folder / "loaded")
+    }
+
+
+def standard_input():
+    """Every run reads a file from its beginning; a terminal or a pipe would serve only one."""
+    try:
+        if stat.S_ISREG(os.fstat(0).st_mode):
+            os.lseek(0, 0, os.SEEK_SET)
+            return 0
+    except OSError:
+        pass
+    return subprocess.DEVNULL
+
+
+def prepare_child():
+    """In the child: no signal is held back, and it ends with us, even if we are killed."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    LIBC.prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
+
+
+def run(job, variables, folder, limit, watch=lambda seconds: None):
+    """Runs the program; its output goes to files in `folder`. `watch` gets the seconds since the
+    start, again and again; if it returns a word, the program is ended for that reason.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = settings_of(variables, folder)
+    words, more = job.with_settings(settings)
+    begin = time.monotonic()
+    with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
+        child = start(words, environment() | more, out, err)
+        why, over = "limit", False
+        try:
+            while not over and time.monotonic() - begin < limit:
+                over = wait(child, POLL)
+                said = watch(time.monotonic() - begin)
+                if said and not over:
+                    why = said
+                    break
+        finally:
+            if not over:
+                end(child)
+            if not over or child.returncode != 0:
+                sweep(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
+    code = child.returncode if child.returncode >= 0 else 128 - child.returncode
+    return Ended(code, time.monotonic() - begin, "ended" if over else why, folder)
+
+
+def start(words, variables, out, err):
+    try:
+        return subprocess.Popen(
+            words,
+            env=variables,
+            stdin=standard_input(),
+            stdout=out,
+            stderr=err,
+            start_new_session=True,  # Ctrl-C is ours alone: we end the program in its own time
+            preexec_fn=prepare_child,
+        )
+    except OSError as e:
+        raise Problem(f"{words[0]}: {e.strerror}", NOT_FOUND) from e
+
+
+def wait(child, seconds):
+    """True if the child has ended."""
+    try:
+        child.wait(timeout=seconds)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def end(child):
+    """As a user would: the launcher is told to end, and ends its ranks. Then by force."""
+    child.terminate()
+    if not wait(child, PATIENCE):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def sweep(session, marker):
+    """Ends processes of this host that outlived their launcher: those of its session, and those
+    whose environment names the folder of this run.
+    """
+    for _ in range(20):
+        left = [pid for pid in processes() if belongs(pid, session, marker)]
+        for pid in left:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not left:
+            return
+        time.sleep(0.05)
+
+
+def processes():
+    found = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def belongs(pid, session, marker):
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, _, sid = file.read().rpartition(b")")[2].split()[:4]
+        if state == b"Z":
+            return False
+        if int(sid) == session:
+            return True
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return os.fsencode(marker) in file.read().split(b"\0")
+    except (OSError, ValueError):
+        return False
+
+
+def same_output(first, second, compare=None):
+    """Are two outputs the same, as the user's command or their bytes say?"""
+    if compare is None:
+        with open(first, "rb") as a, open(second, "rb") as b:
+            return a.read() == b.read()
+    try:
+        done = subprocess.run([*compare, str(first), str(second)], stdout=2, check=False)
+    except OSError as e:
+        raise Problem(f"--compare: {compare[0]}: {e.strerror}", NOT_FOUND) from e
+    return done.returncode == 0

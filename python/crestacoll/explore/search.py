@@ -1,0 +1,331 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The work of `crestacoll explore`: a profile, races one after the other, and the proof."""
+
+import time
+
+from crestacoll import profile as profiles, race, racestats
+from crestacoll.explore import arms, outcome, runs, watch, words
+from crestacoll.explore.state import choice_data
+from crestacoll.ui import NOT_LOADED, Problem
+
+CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
+
+PROFILE_SHARE = 0.4  # of the budget, at most
+SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3}  # of what is left, at most
+START_SHARE = 0.5  # of the time of a race, at most, until the first step is known
+LEAST = 1.0  # seconds: a shorter race is not begun
+FINE = 0.005  # a race ends when all differences are known so well
+MOST_RUNS = 100  # of one race
+LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
+LONG_STEPS = 10
+PROOF_ROUNDS = 20  # for which the blocks of the proof leave time
+
+
+class Search:
+    """Everything about one exploration that changes while it goes on."""
+
+    def __init__(self, job, description, state, budget, tell):
+        self.job, self.description, self.state, self.tell = job, description, state, tell
+        self.options = state.data["options"]
+        self.begin, self.budget = time.monotonic(), budget
+        self.earlier_s, self.profile = state.data["spent_s"], None
+
+    def left(self):
+        return self.budget - (time.monotonic() - self.begin)
+
+    def run(self, stage, variables, limit, look=lambda seconds: None):
+        """One more run of the program, which counts even if it is interrupted."""
+        number, folder = self.state.new_run(stage)
+
+        def both(seconds):
+            self.tell.tick()
+            return look(seconds)
+
+        try:
+            return runs.run(self.job, variables(number, folder), folder, limit, both)
+        finally:
+            self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
+            self.state.save()
+
+    def work(self):
+        """Goes through all that is not done yet. A Problem says why it cannot."""
+        self.take_profile()
+        if self.state.data["points"]:
+            self.search()
+            self.prove()
+        self.state.data["ended"] = "done"
+        self.state.save()
+
+    # The profile.
+
+    def take_profile(self):
+        stage = self.state.stage("profile")
+        if not stage["done"]:
+            self.tell.tries("a run with the MPI's own collectives, to see where the time goes")
+            limit = max(2.0, PROFILE_SHARE * self.left())
+            ended = self.run("profile", lambda n, f: {"CRESTA_PROFILE": str(f / "p.json")}, limit)
+            self.judge_plain(ended, limit)
+            stage |= {"done": True, "why": ended.why, "seconds": ended.seconds, "limit": limit}
+        folder = self.state.run_folder(stage["runs"][-1])
+        if stage["why"] == "ended":
+            self.profile = profiles.load(folder / "p.json")
+            need_collectives(self.profile)
+            points = arms.points_of(self.profile, self.options["keep_rounding"])
+        else:
+            points = [arms.EVERYTHING]
+            self.note(
+                f"the program did not end within {stage['limit']:.0f} s: there is no profile, and"
+                " all collectives are tried together. A larger --budget gives it time to end"
+            )
+        self.state.data["points"] = [p.as_dict() for p in points]
+        self.state.save()
+
+    def judge_plain(self, ended, limit):
+        """A program that fails by itself is not to be explored."""
+        if ended.failed:
+            how = "ended by MPI_Abort" if ended.aborted else ended.how()
+            raise Problem(
+                f"the program {how}, with the MPI's own collectives and nothing changed. Its last"
+                f" words:\n{ended.said() or '(none)'}",
+                ABORTED if ended.aborted else CRASHED,
+            )
+        if not ended.loaded and ended.why == "ended":
+            raise Problem(
+                "the program ended, but no rank loaded crestacoll. Is it a dynamically linked MPI"
+                " program, and does this folder exist on all hosts?",
+                NOT_LOADED,
+            )
+        if not ended.loaded:
+            raise Problem(
+                f"the program did not reach MPI_Init in {limit:.0f} s. Does it hang? If it needs"
+                " longer, give it a larger --budget",
+                TIME_LIMIT,
+            )
+        if ended.why == "ended" and not (ended.folder / "p.json").exists():
+            raise Problem(
+                "the program ended, but wrote no profile: it must reach MPI_Finalize", NOT_LOADED
+            )
+
+    def note(self, text):
+        """Kept for the report, once."""
+        notes = self.state.data.setdefault("notes", [])
+        if text not in notes:
+            notes.append(text)
+            self.tell.note(text)
+
+    # Races.
+
+    def search(self):
+        """One race after the other; each begins where the one before ended."""
+        points = self.state.points
+        self.race("models", lambda: arms.model_choices(points, self.description))
+        leader = outcome.first_leader(self.state)
+        self.lead(leader)
+        ranking = outcome.ranking(self.state)
+        self.race("points", lambda: arms.point_choices(points, leader, ranking), leader)
+        leader = outcome.after_points(self.state, leader)
+        self.lead(leader)
+        self.race(
+            "algorithms",
+            lambda: arms.algorithm_choices(points, leader, ranking, self.description),
+            leader,
+        )
+        self.lead(outcome.after_algorithms(self.state, leader))
+
+    def lead(self, choice):
+        self.state.data["choice"] = choice_data(choice)
+        self.state.save()
+
+    def race(self, name, choices, leader=arms.REFERENCE):
+        """Runs the program, again and again, until this race has used its share of the time."""
+        stage, made = self.state.stage(name), []
+        if stage["done"]:
+            return
+        if not stage["arms"]:
+            made = arms.unique([arms.REFERENCE, *([leader] if leader.picks else []), *choices()])
+            made = made[: race.MOST_ARMS]
+            stage["arms"] = [choice_data(c) for c in made]
+        enough = len(stage["arms"]) > (2 if leader.picks else 1)
+        if enough:
+            end = time.monotonic() + SHARES[name] * self.left()
+            options = {"drop": True, "confirm": name == "models"}
+            self.rounds_until(name, stage, end, options)
+        stage["done"] = True
+        self.state.save()
+
+    def rounds_until(self, name, stage, end, options):
+        """Runs of one race. An arm that breaks the program leaves it."""
+        points, keep = self.state.points, self.options["keep_rounding"]
+        for _ in range(MOST_RUNS):
+            out = [f["arm"] for f in stage["failed"]]
+            taking_part = [c for c in self.state.choices(name) if c.name not in out]
+            seconds = end - time.monotonic() - self.lost(name)
+            if len(taking_part) < 2 or seconds < LEAST or self.settled(name, taking_part):
+                return
+            competing = tuple(c.arm(points, keep) for c in taking_part)
+            self.tell.tries(f"{words.TITLES[name]}: {', '.join(a.name for a in competing[1:])}")
+            asked = race.Race(competing, seconds=seconds, **options)
+            if not self.one_race(name, stage, asked, end - time.monotonic()):
+                return
+
+    def lost(self, name):
+        """Seconds of a run in which the program does not race, as earlier ones showed."""
+        starts = [log.start["at_s"] for log in self.state.logs(name) if log.start]
+        return min(starts, default=0.0)
+
+    def settled(self, name, taking_part):
+        """Nothing to learn any more: all differences are known well."""
+        names = [c.name for c in taking_part]
+        found = racestats.compare(self.state.rounds(name), names, names[0])
+        return all(d is not None and (d.half_width < FINE or d.slower) for d in found.values())
+
+    def one_race(self, name, stage, asked, limit):
+        """One run that races. False: no more of them."""
+        files = {}
+
+        def variables(number, folder):
+            files["log"] = folder / "race.jsonl"
+            seeded = race.Race(**{**vars(asked), "seed": 16 + number})
+            seeded.write(folder / "race", files["log"])
+            files["look"] = watch.Watch(
+                files["log"],
+                self.tell,
+                max(1.0, START_SHARE * limit if self.profile is None else limit),
+                self.options["steps"],
+                self.wall_s,
+                self.state.rounds(name),
+            )
+            return {race.VARIABLE: str(folder / "race")}
+
+        ended = self.run(name, variables, limit + 1, lambda seconds: files["look"](seconds))
+        log = race.read(files["log"])
+        if ended.failed or ended.why == watch.STALLED:
+            return self.broke(name, stage, ended, log)
+        if not ended.failed:
+            (ended.folder / "stdout").unlink(missing_ok=True)
+        if log.start is None:
+            if not self.state.rounds(name):
+                self.no_race(ended, log)
+            return False
+        return ended.why == "ended" or ended.why == watch.DONE and self.options["steps"]
+
+    @property
+    def wall_s(self):
+        return self.state.stage("profile")["seconds"] if self.profile else None
+
+    def broke(self, name, stage, ended, log):
+        """An arm with which the program fails leaves, with a note."""
+        arm = watch.blamed(log)
+        what = "did not go on" if ended.why == watch.STALLED else ended.how()
+        if log.start is None:
+            raise Problem(
+                f"the program {what} before the race began, but not without it. Its last words:\n"
+                f"{ended.said() or '(none)'}",
+                CRASHED,
+            )
+        if arm is None:
+            self.note(f"the program {what} while it raced ({words.TITLES[name]})")
+        else:
+            self.note(f"{arm}: the program {what} under it")
+        stage["failed"].append({"arm": arm or "", "text": what})
+        self.state.save()
+        return arm is not None and arm != arms.MPI
+
+    def no_race(self, ended, log):
+        """Why nothing could be compared."""
+        if log.none is None and ended.why != "ended" and self.profile is None:
+            raise Problem(
+                f"the program neither ended nor repeated a step in {ended.seconds:.0f} s. Does it"
+                " hang? If it needs longer, give it a larger --budget",
+                TIME_LIMIT,
+            )
+        why = f" ({log.none['why']})" if log.none and log.none.get("why") else ""
+        raise Problem(
+            f"the program has no rhythm{why}: crestacoll compares implementations from one time"
+            " step to the next, and found no step that repeats. Is the run long enough? Use an"
+            " input with some hundred steps",
+            NO_RHYTHM,
+        )
+
+    # The proof.
+
+    def prove(self):
+        """The choice against the MPI in the same job, then the answers of a whole run."""
+        choice, stage = self.state.choice, self.state.stage("proof")
+        if not choice.picks:
+            return
+        pair, keep = (arms.REFERENCE, choice), self.options["keep_rounding"]
+        stage["arms"] = [choice_data(c) for c in pair]
+        rules = self.state.folder / "rules"
+        points = self.state.points
+        rules.write_text("\n".join(choice.rules(points, keep)) + "\n", encoding="utf-8")
+        if not stage["done"]:
+            self.race_pair(stage, tuple(c.arm(points, keep) for c in pair))
+            stage["done"] = True
+            self.state.save()
+        if self.wall_s is None or stage.get("answers"):
+            return
+        if self.left() < self.wall_s:
+            self.note("no time was left to compare the answers of a whole run")
+            return
+        self.compare_answers(stage, rules)
+
+    def race_pair(self, stage, competing):
+        """Long blocks, until the difference is known well or the time is up. The time of a whole
+        run is left, if there is as much.
+        """
+        whole = 1.2 * self.wall_s + 1 if self.wall_s else 0.0
+        room = self.left() - whole if self.left() > 1.5 * whole else self.left()
+        end, names = time.monotonic() + room, self.state.choices("proof")
+        for count in range(MOST_RUNS):
+            seconds = end - time.monotonic() - self.lost("proof")
+            if count and (seconds < LEAST or self.settled("proof", names)):
+                return
+            self.tell.tries("proof: the choice against the MPI, in long blocks")
+            asked = race.Race(
+                competing,
+                seconds=max(LEAST, seconds),
+                block_ms=self.long_blocks(seconds),
+                drop=False,
+                confirm=False,
+            )
+            limit = max(5.0, end - time.monotonic())
+            if not self.one_race("proof", stage, asked, limit) or stage["failed"]:
+                return
+
+    def long_blocks(self, seconds):
+        """Milliseconds: long, and still enough rounds."""
+        steps = [log.step_s for log in self.state.logs("models") if log.step_s]
+        wanted = max(LONG_MS, LONG_STEPS * 1e3 * (steps[-1] if steps else 0.0))
+        return max(1.0, round(min(wanted, 1e3 * seconds / PROOF_ROUNDS / 4), 3))
+
+    def compare_answers(self, stage, rules):
+        """Runs the program to its end under the rules; the plain run was the profile's."""
+        self.tell.tries("a whole run under the rules, to compare its answers")
+        limit = 3 * self.wall_s + 5
+        ended = self.run("proof", lambda n, f: {"CRESTA_IMPL": f"@{rules}"}, limit)
+        plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
+        tuned, compare = ended.folder / "stdout", self.options["compare"]
+        answers = {"plain": str(plain), "tuned": str(tuned), "by": compare, "ok": True}
+        answers["prints"] = plain.stat().st_size > 0
+        if ended.why != "ended" or ended.code != 0:
+            how = ended.how() if ended.why == "ended" else f"did not end in {limit:.0f} s"
+            answers |= {"ok": False, "failed": how, "same": False}
+        else:
+            answers["same"] = runs.same_output(plain, tuned, compare)
+            answers["ok"] = answers["same"] or compare is None
+        stage["answers"] = answers
+        self.state.save()
+
+
+def need_collectives(profile):
+    if any(r["mode"] == "blocking" for r in profile["records"]):
+        return
+    kinds = {r["mode"] for r in profile["records"]}
+    if kinds:
+        raise Problem(
+            "the program calls no blocking collective. Its non-blocking and persistent collectives"
+            " go to the MPI unchanged: there is nothing to choose",
+            NO_COLLECTIVE,
+        )
+    raise Problem("the program calls no collective: there is nothing to choose", NO_COLLECTIVE)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The result of an exploration in plain sentences."""
+
+import shlex
+
+from crestacoll.explore import arms
+from crestacoll.profile import seconds as readable
+
+TITLES = {
+    "models": "models",
+    "points": "rule by rule",
+    "algorithms": "algorithms",
+    "proof": "proof",
+}
+
+
+def percent(fraction):
+    return f"{100 * fraction:.1f} %"
+
+
+def interval(gain):
+    return f"95 % interval {100 * gain['low']:.1f} to {percent(gain['high'])}"
+
+
+def headline(found):
+    """One sentence that says it."""
+    step, rules = found["step"], len(found["rules"])
+    return {
+        "faster": lambda: (
+            f"With {rules} rule{'s' * (rules != 1)}, a time step of this program takes"
+            f" {percent(step['gain'])} less time ({interval(step)})."
+        ),
+        "none": lambda: "No choice makes this program faster beyond the noise: keep the MPI's own.",
+        "little": lambda: "Collectives take too little of this program's time to gain anything.",
+        "failed": lambda: "The best choice broke the program: keep the MPI's own collectives.",
+        "different": lambda: "The answers changed under the best choice: keep the MPI's own.",
+        "unproven": lambda: "There was not enough time to prove a gain.",
+    }[found["verdict"]]()
+
+
+def details(found):
+    """More sentences, one a line."""
+    return [
+        *gains(found),
+        *answers(found),
+        *rounding(found),
+        *(why(found) if found["verdict"] != "faster" else []),
+        *(f"Note: {note}." for note in found["notes"]),
+        *unfinished(found),
+    ]
+
+
+def gains(found):
+    run = found["run"]
+    if found["verdict"] != "faster":
+        return []
+    if run is None:
+        return ["For a whole run the gain is not known: none came to its end."]
+    return [
+        f"A whole run of {run['of_s']:.3g} s takes about {run['gain'] * run['of_s']:.2g} s less:"
+        f" {percent(run['gain'])} ({interval(run)}). {percent(run['share'])} of it are such steps."
+    ]
+
+
+def answers(found):
+    told = found["answers"]
+    if told is None:
+        if not found["rules"]:
+            return []
+        return ["The answers were not compared: no whole run fitted into the budget."]
+    if told.get("failed"):
+        return [f"Under the rules the program {told['failed']}, without them it did not."]
+    by = shlex.join(told["by"]) if told["by"] else ""
+    if by:
+        same = "the same" if told["same"] else "DIFFERENT"
+        return [f"The answers with and without the rules are {same}, says `{by}`."]
+    if not told["prints"]:
+        return ["The program prints nothing: its answers were not compared (see --compare)."]
+    if told["same"]:
+        return ["The program prints the same with and without the rules, byte by byte."]
+    return [
+        "The program prints something else in each run, or under the rules: times, for example."
+        f" Compare {told['plain']} with {told['tuned']}, or name a command by --compare."
+    ]
+
+
+def rounding(found):
+    changed = [r["rule"] for r in found["rules"] if r["changes_rounding"]]
+    if not changed:
+        return []
+    return [
+        f"Sums may differ in their last digits: {', '.join(changed)}. --keep-rounding leaves"
+        " reductions alone."
+    ]
+
+
+def why(found):
+    """Why nothing is gained, as far as the profile shows it."""
+    parts, lines = found["time"], []
+    if found["verdict"] == "none" and found["step"] and not found["agree"]:
+        lines.append(
+            "In the proof most steps became faster, but the mean did not, or the other way round:"
+            " something interrupts ranks for long, perhaps other programs on these cores."
+        )
+    if parts is None:
+        return lines
+    lines.append(
+        f"Of the time of a run {percent(parts['outside'])} passes outside collectives,"
+        f" {percent(parts['waiting'])} in waiting for late ranks, {percent(parts['transfer'])} in"
+        " the collectives themselves. Only the last can be gained from."
+    )
+    if parts["waiting"] > max(parts["transfer"], 0.05):
+        lines.append(
+            "Ranks reach the collectives at different times. No implementation changes that:"
+            " balance the work, or overlap the collective with it (docs/split-phase.md)."
+        )
+    return lines
+
+
+def unfinished(found):
+    if found["complete"] and found["verdict"] != "unproven":
+        return []
+    folder = shlex.quote(found["folder"])
+    return [f"`crestacoll explore --resume --output {folder}` goes on."]
+
+
+def use(found):
+    """How to run the program so."""
+    file = shlex.quote(found["use"])
+    if found["use"].endswith(".json"):
+        return f"CRESTA_TUNING={file}"
+    return f"crestacoll run --impl @{file} -- {shlex.join(found['command'])}"
+
+
+def point_text(point):
+    """A point and what it costs, for a table."""
+    from crestacoll.sizes import format_class
+
+    size = "" if point["low"] is None else f" {format_class(point['low'], point['high'])}"
+    return f"{arms.Point(**point).where}{size}"
+
+
+def step_text(found):
+    return readable(found["step_s"] * 1e6) if found["step_s"] else "-"

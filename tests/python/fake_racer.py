@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stands for a launcher, a program and the library in it: writes what they would, with planted
+differences. Arguments: what kind of program it is, and settings NAME=VALUE.
+"""
+
+import json
+import os
+import random
+import re
+import sys
+import time
+
+KIND = sys.argv[1]
+SETTINGS = dict(a.split("=", 1) for a in sys.argv[2:])
+STEP, AT = 0.004, 0.05
+# What an implementation does to a step of this program, in fractions of it.
+EFFECTS = {
+    ("alltoall", "shm"): -0.15,
+    ("alltoall", "nonblock"): 0.05,
+    ("alltoall", "p2p:bruck"): -0.05,
+    ("alltoall", "shm:pairwise"): -0.25,
+    ("allreduce", "shm"): 0.04,
+    ("allreduce", "p2p"): -0.05,
+    ("*", "shm"): -0.11,
+}
+
+
+def record(collective, communicator, mean_us, low, high, mode="blocking"):
+    found = {"collective": collective, "mode": mode, "communicator": communicator, "processes": 2}
+    found |= {"bytes_min": low, "bytes_max": high, "implementation": "mpi", "ranks": 2}
+    found |= {"calls": 100, "calls_total": 200, "bytes_total": 1000}
+    found["time_us"] = {"min": mean_us, "mean": mean_us, "max": mean_us}
+    found["wait_us"] = {"samples": 4, "mean": mean_us / 4, "max": mean_us / 4}
+    return found
+
+
+def write_profile(path):
+    records = [
+        record("alltoall", "row", 4e5, 4096, 8191),
+        record("allreduce", "MPI_COMM_WORLD", 2e5, 8, 15),
+        record("bcast", "", 100, 8, 15),
+    ]
+    kinds = {
+        "no-collective": [],
+        "nonblocking": [record("alltoall", "row", 4e5, 4096, 8191, "nonblocking")],
+        "computes": records[2:],
+    }
+    data = {"schema": "crestacoll-profile-1", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"}
+    data |= {"ranks": 2, "wall_s": 1.0, "wait_sampling": 64}
+    data["records"] = kinds.get(KIND, records)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(data, file)
+
+
+def asked(path):
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    assert lines[0] == "crestacoll race 1"
+    values = dict(line.split(" ", 1) for line in lines[1:] if not line.startswith("arm "))
+    arms = [line.split(" ", 2)[1:] for line in lines if line.startswith("arm ")]
+    return values, arms
+
+
+def effect(rules):
+    total = 0.0
+    for rule in rules.split(","):
+        head, how = rule.split("=", 1)
+        total += EFFECTS.get((re.match(r"\w+|\*", head)[0], how), 0.0)
+    return total if KIND != "null" else 0.0
+
+
+def race(path):
+    values, arms = asked(path)
+    chance = random.Random(int(values["seed"]) * 7919 + len(arms))
+    with open(values["output"], "a", encoding="utf-8") as file:
+
+        def write(**event):
+            file.write(json.dumps(event) + "\n")
+            file.flush()
+
+        anchor = {"communicator": "MPI_COMM_WORLD", "collective": "allreduce", "bytes": 8}
+        write(event="start", mpi="x", ranks=2, arms=[a[0] for a in arms], anchor=anchor,
+              step_s=STEP, at_s=AT)  # fmt: skip
+        for number, (_, rules) in enumerate(arms):
+            write(event="warm", arm=number, first_s=0.01, at_s=AT)
+            if KIND == "breaks" and "=os" in rules:
+                os.kill(os.getpid(), 11)
+            if KIND == "stalls" and "=os" in rules:
+                time.sleep(60)
+        steps = [STEP * (1 + effect(rules)) for _, rules in arms]
+        for number in range(int(SETTINGS.get("rounds", 150))):
+            order = list(range(len(arms)))
+            chance.shuffle(order)
+            order += order[::-1]
+            seconds = [steps[i] * chance.lognormvariate(0, 0.03) for i in order]
+            write(event="round", phase="screen", steps=2, order=order, step_s=seconds,
+                  at_s=AT + 0.02 * number)  # fmt: skip
+            if KIND == "cut" and number == 100:
+                file.write('{"event": "round", "ph')
+                file.flush()
+                os.kill(os.getpid(), 9)
+        write(event="end", why="seconds", at_s=5.0)
+
+
+def main():
+    if KIND == "hang-early":
+        time.sleep(60)
+    if KIND != "not-loaded":
+        with open(os.environ["CRESTA_LOADED"], "w", encoding="utf-8") as file:
+            file.write("0.1.0\n")
+    if KIND == "crash":
+        os.kill(os.getpid(), 11)
+    if KIND == "abort":
+        print("MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD", file=sys.stderr)
+        sys.exit(3)
+    tuned = "CRESTA_IMPL" in os.environ
+    if KIND == "tuned-fails" and tuned:
+        sys.exit(9)
+    if KIND != "silent":
+        print("answer", 43 if KIND == "wrong" and tuned else 42, flush=True)
+    if "CRESTA_RACE" in os.environ and KIND == "no-rhythm":
+        with open(asked(os.environ["CRESTA_RACE"])[0]["output"], "w", encoding="utf-8") as file:
+            file.write('{"event": "none", "why": "no collective repeats", "at_s": 1.0}\n')
+    elif "CRESTA_RACE" in os.environ and KIND != "hang":
+        race(os.environ["CRESTA_RACE"])
+    if KIND == "hang" or KIND == "long" and not tuned:
+        time.sleep(60)
+    time.sleep(float(SETTINGS.get("sleep", 0)))
+    if "CRESTA_PROFILE" in os.environ:
+        write_profile(os.environ["CRESTA_PROFILE"])
+
+
+main()

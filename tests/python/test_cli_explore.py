@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll explore` with a stand-in for program and library: what it finds, what it says, what
+it leaves, and going on after an interruption.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from crestacoll.cli import explore as cli
+from crestacoll.explore import search, watch
+
+FAKE = Path(__file__).parent / "fake_racer.py"
+ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "pairwise"}]}
+DESCRIPTION = {
+    "models": [
+        *({"name": n, "works": True, "algorithms": {}} for n in ("mpi", "nonblock", "persist")),
+        *({"name": n, "works": True, "algorithms": ALGORITHMS} for n in ("p2p", "shm", "os")),
+        {"name": "caf", "works": False, "algorithms": {}},
+    ]
+}
+
+
+class Build:
+    description = DESCRIPTION
+
+
+class FakeJob:
+    """Starts the stand-in as `Job` would start a launcher."""
+
+    build = Build()
+
+    def __init__(self, command, mpi=None):
+        self.words = [sys.executable, str(FAKE), *command]
+
+    def with_settings(self, settings):
+        return self.words, settings
+
+
+@pytest.fixture
+def explore(tmp_path, monkeypatch):
+    """Runs the sub-command; the budget is short."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cli, "Job", FakeJob)
+    monkeypatch.setattr(search, "LEAST", 0.2)
+    monkeypatch.setattr(search, "MOST_RUNS", 3)
+
+    def run(*words, budget="6s", code=0):
+        done = CliRunner().invoke(cli.command, ["--budget", budget, *words])
+        assert done.exit_code == code, done.output
+        return " ".join(done.output.split())
+
+    return run
+
+
+def result(folder="crestacoll-explore"):
+    return json.loads(Path(folder, "state.json").read_text())["result"]
+
+
+def test_the_best_choice_is_found_and_proved(explore, tmp_path):
+    """alltoall gains with shm, more with an algorithm of it; allreduce with p2p, not with shm."""
+    text = explore("--", "good")
+    found = result()
+    assert found["verdict"] == "faster"
+    assert [r["rule"] for r in found["rules"]] == [
+        "allreduce[8-15](2)@MPI_COMM_WORLD=p2p",
+        "alltoall[4096-8191](2)@row=shm:pairwise",
+    ]
+    assert found["step"]["gain"] == pytest.approx(0.30, abs=0.02)
+    assert found["step"]["low"] < 0.30 < found["step"]["high"]
+    assert found["run"]["share"] == pytest.approx(0.95)
+    assert "With 2 rules, a time step of this program takes " in text and "% less time" in text
+    assert "byte by byte" in text and "last digits: allreduce" in text
+    rules = (tmp_path / "crestacoll-explore" / "rules").read_text().splitlines()
+    assert rules[0].startswith("# ") and rules[-1] == "*=mpi"
+    page = (tmp_path / "crestacoll-explore" / "report.html").read_text()
+    assert "less time" in page and "<svg" in page
+    assert not re.search(r"(src|href)=.https?:|@import|<script", page)
+    assert os.listdir(tmp_path) == ["crestacoll-explore"]
+
+
+def test_nothing_is_claimed_where_nothing_is_faster(explore, tmp_path):
+    text = explore("--", "null")
+    assert result()["verdict"] == "none" and result()["rules"] == []
+    assert "beyond the noise" in text
+    assert "outside collectives" in text and "waiting for late ranks" in text
+    assert not (tmp_path / "crestacoll-explore" / "rules").exists()
+
+
+def test_reductions_are_left_alone(explore):
+    explore("--keep-rounding", "--", "good")
+    assert [r["collective"] for r in result()["rules"]] == ["alltoall"]
+    assert not any(r["changes_rounding"] for r in result()["rules"])
+
+
+SENTENCES = [
+    ("crash", 10, "was ended by SIGSEGV"),
+    ("abort", 11, "ended by MPI_Abort"),
+    ("hang-early", 12, "did not reach MPI_Init"),
+    ("hang", 12, "neither ended nor repeated a step"),
+    ("no-collective", 13, "calls no collective"),
+    ("nonblocking", 13, "calls no blocking collective"),
+    ("no-rhythm", 14, "has no rhythm (no collective repeats)"),
+    ("not-loaded", 124, "no rank loaded crestacoll"),
+]
+
+
+@pytest.mark.parametrize("kind, code, sentence", SENTENCES)
+def test_a_clear_sentence_for(kind, code, sentence, explore, tmp_path):
+    text = explore("--", kind, budget="3s", code=code)
+    assert sentence in text and "Traceback" not in text
+    state = json.loads((tmp_path / "crestacoll-explore" / "state.json").read_text())
+    assert sentence in state["ended"]
+    assert not left_behind(tmp_path)
+
+
+def test_a_program_that_prints_nothing(explore):
+    assert "prints nothing: its answers were not compared" in explore("--", "silent")
+
+
+def test_a_program_that_only_computes(explore):
+    text = explore("--", "computes")
+    assert result()["verdict"] == "little"
+    assert "Collectives take too little" in text and "outside collectives" in text
+
+
+def test_wrong_answers_are_not_recommended(explore, tmp_path):
+    text = explore("--compare", "cmp -s", "--", "wrong", code=1)
+    assert result()["verdict"] == "different" and "DIFFERENT, says `cmp -s`" in text
+    assert not (tmp_path / "crestacoll-explore" / "rules").exists()
+
+
+def test_outputs_that_differ_are_only_said_to_differ(explore):
+    text = explore("--", "wrong")
+    assert result()["verdict"] == "faster" and "prints something else" in text
+
+
+def test_rules_that_break_the_program(explore):
+    assert "ended with exit code 9" in explore("--", "tuned-fails", code=1)
+    assert result()["verdict"] == "failed"
+
+
+@pytest.mark.parametrize("kind", ["breaks", "stalls"])
+def test_an_arm_that_breaks_the_program_leaves(kind, explore, monkeypatch):
+    monkeypatch.setattr(watch.Watch.__init__, "__defaults__", (None, None, (), 0.5))
+    explore("--", kind, budget="10s")
+    assert result()["verdict"] == "faster"
+    failed = [a["name"] for a in result()["arms"] if a["failed"]]
+    assert failed[0] == "os" and "os: the program" in result()["notes"][0]
+
+
+def test_a_long_program_is_ended(explore, tmp_path):
+    """Without a profile all calls are one point."""
+    begin = time.monotonic()
+    text = explore("--", "long", budget="6s")
+    assert time.monotonic() - begin < 20
+    assert "there is no profile" in text and "no whole run fitted" in text
+    assert not left_behind(tmp_path)
+
+
+def test_a_log_of_a_killed_program_is_used(explore):
+    explore("--", "cut", budget="4s")
+    assert result()["verdict"] == "faster"
+    assert "while it raced" in result()["notes"][0] and result()["answers"]["same"]
+
+
+def test_an_exploration_is_not_overwritten(explore):
+    explore("--", "computes")
+    assert "--resume goes on" in explore("--", "computes", code=2)
+    assert "nothing to resume" in explore("--resume", "--output", "other", code=2)
+    assert "another command" in explore("--resume", "--", "null", code=2)
+    assert "name the command" in explore(code=2)
+    assert "no command 'frobnicate'" in explore("--compare", "frobnicate", "--", "good", code=2)
+
+
+def left_behind(folder):
+    """Processes that work in `folder`."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
+            try:
+                if Path(os.readlink(f"/proc/{name}/cwd")) == folder:
+                    found.append(Path(f"/proc/{name}/cmdline").read_bytes())
+            except OSError:
+                continue
+    return found
+
+
+MAIN = """
+import sys
+sys.path[:0] = sys.argv.pop(1).split(":")
+from crestacoll.cli import explore
+from test_cli_explore import FakeJob
+explore.Job = FakeJob
+explore.command()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_exploration_goes_on(number, explore, tmp_path):
+    folders = f"{FAKE.parent}:{FAKE.parents[2] / 'python'}"
+    words = [sys.executable, "-c", MAIN, folders, "--budget", "60s", "--", "good", "sleep=2"]
+    child = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    log = tmp_path / "crestacoll-explore" / "runs" / "002" / "race.jsonl"
+    while not log.exists() or log.stat().st_size < 30000:
+        assert child.poll() is None, child.stdout.read()
+        time.sleep(0.05)
+    child.send_signal(number)
+    said = child.communicate(timeout=30)[0].decode()
+    assert child.returncode == (-9 if number == signal.SIGKILL else 128 + number), said
+    wait_for_none(tmp_path)
+    if number != signal.SIGKILL:
+        assert "--resume" in said and result()["complete"] is False and result()["arms"]
+    explore("--resume", budget="10s")
+    found = result()
+    assert found["complete"] and found["verdict"] == "faster"
+    assert found["runs"] > 2
+
+
+def wait_for_none(folder):
+    for _ in range(100):
+        if not left_behind(folder):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"left behind: {left_behind(folder)}")
