@@ -117,13 +117,18 @@ def kind_of(schema):
     return kinds if isinstance(kinds, str) else " or ".join(kinds)
 
 
+def resolved(schema, whole):
+    return whole["$defs"][schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
+
+
 def members(schema, whole):
     """(path, type, meaning) of all members, those of members behind a dot."""
     for name, member in schema.get("properties", {}).items():
         target = member.get("items", {})
-        inner = whole["$defs"][target["$ref"].split("/")[-1]] if "$ref" in target else target
+        inner = resolved(target, whole)
         if not inner:
-            inner = next((o for o in member.get("oneOf", []) if "properties" in o), member)
+            offered = [resolved(one, whole) for one in member.get("oneOf", [])]
+            inner = next((o for o in offered if "properties" in o), member)
         path = name + "[]" * (member.get("type") == "array")
         yield path, kind_of(member), member.get("description", inner.get("description", ""))
         for below, kind, meaning in members(inner, whole):
@@ -144,6 +149,7 @@ PARTS = {
     "commands": commands,
     "profile.json": lambda: schema_table("profile"),
     "bench.json": lambda: schema_table("bench"),
+    "explore.json": lambda: schema_table("explore"),
 }
 
 

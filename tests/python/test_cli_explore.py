@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from crestacoll import schemas
 from crestacoll.cli import explore as cli
 from crestacoll.explore import search, watch
 
@@ -62,7 +63,9 @@ def explore(tmp_path, monkeypatch):
 
 
 def result(folder="crestacoll-explore"):
-    return json.loads(Path(folder, "state.json").read_text())["result"]
+    found = json.loads(Path(folder, "state.json").read_text())["result"]
+    assert schemas.problems("explore", found) == []
+    return found
 
 
 def test_the_best_choice_is_found_and_proved(explore, tmp_path):
@@ -74,6 +77,9 @@ def test_the_best_choice_is_found_and_proved(explore, tmp_path):
         "allreduce[8-15](2)@MPI_COMM_WORLD=p2p",
         "alltoall[4096-8191](2)@row=shm:pairwise",
     ]
+    shown = [r["earned"]["arms"] for r in found["rules"]]
+    assert shown == [["mpi", "p2p"], ["shm", "shm:pairwise"]]
+    assert [r["changes_rounding"] for r in found["rules"]] == [True, False]
     assert found["step"]["gain"] == pytest.approx(0.30, abs=0.02)
     assert found["step"]["low"] < 0.30 < found["step"]["high"]
     assert found["run"]["share"] == pytest.approx(0.95)
@@ -85,6 +91,13 @@ def test_the_best_choice_is_found_and_proved(explore, tmp_path):
     assert "less time" in page and "<svg" in page
     assert not re.search(r"(src|href)=.https?:|@import|<script", page)
     assert os.listdir(tmp_path) == ["crestacoll-explore"]
+
+
+def test_a_model_that_is_good_at_one_point_only(explore):
+    """With it everywhere nothing is gained: the race rule by rule finds it."""
+    explore("--", "split")
+    rules = [r["rule"] for r in result()["rules"]]
+    assert rules == ["alltoall[4096-8191](2)@row=shm"] and result()["verdict"] == "faster"
 
 
 def test_nothing_is_claimed_where_nothing_is_faster(explore, tmp_path):

@@ -4,7 +4,7 @@
 import re
 from dataclasses import asdict, dataclass
 
-from crestacoll.race import Arm
+from crestacoll.race import MOST_ARMS, Arm
 
 MPI = "mpi"
 MODELS = ("nonblock", "persist", "p2p", "shm", "os")
@@ -103,16 +103,31 @@ def last(choice, points):
     return [] if everything else [f"*={MPI}"]
 
 
+def guarded(picks, points):
+    """With the MPI's own where a rule for communicators without a name, which matches those with
+    one too, would reach a point that nothing was chosen for.
+    """
+    chosen = dict(picks)
+    wide = {
+        (points[i].collective, points[i].processes) for i in chosen if not points[i].communicator
+    }
+    for i, p in enumerate(points):
+        if p.communicator and (p.collective, p.processes) in wide:
+            chosen.setdefault(i, MPI)
+    return chosen.items()
+
+
 def merged(picks, points):
     """[(rule, indices of its points, largest size)]; neighbouring size classes with one
-    implementation share a rule.
+    implementation share a rule. Communicators without a name come last.
     """
+
     def order(pick):
         p = points[pick[0]]
-        return p.collective, p.communicator, p.processes or 0, p.low or 0
+        return p.collective, not p.communicator, p.communicator, p.processes or 0, p.low or 0
 
     groups = []
-    for index, implementation in sorted(picks, key=order):
+    for index, implementation in sorted(guarded(picks, points), key=order):
         here = points[index]
         if groups:
             before, same = points[groups[-1][0][-1]], groups[-1][1] == implementation
@@ -197,21 +212,21 @@ def named(points, index):
 
 def point_choices(points, leader, ranking):
     """The second race: is each rule of the leader worth it, and is another model better at one
-    point? Without a leader: the two best models, each at one point only. `ranking`: models, the
-    best first.
+    point? At the one that costs most, all of them are tried. Without a leader: each model at one
+    point only, since it may be good there and bad elsewhere. `ranking`: models, the best first.
     """
     top, found = range(min(len(points), MOST_SPLIT)), []
     if len(points) < 2:
         return []
     if not leader.picks:
         for index in top:
-            for model in ranking[:2]:
+            for model in ranking:
                 found.append(REFERENCE.but(f"{named(points, index)}={model}", index, model))
-        return unique(found)
-    others = [m for m in ranking if m != leader.name][:1]
+        return unique(found)[: MOST_ARMS - 1]
+    others = [m for m in ranking if m != leader.name]
     for index in top:
         name = f"{leader.name},{named(points, index)}="
-        for how in [MPI, *others]:
+        for how in [MPI, *(others if index == 0 else others[:1])]:
             found.append(leader.but(name + how, index, how))
     return [c for c in unique(found) if c.picks and c.picks != leader.picks]
 

@@ -16,8 +16,8 @@ def colour_of(d):
 
 
 def tried(arms):
-    """A dot and an interval for each arm; those of a race together. None without any."""
-    shown = [a for a in arms if a["difference"]]
+    """A dot and an interval for each arm, as its last race found it. None without any."""
+    shown = list({name_of(a): a for a in arms if a["difference"]}.values())
     if not shown:
         return None
     edge = min(WIDEST, max(3.0, 110 * max(a["difference"]["high"] for a in shown)))
@@ -29,8 +29,12 @@ def tried(arms):
             interval(axes, y, arm["difference"], edge)
         left = min(-2.0, *(110 * a["difference"]["low"] for a in shown))
         axes.set_xlim(left, edge)
-        finish(axes, [a["name"] for a in shown], "per cent of a step; left is faster")
+        finish(axes, [name_of(a) for a in shown], "per cent of a step; left is faster")
         return to_svg(figure, "difference of every arm to the MPI, with its interval")
+
+
+def name_of(arm):
+    return "the choice, in the proof" if arm["race"] == "proof" else arm["name"]
 
 
 def interval(axes, y, d, edge):

@@ -129,7 +129,8 @@ def verdict_of(state, difference):
     if not state.data["points"]:
         return "little"
     if not state.choice.picks:
-        return "none" if any(state.rounds(s) for s in ("models", "points")) else "unproven"
+        known = [*differences(state, "models").values(), *differences(state, "points").values()]
+        return "none" if any(known) else "unproven"
     if answers.get("failed") or failed:
         return "failed"
     if not answers["ok"]:
@@ -140,14 +141,39 @@ def verdict_of(state, difference):
 
 
 def earned(state, difference, indices):
-    """What shows that a rule is worth it: a race with and without it, or else the proof of all."""
-    leader = first_leader(state)
-    for index in indices:
-        found = worth(state, leader, index) if leader.picks else None
-        if found is not None and state.choice.of(index) == leader.of(index):
-            return ["without it", "with it"], found, ""
-    note = "" if len(state.choice.picks) == len(indices) else "proved together with the others"
-    return [arms.MPI, "all rules"], difference, note
+    """What shows that a rule is worth it: ([two names], Difference, note). Two arms of a race that
+    differ in this point only, or else the proof of all rules.
+    """
+    choice = state.choice
+    if choice.of(indices[0]) == arms.MPI:
+        return [], None, "named communicators stay as they are"
+    if len(choice.picks) == len(indices):
+        return [arms.MPI, choice.of(indices[0])], difference, ""
+    if len(indices) == 1:
+        for stage in ("algorithms", "points"):
+            found = alone(state, stage, indices[0])
+            if found is not None:
+                return *found, ""
+    return [arms.MPI, "all rules"], difference, "proved together with the others"
+
+
+def alone(state, stage, index):
+    """The implementation that the choice has at a point against another one, best the MPI's, with
+    all else equal. None if no race showed that it is faster.
+    """
+    how, level = state.choice.of(index), racestats.LEVEL
+    having = [c for c in usable(state, stage) if c.of(index) == how]
+    others = [c for c in usable(state, stage) if c.of(index) != how]
+    level = racestats.corrected(level, len(state.stage(stage)["arms"]) - 1)
+    for other in sorted(others, key=lambda c: c.of(index) != arms.MPI):
+        for chosen in having:
+            if chosen.but("", index, other.of(index)).picks != other.picks:
+                continue
+            pair = racestats.pairs(state.rounds(stage), chosen.name, other.name)
+            found = racestats.difference(*pair, level)
+            if found is not None and found.faster:
+                return [other.of(index), how], found
+    return None
 
 
 def rules_of(state, difference):

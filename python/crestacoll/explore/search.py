@@ -164,13 +164,20 @@ class Search:
                 return
             competing = tuple(c.arm(points, keep) for c in taking_part)
             self.tell.tries(f"{words.TITLES[name]}: {', '.join(a.name for a in competing[1:])}")
-            asked = race.Race(competing, seconds=seconds, **options)
+            asked = race.Race(competing, seconds=self.within(seconds, options), **options)
             if not self.one_race(name, stage, asked, end - time.monotonic()):
                 return
 
+    def within(self, seconds, options):
+        """A run that ends before its race would have no long blocks."""
+        if not options["confirm"] or self.wall_s is None:
+            return seconds
+        return min(seconds, max(LEAST, 0.9 * (self.wall_s - self.lost("models"))))
+
     def lost(self, name):
         """Seconds of a run in which the program does not race, as earlier ones showed."""
-        starts = [log.start["at_s"] for log in self.state.logs(name) if log.start]
+        names = ("models", name)
+        starts = [log.start["at_s"] for n in names for log in self.state.logs(n) if log.start]
         return min(starts, default=0.0)
 
     def settled(self, name, taking_part):

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Points of a profile, and the choices that races try for them."""
+
+import pytest
+
+from crestacoll.explore import arms
+from crestacoll.explore.arms import Choice, Point
+
+ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "ring"}]}
+DESCRIPTION = {
+    "models": [
+        {"name": "mpi", "works": True, "algorithms": {}},
+        {"name": "shm", "works": True, "algorithms": ALGORITHMS},
+        {"name": "p2p", "works": True, "algorithms": ALGORITHMS},
+        {"name": "persist", "works": False, "algorithms": {}},
+    ]
+}
+
+
+def record(**changes):
+    made = {"collective": "alltoall", "mode": "blocking", "communicator": "row", "processes": 2}
+    made |= {"bytes_min": 4096, "bytes_max": 8191, "implementation": "mpi", "ranks": 2, "calls": 1}
+    return made | {"time_us": {"mean": 5e5}, "wait_us": {"mean": 1e5}} | changes
+
+
+def profile(*records):
+    return {"wall_s": 2.0, "ranks": 2, "records": list(records)}
+
+
+def test_points_are_the_calls_that_cost_time():
+    small = {"time_us": {"mean": 1.9e4}, "wait_us": None}
+    found = arms.points_of(
+        profile(
+            record(bytes_min=8, bytes_max=15, **small),
+            record(),
+            record(collective="alltoallv", bytes_min=8, bytes_max=15),
+            record(collective="alltoallv", bytes_min=16, bytes_max=31, wait_us=None),
+            record(mode="nonblocking"),
+            record(processes=1),
+            record(collective="allreduce", ranks=1),
+        )
+    )
+    assert found == [
+        Point("alltoallv", "row", 2, None, None, 0.5, pytest.approx(0.05)),
+        Point("alltoall", "row", 2, 4096, 8191, 0.25, pytest.approx(0.05)),
+        Point("allreduce", "row", 2, 4096, 8191, 0.125, pytest.approx(0.025)),
+    ]
+
+
+def test_reductions_are_left_out_on_demand():
+    data = profile(record(), *(record(collective=c) for c in arms.REDUCTIONS))
+    assert len(arms.points_of(data)) == 7
+    assert [p.collective for p in arms.points_of(data, keep_rounding=True)] == ["alltoall"]
+    rules = Choice("shm", ((0, "shm"),)).rules([arms.EVERYTHING], keep_rounding=True)
+    assert rules == [*(f"{c}=mpi" for c in arms.REDUCTIONS), "*=shm"]
+
+
+def test_where_the_time_goes():
+    data = profile(record(), record(wait_us=None, ranks=1))
+    assert arms.time_parts(data) == {
+        "outside": pytest.approx(0.625),
+        "waiting": pytest.approx(0.05),
+        "transfer": pytest.approx(0.325),
+    }
+
+
+@pytest.mark.parametrize(
+    "name, pattern",
+    [
+        ("row", "row"),
+        ("a=b,c d\n", "a*b*c*d*"),
+        ("x" * 63, "x" * 63),
+        ("x" * 64, "x" * 62 + "*"),
+        ("\u00fc" * 40, "\u00fc" * 31 + "*"),
+    ],
+)
+def test_names_of_communicators_as_patterns(name, pattern):
+    made = Point("bcast", name).pattern
+    assert made == pattern and len(made.encode()) <= arms.LONGEST_PATTERN
+
+
+def test_neighbouring_size_classes_share_a_rule():
+    points = [
+        Point("alltoall", "row", 4, 16, 31),
+        Point("alltoall", "row", 4, 8, 15),
+        Point("alltoall", "row", 4, 64, None),
+        Point("alltoall", "col", 4, 32, 63),
+        Point("barrier", "", 8),
+    ]
+    choice = Choice("x", tuple((i, "shm") for i in range(5)))
+    assert choice.rules(points) == [
+        "alltoall[32-63](4)@col=shm",
+        "alltoall[8-31](4)@row=shm",
+        "alltoall[64-inf](4)@row=shm",
+        "barrier(8)=shm",
+        "*=mpi",
+    ]
+    assert choice.but("y", 0, "mpi").rules(points)[1] == "alltoall[8-15](4)@row=shm"
+    assert arms.REFERENCE.rules(points) == ["*=mpi"]
+
+
+POINTS = [Point("alltoall", "row", 2, 8, 15), Point("alltoall", "row", 2, 16, 31), Point("bcast")]
+
+
+def test_a_rule_for_unnamed_communicators_does_not_reach_named_ones():
+    """It has no pattern, so that it matches every communicator of that size."""
+    points = [Point("bcast", "", 2, 8, 15), Point("bcast", "row", 2, 8, 15), Point("bcast", "b", 4)]
+    both = Choice("x", ((0, "shm"), (1, "p2p")))
+    assert both.rules(points) == ["bcast[8-15](2)@row=p2p", "bcast[8-15](2)=shm", "*=mpi"]
+    one = Choice("x", ((0, "shm"),))
+    assert one.rules(points) == ["bcast[8-15](2)@row=mpi", "bcast[8-15](2)=shm", "*=mpi"]
+
+
+def names(choices):
+    return [c.name for c in choices]
+
+
+def test_what_the_races_try():
+    models = arms.model_choices(POINTS, DESCRIPTION)
+    assert names(models) == ["p2p", "shm"]
+    assert models[0].picks == ((0, "p2p"), (1, "p2p"), (2, "p2p"))
+    shm = models[1]
+    rule_by_rule = arms.point_choices(POINTS, shm, ["shm", "p2p"])
+    assert names(rule_by_rule) == [
+        "shm,alltoall[8]@row=mpi",
+        "shm,alltoall[8]@row=p2p",
+        "shm,alltoall[16]@row=mpi",
+        "shm,alltoall[16]@row=p2p",
+        "shm,bcast=mpi",
+        "shm,bcast=p2p",
+    ]
+    assert rule_by_rule[0].picks == ((1, "shm"), (2, "shm"))
+    assert arms.point_choices(POINTS[:1], shm, ["shm"]) == []
+    split = arms.point_choices(POINTS[1:], arms.REFERENCE, ["shm", "p2p"])
+    assert names(split) == ["alltoall@row=shm", "alltoall@row=p2p", "bcast=shm", "bcast=p2p"]
+    tried = arms.algorithm_choices(POINTS, shm, ["p2p", "shm"], DESCRIPTION)
+    assert names(tried) == ["shm,alltoall[8]@row=shm:bruck", "shm,alltoall[8]@row=shm:ring"]
+    assert arms.algorithm_choices([arms.EVERYTHING], shm, ["p2p"], DESCRIPTION) == []
+
+
+def test_names_of_arms_have_no_blanks():
+    points = [Point("bcast", "my row", 2), Point("scan", "b", 2)]
+    made = arms.point_choices(points, arms.REFERENCE, ["shm"])
+    assert made[0].arm(points).name == "bcast@my*row=shm"
+    assert made[0].arm(points).rules == "bcast(2)@my*row=shm,*=mpi"
