@@ -4,20 +4,36 @@ that the library writes meanwhile. All that the tools know of both formats is he
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HEAD = "crestacoll race 1"
 MOST_ARMS = 16
+LONGEST_NAME = 31
 VARIABLE = "CRESTA_RACE"
 
 
 @dataclass(frozen=True)
 class Arm:
-    """A set of rules that takes part; the name has no blanks."""
+    """A set of rules that takes part. `number` is that of the arm among all that its race ever
+    had: the library gets it with as much of the name as it takes.
+    """
 
     name: str
     rules: str
+    number: int = 0
+
+    @property
+    def label(self):
+        kept = re.sub(r"[^!-~]|[\"\\]", "_", self.name)
+        return f"{self.number}:{kept}"[:LONGEST_NAME]
+
+
+def number_of(label):
+    """The number of an arm, from what the library calls it; None if that is no label."""
+    number, colon, _ = label.partition(":")
+    return int(number) if colon and number.isdigit() else None
 
 
 @dataclass(frozen=True)
@@ -42,7 +58,7 @@ class Race:
             f"block_ms {self.block_ms:g}",
             f"drop {int(self.drop)}",
             f"confirm {int(self.confirm)}",
-            *(f"arm {arm.name} {arm.rules}" for arm in self.arms),
+            *(f"arm {arm.label} {arm.rules}" for arm in self.arms),
         ]
         return "\n".join(lines) + "\n"
 
@@ -78,8 +94,11 @@ class Round:
 
 @dataclass
 class Log:
-    """What came back so far. `bad` counts lines that could not be read."""
+    """What came back so far. `all_names`: of all arms that the race ever had, by their numbers.
+    `bad` counts lines that could not be read.
+    """
 
+    all_names: list = field(default_factory=list)
     start: dict | None = None
     none: dict | None = None
     end: dict | None = None
@@ -93,12 +112,19 @@ class Log:
 
     @property
     def names(self):
-        return self.start["arms"] if self.start else []
+        return [self.name_of(label) for label in self.start["arms"]] if self.start else []
+
+    def name_of(self, label):
+        number = number_of(label)
+        known = number is not None and number < len(self.all_names)
+        return self.all_names[number] if known else label
 
     @property
     def step_s(self):
-        """Seconds of a step as the program was found; None before that."""
-        return self.start.get("step_s") if self.start else None
+        """Seconds of a step with the reference, in the middle of what was measured; None before."""
+        reference = [r.means(self.names).get(self.names[0]) for r in self.rounds[:1000]]
+        known = sorted(s for s in reference if s is not None)
+        return known[len(known) // 2] if known else None
 
     def means(self, phase=None):
         """[{name: seconds per step}] of the rounds, or of those of one phase."""
@@ -164,8 +190,8 @@ class Log:
 class Tail:
     """Follows a file that grows; a line counts when it is complete."""
 
-    def __init__(self, path):
-        self.path, self.log = Path(path), Log()
+    def __init__(self, path, all_names=()):
+        self.path, self.log = Path(path), Log(list(all_names))
         self.place, self.rest = 0, b""
 
     def read(self):
@@ -184,8 +210,8 @@ class Tail:
         return bool(new)
 
 
-def read(path):
+def read(path, all_names=()):
     """The whole Log of a file, also of one that a killed program left."""
-    tail = Tail(path)
+    tail = Tail(path, all_names)
     tail.read()
     return tail.log

@@ -82,7 +82,7 @@ def race(path):
 
         anchor = {"communicator": "MPI_COMM_WORLD", "collective": "allreduce", "bytes": 8}
         write(event="start", mpi="x", ranks=2, arms=[a[0] for a in arms], anchor=anchor,
-              step_s=STEP, at_s=AT)  # fmt: skip
+              at_s=AT)  # fmt: skip
         for number, (_, rules) in enumerate(arms):
             write(event="warm", arm=number, first_s=0.01, at_s=AT)
             if KIND == "breaks" and "=os" in rules:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from crestacoll import schemas
 from crestacoll.cli import explore as cli
-from crestacoll.explore import search, watch
+from crestacoll.explore import outcome, search, watch
 
 FAKE = Path(__file__).parent / "fake_racer.py"
 ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "pairwise"}]}
@@ -98,6 +98,18 @@ def test_a_model_that_is_good_at_one_point_only(explore):
     explore("--", "split")
     rules = [r["rule"] for r in result()["rules"]]
     assert rules == ["alltoall[4096-8191](2)@row=shm"] and result()["verdict"] == "faster"
+
+
+def test_rules_as_the_tuning_file_has_them():
+    rule = {"rule": "bcast(2)=shm", "collective": "bcast", "bytes": None, "ranks": 2}
+    rule |= {"communicator": "", "implementation": "shm", "earned": None, "note": ""}
+    rule["changes_rounding"] = False
+    assert outcome.tuning_rule(rule) == {
+        "collective": "bcast",
+        "ranks": [2, 2],
+        "implementation": "shm",
+        "changes_rounding": False,
+    }
 
 
 def test_nothing_is_claimed_where_nothing_is_faster(explore, tmp_path):

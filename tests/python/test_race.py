@@ -7,8 +7,8 @@ import pytest
 
 from crestacoll import race
 
-ARMS = (race.Arm("mpi", "*=mpi"), race.Arm("shm", "alltoall[0-64](2)@my row=shm,*=mpi"))
-START = {"event": "start", "arms": ["mpi", "shm"], "step_s": 0.004, "at_s": 0.8, "ranks": 2}
+ARMS = (race.Arm("mpi", "*=mpi"), race.Arm("shm", "alltoall[0-64](2)@my row=shm,*=mpi", 3))
+START = {"event": "start", "arms": ["mpi", "shm"], "at_s": 0.8, "ranks": 2}
 
 
 def around(order, seconds, phase="screen", at=1.0):
@@ -27,8 +27,8 @@ def test_the_file_that_asks_for_a_race(tmp_path):
         "block_ms 1",
         "drop 1",
         "confirm 0",
-        "arm mpi *=mpi",
-        "arm shm alltoall[0-64](2)@my row=shm,*=mpi",
+        "arm 0:mpi *=mpi",
+        "arm 3:shm alltoall[0-64](2)@my row=shm,*=mpi",
     ]
 
 
@@ -37,6 +37,16 @@ def test_a_race_has_2_to_16_arms(count):
     arms = tuple(race.Arm(f"a{i}", "*=mpi") for i in range(count))
     with pytest.raises(ValueError, match="2 to 16 arms"):
         race.Race(arms).text("out")
+
+
+def test_names_that_the_library_takes():
+    """At most 31 characters that can be printed; the number makes them unique."""
+    names = ["mpi", "a" * 40, 'b\u00fc "x\\', "a" * 40]
+    labels = [race.Arm(n, "*=mpi", i).label for i, n in enumerate(names)]
+    assert labels == ["0:mpi", "1:" + "a" * 29, "2:b___x_", "3:" + "a" * 29]
+    log = race.Log(names, start={"arms": labels})
+    assert log.names == names
+    assert race.Log(start={"arms": ["mpi", "9:x", "x:9"]}).names == ["mpi", "9:x", "x:9"]
 
 
 def test_rounds_by_arm(tmp_path):
@@ -59,6 +69,7 @@ def test_rounds_by_arm(tmp_path):
     assert log.means("confirm") == [{"mpi": 0.004, "shm": 0.003}]
     assert log.warm == {"shm": 0.012} and set(log.dropped) == {"shm"}
     assert log.steps == 2 * 4 + 2 * 2 and log.racing_s == pytest.approx(2 * 0.014 + 2 * 0.007)
+    assert log.step_s == 0.005
     assert log.end["why"] == "seconds" and log.at_s == 6.5 and log.bad == 0
 
 

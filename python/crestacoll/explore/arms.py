@@ -91,8 +91,8 @@ class Choice:
             first = [f"{c}={MPI}" for c in REDUCTIONS]
         return [*first, *(rule for rule, _, _ in merged(self.picks, points)), *last(self, points)]
 
-    def arm(self, points, keep_rounding=False):
-        return Arm(self.name, ",".join(self.rules(points, keep_rounding)))
+    def arm(self, points, keep_rounding=False, number=0):
+        return Arm(self.name, ",".join(self.rules(points, keep_rounding)), number)
 
 
 REFERENCE = Choice(MPI)

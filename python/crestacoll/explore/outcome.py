@@ -257,8 +257,8 @@ def result(state):
     """All that the report says, as data."""
     data, difference = recorded(state), proof(state)
     verdict = verdict_of(state, difference)
-    starts = [log.start for s in state.data["stages"] for log in state.logs(s) if log.start]
-    started = starts[-1] if starts else {}
+    logs = [log for s in state.data["stages"] for log in state.logs(s) if log.start]
+    started = logs[-1].start if logs else {}
     return {
         "schema": "crestacoll-explore-result-1",
         "crestacoll": __version__,
@@ -272,7 +272,7 @@ def result(state):
         "complete": state.data["ended"] == "done",
         "verdict": verdict,
         "step": difference and gain_of(difference),
-        "step_s": started.get("step_s"),
+        "step_s": next((log.step_s for log in logs if log.step_s), None),
         "agree": difference.agree if difference else None,
         "anchor": started.get("anchor"),
         "run": of_run(state, difference, data) if difference else None,
@@ -294,10 +294,16 @@ def write_tuning(folder, found, rules):
         tuning = importlib.import_module("crestacoll.tuning")
     except ImportError:
         return folder / "rules"
-    head = {k: found[k] for k in ("crestacoll", "date", "mpi", "ranks", "command")}
-    plain = [{k: v for k, v in r.items() if k != "rule"} for r in found["rules"]]
-    tuning.write(folder / "tuning.json", head, plain)
+    head = tuning.head(found["mpi"]) | {"ranks": found["ranks"], "command": found["command"]}
+    tuning.write(folder / "tuning.json", head, [tuning_rule(r) for r in found["rules"]])
     return folder / "tuning.json"
+
+
+def tuning_rule(rule):
+    """As the file has it: what says nothing is not there."""
+    ranks = rule["ranks"]
+    made = {k: v for k, v in rule.items() if k != "rule" and v not in (None, "")}
+    return made if ranks is None else made | {"ranks": [ranks, ranks]}
 
 
 def rules_text(found, rules):

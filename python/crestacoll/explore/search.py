@@ -158,11 +158,12 @@ class Search:
         points, keep = self.state.points, self.options["keep_rounding"]
         for _ in range(MOST_RUNS):
             out = [f["arm"] for f in stage["failed"]]
-            taking_part = [c for c in self.state.choices(name) if c.name not in out]
+            every = self.state.choices(name)
+            taking_part = [c for c in every if c.name not in out]
             seconds = end - time.monotonic() - self.lost(name)
             if len(taking_part) < 2 or seconds < LEAST or self.settled(name, taking_part):
                 return
-            competing = tuple(c.arm(points, keep) for c in taking_part)
+            competing = tuple(c.arm(points, keep, every.index(c)) for c in taking_part)
             self.tell.tries(f"{words.TITLES[name]}: {', '.join(a.name for a in competing[1:])}")
             asked = race.Race(competing, seconds=self.within(seconds, options), **options)
             if not self.one_race(name, stage, asked, end - time.monotonic()):
@@ -195,7 +196,7 @@ class Search:
             seeded = race.Race(**{**vars(asked), "seed": 16 + number})
             seeded.write(folder / "race", files["log"])
             files["look"] = watch.Watch(
-                files["log"],
+                race.Tail(files["log"], self.state.names(name)),
                 self.tell,
                 max(1.0, START_SHARE * limit if self.profile is None else limit),
                 self.options["steps"],
@@ -205,7 +206,7 @@ class Search:
             return {race.VARIABLE: str(folder / "race")}
 
         ended = self.run(name, variables, limit + 1, lambda seconds: files["look"](seconds))
-        log = race.read(files["log"])
+        log = race.read(files["log"], self.state.names(name))
         if ended.failed or ended.why == watch.STALLED:
             return self.broke(name, stage, ended, log)
         if not ended.failed:
@@ -267,7 +268,7 @@ class Search:
         points = self.state.points
         rules.write_text("\n".join(choice.rules(points, keep)) + "\n", encoding="utf-8")
         if not stage["done"]:
-            self.race_pair(stage, tuple(c.arm(points, keep) for c in pair))
+            self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
             stage["done"] = True
             self.state.save()
         if self.wall_s is None or stage.get("answers"):

@@ -55,7 +55,14 @@ class State:
 
     def logs(self, stage):
         """What the library wrote in all runs of a race."""
-        return [race.read(self.run_folder(n) / "race.jsonl") for n in self.stage(stage)["runs"]]
+        return [self.log(stage, n) for n in self.stage(stage)["runs"]]
+
+    def log(self, stage, number):
+        return race.read(self.run_folder(number) / "race.jsonl", self.names(stage))
+
+    def names(self, stage):
+        """Of all arms that a race ever had."""
+        return [c["name"] for c in self.stage(stage)["arms"]]
 
     def rounds(self, stage, phase=None):
         return [r for log in self.logs(stage) for r in log.means(phase)]

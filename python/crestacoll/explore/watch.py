@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Follows a race while the program runs: who leads, and when to end the program."""
 
-from crestacoll import race, racestats
+from crestacoll import racestats
 
 NEAR_END = 0.1  # of the run's time: so much longer a program may go on by itself after the race
 STALL = 30.0  # seconds without a round before a program counts as hanging
@@ -12,8 +12,8 @@ DONE, NO_START, STALLED, NONE = "done", "no start", "stalled", "none"
 class Watch:
     """Called with the seconds since the start of the program; a word ends it."""
 
-    def __init__(self, path, tell, start_limit, steps=None, wall_s=None, earlier=(), stall=STALL):
-        self.tail, self.tell = race.Tail(path), tell
+    def __init__(self, tail, tell, start_limit, steps=None, wall_s=None, earlier=(), stall=STALL):
+        self.tail, self.tell = tail, tell
         self.start_limit, self.steps, self.wall_s, self.stall = start_limit, steps, wall_s, stall
         self.earlier = list(earlier)  # rounds of earlier runs of this race
         self.last, self.counted = 0.0, 0

@@ -134,7 +134,7 @@ def use(found):
     """How to run the program so."""
     file = shlex.quote(found["use"])
     if found["use"].endswith(".json"):
-        return f"CRESTA_TUNING={file}"
+        return f"crestacoll run --tuning {file} -- {shlex.join(found['command'])}"
     return f"crestacoll run --impl @{file} -- {shlex.join(found['command'])}"
 
 
