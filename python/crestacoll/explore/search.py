@@ -138,19 +138,20 @@ class Search:
 
     def race(self, name, choices, leader=arms.REFERENCE):
         """Runs the program, again and again, until this race has used its share of the time."""
-        stage, made = self.state.stage(name), []
+        stage = self.state.stage(name)
         if stage["done"]:
             return
         if not stage["arms"]:
             made = arms.unique([arms.REFERENCE, *([leader] if leader.picks else []), *choices()])
             made = made[: race.MOST_ARMS]
             stage["arms"] = [choice_data(c) for c in made]
-        enough = len(stage["arms"]) > (2 if leader.picks else 1)
+            stage["stay"] = 2 if leader.picks else 1
+        enough = len(stage["arms"]) > stage["stay"]
         if enough:
             end = time.monotonic() + SHARES[name] * self.left()
             options = {"drop": True, "confirm": name == "models"}
             self.rounds_until(name, stage, end, options)
-        stage["done"] = True
+        stage["done"] = not enough or bool(self.state.rounds(name))
         self.state.save()
 
     def rounds_until(self, name, stage, end, options):
@@ -159,7 +160,9 @@ class Search:
         for _ in range(MOST_RUNS):
             out = [f["arm"] for f in stage["failed"]]
             every = self.state.choices(name)
-            taking_part = [c for c in every if c.name not in out]
+            taking_part = self.open_arms(name, [c for c in every if c.name not in out])
+            if len(taking_part) <= stage["stay"] and self.state.rounds(name):
+                return
             seconds = end - time.monotonic() - self.lost(name)
             if len(taking_part) < 2 or seconds < LEAST or self.settled(name, taking_part):
                 return
@@ -168,6 +171,20 @@ class Search:
             asked = race.Race(competing, seconds=self.within(seconds, options), **options)
             if not self.one_race(name, stage, asked, end - time.monotonic()):
                 return
+
+    def open_arms(self, name, choices):
+        """Without those that earlier runs of this race found clearly slower than the best. The
+        reference stays, and the leader of the race before.
+        """
+        names, rounds = [c.name for c in choices], self.state.rounds(name)
+        ahead = watch.leading(rounds, names)
+        best = ahead[0] if ahead and ahead[1].trimmed < 0 else arms.MPI
+        found, stay = racestats.compare(rounds, names, best), self.state.stage(name)["stay"]
+        return [
+            c
+            for i, c in enumerate(choices)
+            if i < stay or found.get(c.name) is None or not found[c.name].slower
+        ]
 
     def within(self, seconds, options):
         """A run that ends before its race would have no long blocks."""
@@ -269,7 +286,7 @@ class Search:
         rules.write_text("\n".join(choice.rules(points, keep)) + "\n", encoding="utf-8")
         if not stage["done"]:
             self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
-            stage["done"] = True
+            stage["done"] = outcome.proof(self.state) is not None
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
