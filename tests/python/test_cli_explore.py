@@ -175,11 +175,13 @@ def test_rules_that_break_the_program(explore):
 
 @pytest.mark.parametrize("kind", ["breaks", "stalls"])
 def test_an_arm_that_breaks_the_program_leaves(kind, explore, monkeypatch):
-    monkeypatch.setattr(watch.Watch.__init__, "__defaults__", (None, None, (), 0.5))
-    explore("--", kind, budget="10s")
+    """Each runs alone against the reference, until it is known which one it was."""
+    monkeypatch.setattr(watch.Watch, "patience", lambda self: 0.5)
+    monkeypatch.setattr(search, "MOST_RUNS", 12)
+    explore("--", kind, budget="15s")
     assert result()["verdict"] == "faster"
-    failed = [a["name"] for a in result()["arms"] if a["failed"]]
-    assert failed[0] == "os" and "os: the program" in result()["notes"][0]
+    assert {a["name"] for a in result()["arms"] if a["failed"]} == {"os"}
+    assert result()["notes"][0].startswith("os: the program")
 
 
 def test_a_long_program_is_ended(explore, tmp_path):
@@ -191,10 +193,10 @@ def test_a_long_program_is_ended(explore, tmp_path):
     assert not left_behind(tmp_path)
 
 
-def test_a_log_of_a_killed_program_is_used(explore):
-    explore("--", "cut", budget="4s")
-    assert result()["verdict"] == "faster"
-    assert "while it raced" in result()["notes"][0] and result()["answers"]["same"]
+def test_a_program_that_does_not_bear_changes(explore, monkeypatch, tmp_path):
+    monkeypatch.setattr(search, "MOST_RUNS", 12)
+    assert "fails under every implementation" in explore("--", "cut", code=10)
+    assert not (tmp_path / "crestacoll-explore" / "rules").exists()
 
 
 def test_an_exploration_is_not_overwritten(explore):

@@ -34,11 +34,12 @@ class Lines:
     def __init__(self, write=lambda text: None):
         self.write, self.said = write, ""
 
-    def tries(self, text):
+    def tries(self, text, names=()):
         """Once, if the program runs more than once for it."""
-        if text != self.said:
-            self.write(text)
-        self.said = text
+        told = f"{text}: {', '.join(names)}" if names else text
+        if told != self.said:
+            self.write(told)
+        self.said = told
 
     def leads(self, found):
         """Only a terminal follows that."""
@@ -58,8 +59,9 @@ class Bar(Lines):
         self.progress, self.budget, self.begin = progress, budget, time.monotonic()
         self.task = progress.add_task("", total=budget, leads="", left=clock(budget))
 
-    def tries(self, text):
-        self.progress.update(self.task, description=visible(text), leads="")
+    def tries(self, text, names=()):
+        told = f"{text}, {len(names)} arms" if names else text
+        self.progress.update(self.task, description=visible(told), leads="")
         self.tick()
 
     def leads(self, found):

@@ -13,6 +13,7 @@ CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
 PROFILE_SHARE = 0.4  # of the budget, at most
 SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3}  # of what is left, at most
 START_SHARE = 0.5  # of the time of a race, at most, until the first step is known
+SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
 FINE = 0.005  # a race ends when all differences are known so well
 MOST_RUNS = 100  # of one race
@@ -119,6 +120,7 @@ class Search:
         """One race after the other; each begins where the one before ended."""
         points = self.state.points
         self.race("models", lambda: arms.model_choices(points, self.description))
+        self.need_an_arm()
         leader = outcome.first_leader(self.state)
         self.lead(leader)
         ranking = outcome.ranking(self.state)
@@ -131,6 +133,17 @@ class Search:
             leader,
         )
         self.lead(outcome.after_algorithms(self.state, leader))
+
+    def need_an_arm(self):
+        """If no run of the first race went well, it is the changes that the program cannot bear."""
+        stage = self.state.stage("models")
+        if stage["failed"] and stage["good"] == 0:
+            raise Problem(
+                "the program fails under every implementation, or because they change while it"
+                f" runs: it {stage['failed'][0]['text']}. With `crestacoll run --impl` each can be"
+                " tried for a whole run",
+                CRASHED,
+            )
 
     def lead(self, choice):
         self.state.data["choice"] = choice_data(choice)
@@ -161,15 +174,22 @@ class Search:
             out = [f["arm"] for f in stage["failed"]]
             every = self.state.choices(name)
             taking_part = self.open_arms(name, [c for c in every if c.name not in out])
-            if len(taking_part) <= stage["stay"] and self.state.rounds(name):
+            suspect = next((c for c in taking_part if c.name in stage["suspects"]), None)
+            if suspect is not None:
+                taking_part = [every[0], suspect]
+            elif len(taking_part) <= stage["stay"] and self.state.rounds(name):
                 return
             seconds = end - time.monotonic() - self.lost(name)
             if len(taking_part) < 2 or seconds < LEAST or self.settled(name, taking_part):
                 return
             competing = tuple(c.arm(points, keep, every.index(c)) for c in taking_part)
-            self.tell.tries(f"{words.TITLES[name]}: {', '.join(a.name for a in competing[1:])}")
-            asked = race.Race(competing, seconds=self.within(seconds, options), **options)
-            if not self.one_race(name, stage, asked, end - time.monotonic()):
+            self.tell.tries(words.TITLES[name], [a.name for a in competing[1:]])
+            seconds = SUSPECT_S if suspect else self.within(seconds, options)
+            asked = race.Race(competing, seconds=seconds, **options)
+            more = self.one_race(name, stage, asked, end - time.monotonic())
+            if suspect is not None:
+                stage["suspects"].remove(suspect.name)
+            elif not more:
                 return
 
     def open_arms(self, name, choices):
@@ -219,15 +239,16 @@ class Search:
                 self.options["steps"],
                 self.wall_s,
                 self.state.rounds(name),
+                max(5.0, min(watch.STALL, self.budget / 8)),
             )
             return {race.VARIABLE: str(folder / "race")}
 
         ended = self.run(name, variables, limit + 1, lambda seconds: files["look"](seconds))
         log = race.read(files["log"], self.state.names(name))
         if ended.failed or ended.why == watch.STALLED:
-            return self.broke(name, stage, ended, log)
-        if not ended.failed:
-            (ended.folder / "stdout").unlink(missing_ok=True)
+            return self.broke(name, stage, asked, ended, log)
+        (ended.folder / "stdout").unlink(missing_ok=True)
+        stage["good"] += log.start is not None
         if log.start is None:
             if not self.state.rounds(name):
                 self.no_race(ended, log)
@@ -238,9 +259,11 @@ class Search:
     def wall_s(self):
         return self.state.stage("profile")["seconds"] if self.profile else None
 
-    def broke(self, name, stage, ended, log):
-        """An arm with which the program fails leaves, with a note."""
-        arm = watch.blamed(log)
+    def broke(self, name, stage, asked, ended, log):
+        """An arm with which the program fails leaves, with a note. Where there were several, each
+        has to run alone against the reference. True: the race may go on.
+        """
+        names = [self.state.names(name)[a.number] for a in asked.arms[1:]]
         what = "did not go on" if ended.why == watch.STALLED else ended.how()
         if log.start is None:
             raise Problem(
@@ -248,13 +271,13 @@ class Search:
                 f"{ended.said() or '(none)'}",
                 CRASHED,
             )
-        if arm is None:
-            self.note(f"the program {what} while it raced ({words.TITLES[name]})")
+        if len(names) > 1:
+            stage["suspects"] = names
         else:
-            self.note(f"{arm}: the program {what} under it")
-        stage["failed"].append({"arm": arm or "", "text": what})
+            stage["failed"].append({"arm": names[0], "text": what})
+            self.note(f"{names[0]}: the program {what} under it")
         self.state.save()
-        return arm is not None and arm != arms.MPI
+        return True
 
     def no_race(self, ended, log):
         """Why nothing could be compared."""

@@ -36,7 +36,8 @@ class State:
 
     def stage(self, name):
         """What is known of one part of the work."""
-        new = {"done": False, "runs": [], "arms": [], "failed": []}
+        new = {"done": False, "runs": [], "arms": [], "failed": [], "suspects": []}
+        new["good"] = 0  # runs in which the program did not fail
         return self.data["stages"].setdefault(name, new)
 
     def new_run(self, stage):

@@ -60,13 +60,3 @@ def leading(rounds, names):
     known = {n: d for n, d in found.items() if d is not None}
     name = min(known, key=lambda n: known[n].trimmed, default=None)
     return None if name is None else (name, known[name])
-
-
-def blamed(log):
-    """The arm that ran for the first time when the program failed; None if all had run."""
-    ran = {log.names[i] for r in log.rounds for i in r.order}
-    new = [name for name in log.warm if name not in ran]
-    if new:
-        return new[-1]
-    rest = [name for name in log.names if name not in ran]
-    return rest[0] if rest and not log.rounds and not log.warm else None

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""When a run is ended, and what belongs to a run."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from crestacoll import race
+from crestacoll.explore import progress, runs, watch
+
+START = {"event": "start", "arms": ["0:mpi", "1:shm"], "at_s": 0.1}
+ROUND = {"event": "round", "phase": "screen", "steps": 2, "order": [0, 1, 1, 0], "at_s": 0.2}
+ROUND |= {"step_s": [0.004, 0.003, 0.003, 0.004]}
+
+
+@pytest.fixture
+def follow(tmp_path):
+    """A watch over a file to which `say` adds lines."""
+    path = tmp_path / "log"
+
+    def say(*events):
+        with open(path, "a", encoding="utf-8") as file:
+            file.writelines(json.dumps(e) + "\n" for e in events)
+
+    def make(**options):
+        tail = race.Tail(path, ["mpi", "shm"])
+        return watch.Watch(tail, progress.Lines(), **({"start_limit": 5} | options)), say
+
+    return make
+
+
+def test_a_program_without_first_step(follow):
+    look, _ = follow()
+    assert look(4) is None and look(6) == watch.NO_START
+
+
+def test_a_race_that_is_over(follow):
+    look, say = follow(wall_s=100)
+    say(START, ROUND)
+    assert look(1) is None
+    say({"event": "end", "why": "verdict", "at_s": 3})
+    assert look(3) == watch.DONE
+    assert look(95) is None  # it ends by itself soon
+
+
+def test_enough_steps(follow):
+    look, say = follow(steps=16)
+    say(START, ROUND)
+    assert look(1) is None
+    say(ROUND)
+    assert look(1) == watch.DONE
+
+
+def test_no_rhythm(follow):
+    look, say = follow()
+    say({"event": "none", "why": "x", "at_s": 1})
+    assert look(1) == watch.NONE
+
+
+def test_a_program_that_does_not_go_on(follow):
+    look, say = follow(stall=2)
+    say(START, ROUND)
+    assert look(1) is None and look(2.9) is None
+    assert look(4) == watch.STALLED
+
+
+def test_slow_rounds_are_not_taken_for_a_hang(follow):
+    look, say = follow(stall=2)
+    say(START, ROUND | {"step_s": [1.0] * 4})
+    assert look(1) is None and look(300) is None and look(500) == watch.STALLED
+
+
+class Job:
+    def __init__(self, *words):
+        self.words = words
+
+    def with_settings(self, settings):
+        return self.words, settings
+
+
+DETACHES = """
+import os, subprocess, sys, time
+words = [sys.executable, "-c", "import time; time.sleep(60)"]
+child = subprocess.Popen(words, start_new_session=True)
+print(child.pid, flush=True)
+if sys.argv[1] == "crash":
+    os.kill(os.getpid(), 11)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("how, why", [("crash", "ended"), ("hang", "limit")])
+def test_what_a_run_leaves_is_ended(how, why, tmp_path):
+    """Also a process with a session of its own: it has the folder of the run in its environment."""
+    job = Job(sys.executable, "-c", DETACHES, how)
+    ended = runs.run(job, {}, tmp_path / "run", 1.0)
+    assert ended.why == why and ended.failed == (how == "crash")
+    child = int((tmp_path / "run" / "stdout").read_text())
+    for _ in range(100):
+        if not running(child):
+            return
+        time.sleep(0.05)
+    pytest.fail("the process is still there")
+
+
+def running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_every_run_reads_its_input_from_the_beginning(tmp_path):
+    (tmp_path / "input").write_text("data\n")
+    code = "import pathlib, sys; sys.path.insert(0, sys.argv.pop(1))"
+    code += "; import test_explore_watch as t"
+    code += "; here = pathlib.Path(sys.argv[1]); job = t.Job('cat')"
+    code += "; [t.runs.run(job, {}, here / n, 10) for n in 'ab']"
+    with open(tmp_path / "input", encoding="utf-8") as file:
+        words = [sys.executable, "-c", code, os.path.dirname(__file__), str(tmp_path)]
+        env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+        subprocess.run(words, stdin=file, check=True, env=env)
+    assert [(tmp_path / n / "stdout").read_text() for n in "ab"] == ["data\n"] * 2
+
+
+def test_what_the_progress_says():
+    from crestacoll.racestats import Difference
+
+    sure = Difference(-0.187, -0.193, -0.181, -0.18, True, 40)
+    unsure = Difference(-0.01, -0.05, 0.03, -0.01, True, 8)
+    assert progress.leads_text(("shm", sure)) == "ahead: shm -18.7 % ± 0.6 %"
+    assert "not yet sure" in progress.leads_text(("shm", unsure))
+    assert progress.leads_text(None) == ""
+    assert progress.clock(125.2) == "2:05"
