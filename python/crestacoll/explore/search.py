@@ -11,7 +11,7 @@ from crestacoll.ui import NOT_LOADED, Problem
 CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
 
 PROFILE_SHARE = 0.4  # of the budget, at most
-SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3}  # of what is left, at most
+SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3, "more": 0.6}  # of what is left
 START_SHARE = 0.5  # of the time of a race, at most, until the first step is known
 SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
@@ -132,7 +132,18 @@ class Search:
             lambda: arms.algorithm_choices(points, leader, ranking, self.description),
             leader,
         )
-        self.lead(outcome.after_algorithms(self.state, leader))
+        leader = outcome.after_algorithms(self.state, leader)
+        self.lead(leader if leader.picks else self.once_more())
+
+    def once_more(self):
+        """Nothing is ahead yet: what time is left may show a small gain. The leader then."""
+        name = "points" if len(self.state.choices("points")) > 1 else "models"
+        end = time.monotonic() + SHARES["more"] * self.left()
+        options = {"drop": True, "confirm": name == "models"}
+        self.rounds_until(name, self.state.stage(name), end, options)
+        if name == "models":
+            return outcome.first_leader(self.state)
+        return outcome.after_points(self.state, arms.REFERENCE)
 
     def need_an_arm(self):
         """If no run of the first race went well, it is the changes that the program cannot bear."""
@@ -253,7 +264,7 @@ class Search:
             if not self.state.rounds(name):
                 self.no_race(ended, log)
             return False
-        return ended.why == "ended" or ended.why == watch.DONE and self.options["steps"]
+        return ended.why in ("ended", watch.DONE)
 
     @property
     def wall_s(self):
