@@ -83,10 +83,15 @@ class Job:
 
 
 DETACHES = """
-import os, subprocess, sys, time
+import mmap, os, subprocess, sys, time
 words = [sys.executable, "-c", "import time; time.sleep(60)"]
 child = subprocess.Popen(words, start_new_session=True)
-print(child.pid, flush=True)
+path = "/dev/shm/crestacoll-test-" + str(os.getpid())
+file = open(path, "w+b")
+file.truncate(4096)
+memory = mmap.mmap(file.fileno(), 4096)
+print(child.pid, path, flush=True)
+time.sleep(0.9)
 if sys.argv[1] == "crash":
     os.kill(os.getpid(), 11)
 time.sleep(60)
@@ -97,11 +102,12 @@ time.sleep(60)
 def test_what_a_run_leaves_is_ended(how, why, tmp_path):
     """Also a process with a session of its own: it has the folder of the run in its environment."""
     job = Job(sys.executable, "-c", DETACHES, how)
-    ended = runs.run(job, {}, tmp_path / "run", 1.0)
+    ended = runs.run(job, {}, tmp_path / "run", 2.0)
     assert ended.why == why and ended.failed == (how == "crash")
-    child = int((tmp_path / "run" / "stdout").read_text())
+    child, path = (tmp_path / "run" / "stdout").read_text().split()
+    assert not os.path.exists(path)
     for _ in range(100):
-        if not running(child):
+        if not running(int(child)):
             return
         time.sleep(0.05)
     pytest.fail("the process is still there")

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from crestacoll.explore.leftovers import Leftovers
 from crestacoll.ui import NOT_FOUND, Problem
 
 OURS = ("CRESTA_IMPL", "CRESTA_TUNING", "CRESTA_PROFILE", "CRESTA_RACE", "CRESTA_LOADED")
@@ -130,19 +131,22 @@ def run(job, variables, folder, limit, watch=lambda seconds: None):
     begin = time.monotonic()
     with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
         child = start(words, environment() | more, out, err)
+        left = Leftovers(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
         why, over = "limit", False
         try:
             while not over and time.monotonic() - begin < limit:
                 over = wait(child, POLL)
+                left.look_sometimes(time.monotonic() - begin)
                 said = watch(time.monotonic() - begin)
                 if said and not over:
                     why = said
                     break
         finally:
             if not over:
+                left.look()
                 end(child)
             if not over or child.returncode != 0:
-                sweep(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
+                left.remove()
     code = child.returncode if child.returncode >= 0 else 128 - child.returncode
     return Ended(code, time.monotonic() - begin, "ended" if over else why, folder)
 
@@ -178,39 +182,6 @@ def end(child):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
         child.wait()
-
-
-def sweep(session, marker):
-    """Ends processes of this host that outlived their launcher: those of its session, and those
-    whose environment names the folder of this run.
-    """
-    for _ in range(20):
-        left = [pid for pid in processes() if belongs(pid, session, marker)]
-        for pid in left:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-        if not left:
-            return
-        time.sleep(0.05)
-
-
-def processes():
-    found = [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    return [pid for pid in found if pid != os.getpid()]
-
-
-def belongs(pid, session, marker):
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, _, sid = file.read().rpartition(b")")[2].split()[:4]
-        if state == b"Z":
-            return False
-        if int(sid) == session:
-            return True
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return os.fsencode(marker) in file.read().split(b"\0")
-    except (OSError, ValueError):
-        return False
 
 
 def same_output(first, second, compare=None):
