@@ -19,6 +19,8 @@ FINE = 0.005  # a race ends when all differences are known so well
 MOST_RUNS = 100  # of one race
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
+PROOF_LEAST = 0.5  # of the time that is left; the rest is for a whole run
+OVER = 0.1  # of the budget: so much longer it may take if the answers can be compared then
 PROOF_ROUNDS = 20  # for which the blocks of the proof leave time
 
 
@@ -324,17 +326,15 @@ class Search:
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
-        if self.left() < self.wall_s:
-            self.note("no time was left to compare the answers of a whole run")
-            return
-        self.compare_answers(stage, rules)
+        if self.left() + OVER * self.budget > self.wall_s:
+            self.compare_answers(stage, rules)
 
     def race_pair(self, stage, competing):
-        """Long blocks, until the difference is known well or the time is up. The time of a whole
-        run is left, if there is as much.
+        """Long blocks, until the difference is known well or the time is up. As much as possible
+        of the time of a whole run is left.
         """
         whole = 1.2 * self.wall_s + 1 if self.wall_s else 0.0
-        room = self.left() - whole if self.left() > 1.5 * whole else self.left()
+        room = max(self.left() - whole, PROOF_LEAST * self.left())
         end, names = time.monotonic() + room, self.state.choices("proof")
         for count in range(MOST_RUNS):
             seconds = end - time.monotonic() - self.lost("proof")
