@@ -128,6 +128,8 @@ def verdict_of(state, difference):
         return "unproven"
     if not state.data["points"]:
         return "little"
+    if not state.choice.picks and state.data["ended"] != "done":
+        return "unproven"
     if not state.choice.picks:
         known = [*differences(state, "models").values(), *differences(state, "points").values()]
         return "none" if any(known) else "unproven"

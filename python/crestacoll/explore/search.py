@@ -17,6 +17,7 @@ SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
 FINE = 0.005  # a race ends when all differences are known so well
 MOST_RUNS = 100  # of one race
+MOST_MISSED = 3  # of them may find no step
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
 PROOF_LEAST = 0.5  # of the time that is left; the rest is for a whole run
@@ -263,9 +264,7 @@ class Search:
         (ended.folder / "stdout").unlink(missing_ok=True)
         stage["good"] += log.start is not None
         if log.start is None:
-            if not self.state.rounds(name):
-                self.no_race(ended, log)
-            return False
+            return self.missed(stage, ended, log)
         return ended.why in ("ended", watch.DONE)
 
     @property
@@ -291,6 +290,15 @@ class Search:
             self.note(f"{names[0]}: the program {what} under it")
         self.state.save()
         return True
+
+    def missed(self, stage, ended, log):
+        """A run in which no step was found. A short one may do better the next time."""
+        stage["missed"] += 1
+        if ended.why == "ended" and stage["missed"] < MOST_MISSED and self.left() > ended.seconds:
+            return True
+        if not any(self.state.rounds(s) for s in self.state.data["stages"]):
+            self.no_race(ended, log)
+        return False
 
     def no_race(self, ended, log):
         """Why nothing could be compared."""

@@ -37,7 +37,7 @@ class State:
     def stage(self, name):
         """What is known of one part of the work."""
         new = {"done": False, "runs": [], "arms": [], "failed": [], "suspects": []}
-        new["good"] = 0  # runs in which the program did not fail
+        new |= {"good": 0, "missed": 0}  # runs that did not fail, that found no step
         return self.data["stages"].setdefault(name, new)
 
     def new_run(self, stage):

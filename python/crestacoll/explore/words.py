@@ -35,8 +35,19 @@ def headline(found):
         "little": lambda: "Collectives take too little of this program's time to gain anything.",
         "failed": lambda: "The best choice broke the program: keep the MPI's own collectives.",
         "different": lambda: "The answers changed under the best choice: keep the MPI's own.",
-        "unproven": lambda: "There was not enough time to prove a gain.",
+        "unproven": lambda: "There was not enough time to prove a gain." + ahead(found),
     }[found["verdict"]]()
+
+
+def ahead(found):
+    """What leads so far, if it is sure."""
+    sure = [a for a in found["arms"] if a["difference"] and not a["failed"]]
+    sure = [a for a in sure if a["difference"]["agree"] and a["difference"]["high"] < 0]
+    if not sure:
+        return ""
+    best = min(sure, key=lambda a: a["difference"]["trimmed"])
+    gain = percent(-best["difference"]["trimmed"])
+    return f" So far {best['name']} is ahead, by {gain} of a step."
 
 
 def details(found):
