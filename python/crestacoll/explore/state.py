@@ -38,7 +38,10 @@ class State:
         """What is known of one part of the work."""
         new = {"done": False, "runs": [], "arms": [], "failed": [], "suspects": []}
         new |= {"good": 0, "missed": 0}  # runs that did not fail, that found no step
-        return self.data["stages"].setdefault(name, new)
+        stage = self.data["stages"].setdefault(name, {})
+        for key, value in new.items():
+            stage.setdefault(key, value)
+        return stage
 
     def new_run(self, stage):
         """(number, folder) of the next run; it is noted before it starts, so that what an
