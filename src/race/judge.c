@@ -2,6 +2,7 @@
 /* judge.c - see judge.h. */
 #include "race/judge.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "race/sequence.h"
@@ -71,9 +72,11 @@ static void add_round(cco_judge *j, int blocks, const int8_t *order, const doubl
     if (j->pending == 0 && j->rounds == CCO_DIFFERENCES)
         merge(j);
     for (int arm = 0; arm < CCO_ARMS && of[0] > 0; arm++) {
+        if (of[arm] <= 0)
+            continue;
         double *last = &j->difference[arm][j->rounds];
         const double sum = j->pending > 0 ? *last * j->pending : 0;
-        *last = (sum + of[arm] / of[0] - 1) / (j->pending + 1);
+        *last = (sum + log(of[arm] / of[0])) / (j->pending + 1);
     }
     j->pending = (j->pending + 1) % j->merged;
     j->rounds += j->pending == 0;
@@ -155,7 +158,8 @@ static double shared_error(const cco_judge *j)
 static void screened(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
-    const bool spent = s->seconds > 0 ? now - j->began > SCREENING * s->seconds
+    const double share = s->confirms ? SCREENING : 1;
+    const bool spent = s->seconds > 0 ? now - j->began > share * s->seconds
                                       : j->next.round >= MOST_SCREENED;
     const bool looks = spent || is_time_to_look(j);
     if (looks) {

@@ -3,7 +3,8 @@
  *
  * A round is a block of steps of each arm in a random order, and then again in the reverse order,
  * so that what changes evenly in time cancels out.  Of each arm it gives one difference from the
- * reference, as a fraction of the reference's step in the same round.  Short blocks sieve the arms
+ * reference: the logarithm of the ratio of their steps in this round, for with much noise plain
+ * ratios make equal arms look slow.  Short blocks sieve the arms
  * (20 % trimmed means: one block in which the machine did something else must not decide).  Then
  * the leader and the reference take turns in long blocks, where an implementation shows what it
  * does in the long run; it wins if mean and trimmed mean both say so. */
@@ -42,7 +43,7 @@ typedef struct cco_judge {
     int merged;               /* each of which stands for so many rounds */
     int pending;              /* rounds in the last one, which is not complete */
     double difference[CCO_ARMS][CCO_DIFFERENCES];
-    cco_interval interval[CCO_ARMS]; /* at the last look, trimmed; */
+    cco_interval interval[CCO_ARMS]; /* of logarithms, at the last look, trimmed; */
     cco_interval mean[CCO_ARMS];     /* not trimmed */
     uint32_t dropped;                /* arms that the last round made leave */
 } cco_judge;

@@ -76,9 +76,9 @@ static void put_text(const char *text)
 
 static void put_interval(const cco_interval *interval)
 {
-    put_number("difference", interval->centre);
-    put_number("low", interval->low);
-    put_number("high", interval->high);
+    put_number("difference", expm1(interval->centre));
+    put_number("low", expm1(interval->low));
+    put_number("high", expm1(interval->high));
 }
 
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
@@ -111,6 +111,14 @@ void cco_race_tell_none(const char *why)
         return;
     put("{\"event\":\"none\",\"why\":");
     put_text(why);
+    end_line();
+}
+
+void cco_race_tell_first(int arm)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"first\",\"arm\":%d", arm);
     end_line();
 }
 
@@ -165,7 +173,7 @@ static void tell_verdict(const cco_judge *j)
     const int arm = j->next.arm;
     put("{\"event\":\"verdict\",\"arm\":%d", arm);
     put_interval(&j->interval[arm]);
-    put_number("mean", j->mean[arm].centre);
+    put_number("mean", expm1(j->mean[arm].centre));
     put(",\"agree\":%s,\"rounds\":%d", j->mean[arm].centre < 0 || arm == 0 ? "true" : "false",
         j->rounds * j->merged);
     end_line();

@@ -20,6 +20,9 @@ void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anch
                          MPI_Count bytes, int period);
 void cco_race_tell_none(const char *why);
 
+/* An arm runs for the first time: if nothing follows, it broke the program. */
+void cco_race_tell_first(int arm);
+
 /* The first step of an arm, in seconds: with what it sets up. */
 void cco_race_tell_warm(int arm, double first_s);
 

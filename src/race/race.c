@@ -97,6 +97,8 @@ static void start_block(void)
     cco_arms_switch(round.order[round.block], true);
     if (anchor.state->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(anchor.state);
+    if (tells && round.next.stage == CCO_RACE_WARM)
+        cco_race_tell_first(round.order[round.block]);
     round.steps = 0;
     round.since = cco_seconds();
 }

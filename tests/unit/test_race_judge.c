@@ -121,7 +121,7 @@ int main(void)
         late += race(&tempting, 10, true, seed).arm != 0;
         const outcome o = race(&worse, 10, true, seed);
         CHECK(o.arm == 3, "10 %% faster: arm %d", o.arm);
-        missed += o.interval.low > -0.1 || o.interval.high < -0.1;
+        missed += o.interval.low > log(0.9) || o.interval.high < log(0.9);
         CHECK(o.dropped == (1u << 1 | 1u << 2), "slow arms leave, not %x", o.dropped);
     }
     CHECK(missed <= TIMES / 10, "%d of %d intervals miss what is so", missed, TIMES);

@@ -27,6 +27,7 @@ static void every_variable_counts(void)
         const char *name, *other, *shown;
     } cases[] = {
         {"CRESTA_IMPL", "*=p2p", "CRESTA_IMPL=*=p2p\n"},
+        {"CRESTA_RACE", NULL, "CRESTA_RACE=crestacoll race 1\\narm a"},
         {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
         {"CRESTA_LOG", "info", NULL},
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
@@ -40,15 +41,21 @@ static void every_variable_counts(void)
         {"CRESTA_DEBUG", "fail=3+check", "CRESTA_DEBUG=check+fail=3\n"},
         {"CRESTA_LOADED", "version", NULL},
     };
+    char race[] = "/tmp/test_settings.XXXXXX";
+    const int file = mkstemp(race); /* of that variable, what is in the file counts */
+    static const char lines[] = "crestacoll race 1\narm a *=mpi\n";
+    CHECK(write(file, lines, sizeof lines - 1) > 0 && close(file) == 0, "%s", race);
     CHECK(LEN(cases) == cco_env_row_count, "%d variables", cco_env_row_count);
     const uint64_t none = with("CRESTA_NONE", "");
     for (int i = 0; i < LEN(cases); i++) {
-        const uint64_t hash = with(cases[i].name, cases[i].other);
+        const char *other = cases[i].other != NULL ? cases[i].other : race;
+        const uint64_t hash = with(cases[i].name, other);
         CHECK(strcmp(cases[i].name, cco_env_rows[i].name) == 0, "%s", cco_env_rows[i].name);
         CHECK(!cco_configured.error[0], "%s", cco_configured.error);
         CHECK((hash == none) == (cases[i].shown == NULL), "hash");
         CHECK(cases[i].shown == NULL || strstr(text, cases[i].shown) != NULL, "%s", text);
     }
+    unlink(race);
     CHECK(strstr(text, "\nversion of crestacoll=0.") != NULL, "%s", text);
     CHECK(strstr(text, "\nbuilt-in rules=") != NULL, "%s", text);
 }
