@@ -3,7 +3,17 @@
 
 from __future__ import annotations
 
-from table import FORMS, SPLIT_FORMS, Collective, Form, c_names, c_parameters, guarded, wrap
+from table import (
+    FORMS,
+    SPLIT_FORMS,
+    Collective,
+    Form,
+    Shape,
+    c_names,
+    c_parameters,
+    guarded,
+    wrap,
+)
 
 
 def _each(table: list[Collective], emit, forms: tuple[Form, ...] = FORMS) -> str:
@@ -46,14 +56,22 @@ def split_prototypes(table: list[Collective]) -> str:
     return _prototypes(table, SPLIT_FORMS, "CRESTA_SP_COLL_PROTO_H")
 
 
+def _shape(shape: Shape) -> str:
+    ranks = {"all": "", "root": " | CCO_AT_ROOT", "later": " | CCO_LATER"}
+    return "CCO_" + shape.blocks.upper() + ranks[shape.ranks]
+
+
 def name_list(table: list[Collective]) -> str:
     def row(coll: Collective) -> str:
-        flags = " | ".join("CCO_" + p.upper() for p in sorted(coll.properties)) or "0"
+        properties = sorted(coll.properties | coll.derived)
+        flags = " | ".join("CCO_" + p.upper() for p in properties) or "0"
         names = f'{coll.name.upper()}, "{coll.name}", "{coll.name.capitalize()}"'
-        return wrap(f"CCO_COLLECTIVE({names}, {flags})") + "\n"
+        shapes = f"{_shape(coll.gives)}, {_shape(coll.gets)}"
+        return wrap(f"CCO_COLLECTIVE({names}, {flags}, {shapes})") + "\n"
 
     return (
-        "/* CCO_COLLECTIVE(enum suffix, name, MPI's name without prefix, properties) */\n"
+        "/* CCO_COLLECTIVE(enum suffix, name, MPI's name without prefix, properties, what a rank\n"
+        " * gives, what it gets) */\n"
         + "".join(map(row, table))
     )
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("collectives.def")
 BUFFERS = ("in", "out", "inout")
+BLOCKS = ("none", "one", "each")
+RANKS = ("all", "root", "later")
 
 
 @dataclass(frozen=True)
@@ -31,14 +33,39 @@ class Arg:
 
 
 @dataclass(frozen=True)
+class Shape:
+    """The blocks of a buffer, and the ranks that have it."""
+
+    blocks: str
+    ranks: str
+
+
+@dataclass(frozen=True)
 class Collective:
     name: str
     args: tuple[Arg, ...]
     properties: frozenset[str]
+    gives: Shape
+    gets: Shape
 
     @property
     def enum(self) -> str:
         return "CCO_" + self.name.upper()
+
+    @property
+    def reduces(self) -> bool:
+        return "reduction" in self.properties
+
+    @property
+    def derived(self) -> frozenset[str]:
+        """Properties that follow from arguments and shape (src/core/collectives.h)."""
+        sides = (self.gives.blocks, self.gets.blocks)
+        follow = {
+            "counts": any(a.kind == "ns" for a in self.args),
+            "gathers": sides == ("one", "each") and not self.reduces,
+            "scatters": sides == ("each", "one") and not self.reduces,
+        }
+        return frozenset(name for name, holds in follow.items() if holds)
 
     def has_counts(self) -> bool:
         return any(a.kind in ("n", "ns") for a in self.args)
@@ -115,6 +142,21 @@ def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:
     return args
 
 
+def _shape(text: str) -> Shape:
+    blocks, _, ranks = text.strip().partition("@")
+    shape = Shape(blocks, ranks or "all")
+    if shape.blocks not in BLOCKS or shape.ranks not in RANKS:
+        raise ValueError(f"the shape '{text.strip()}' is not known")
+    return shape
+
+
+def _row(line: str) -> Collective:
+    name, args, properties, shape = (part.strip() for part in line.split(":"))
+    pairs = [tuple(arg.split("=")) for arg in args.split()]
+    gives, gets = (_shape(side) for side in shape.split(">"))
+    return Collective(name, tuple(_sides(pairs)), frozenset(properties.split()), gives, gets)
+
+
 def read_table(path: Path = TABLE) -> list[Collective]:
     rows = []
     text = re.sub(r"\n +", " ", path.read_text())  # continuation lines
@@ -122,12 +164,11 @@ def read_table(path: Path = TABLE) -> list[Collective]:
         if not line.strip() or line.startswith("#"):
             continue
         try:
-            name, args, properties = (part.strip() for part in line.split(":"))
-            pairs = [tuple(arg.split("=")) for arg in args.split()]
-            rows.append(Collective(name, tuple(_sides(pairs)), frozenset(properties.split())))
+            rows.append(_row(line))
         except ValueError as error:
             raise SystemExit(
-                f"{path.name}: '{line}': expected 'name : kind=name ... : properties' ({error})"
+                f"{path.name}: '{line}': expected "
+                f"'name : kind=name ... : properties : in > out' ({error})"
             )
     return rows
 

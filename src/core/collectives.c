@@ -3,7 +3,7 @@
 #include "core/collectives.h"
 
 const cco_coll_info cco_coll_infos[CCO_COLLECTIVES] = {
-#define CCO_COLLECTIVE(suffix, name, mpi_name, properties) {name, mpi_name, properties},
+#define CCO_COLLECTIVE(suffix, name, mpi_name, ...) {name, mpi_name, __VA_ARGS__},
 #include "core/collectives.inc"
 #undef CCO_COLLECTIVE
 };

@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collectives.h - the seventeen collectives: enum, names, properties.  The list is generated from
- * api/collectives.def. */
+/* collectives.h - the collectives: enum, names, properties, and the shapes of their buffers.  The
+ * list is generated from api/collectives.def. */
 #ifndef CCO_COLLECTIVES_H
 #define CCO_COLLECTIVES_H
 
-/* Properties; what they mean is said in api/collectives.def. */
-enum { CCO_SIZED = 1, CCO_ROOTED = 2, CCO_REDUCTION = 4 };
+#include <stdbool.h>
+
+/* Properties; what the first three mean is said in api/collectives.def.  The others follow from
+ * arguments and shapes.  In place, the one block of a rank lies among the others for `gathers` (it
+ * is the send buffer that is not there) and `scatters` (the receive buffer). */
+enum {
+    CCO_SIZED = 1,
+    CCO_ROOTED = 2,
+    CCO_REDUCTION = 4,
+    CCO_COUNTS = 8,   /* an array of counts: blocks differ in size */
+    CCO_GATHERS = 16, /* a rank gives a block and gets one from each */
+    CCO_SCATTERS = 32 /* a rank gives a block to each and gets one */
+};
+
+/* The shape of a buffer: how many blocks, and on which ranks if not on all. */
+enum { CCO_NONE, CCO_ONE, CCO_EACH, CCO_AT_ROOT = 4, CCO_LATER = 8 };
 
 typedef enum cco_coll {
-#define CCO_COLLECTIVE(suffix, name, mpi_name, properties) CCO_##suffix,
+#define CCO_COLLECTIVE(suffix, name, mpi_name, properties, in, out) CCO_##suffix,
 #include "core/collectives.inc"
 #undef CCO_COLLECTIVE
     CCO_COLLECTIVES
@@ -18,8 +32,17 @@ typedef struct cco_coll_info {
     const char *name;     /* "allreduce" */
     const char *mpi_name; /* "Allreduce" */
     int properties;
+    int in, out; /* shapes of what a rank gives, and of what it gets */
 } cco_coll_info;
 
 extern const cco_coll_info cco_coll_infos[CCO_COLLECTIVES];
+
+/* The blocks of a buffer on one rank, which may be the root; 0 if it is not significant there. */
+static inline int cco_blocks(int shape, bool root, int size)
+{
+    if (shape & CCO_AT_ROOT && !root)
+        return 0;
+    return shape & CCO_EACH ? size : shape & CCO_ONE;
+}
 
 #endif
