@@ -34,5 +34,6 @@ const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length)
 
 bool cco_algo_shares(const cco_algo *algo, cco_coll coll)
 {
-    return algo->shares_counts && (coll == CCO_GATHERV || coll == CCO_SCATTERV);
+    const int unknown = CCO_ROOTED | CCO_COUNTS; /* only the root knows all sizes */
+    return algo->shares_counts && (cco_coll_infos[coll].properties & unknown) == unknown;
 }

@@ -48,10 +48,9 @@ static char *copy_counts(const cco_call *c, const side *s, int peers, char *room
 /* The sides that mean something on this rank. */
 static int list_sides(cco_call *c, bool root, side sides[2])
 {
-    const bool scatters = c->coll == CCO_SCATTER || c->coll == CCO_SCATTERV;
-    const bool gathers = c->coll == CCO_GATHER || c->coll == CCO_GATHERV;
-    const bool sends = scatters ? root : c->sendbuf != MPI_IN_PLACE;
-    const bool receives = gathers ? root : c->recvbuf != MPI_IN_PLACE;
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    const bool sends = info->in & CCO_AT_ROOT ? root : c->sendbuf != MPI_IN_PLACE;
+    const bool receives = info->out & CCO_AT_ROOT ? root : c->recvbuf != MPI_IN_PLACE;
     int n = 0;
     if (sends)
         sides[n++] = (side){&c->sendcount, c->sendtype, &c->sendcounts, c->sendtypes};

@@ -70,14 +70,14 @@ static bool refused(MPI_Datatype type, MPI_Count count)
 
 static bool wrong(const cco_call *c, const cco_comm *state)
 {
-    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
-    const bool other = rooted && state->rank != c->root;
-    if (c->coll == CCO_BARRIER)
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    const bool other = info->properties & CCO_ROOTED && state->rank != c->root;
+    if (info->out == CCO_NONE)
         return false;
-    if (c->coll == CCO_BCAST || cco_coll_infos[c->coll].properties & CCO_REDUCTION)
+    if (info->in == CCO_NONE || info->properties & CCO_REDUCTION) /* one type on all ranks */
         return refused(c->recvtype, c->recvcount);
-    const bool sends = c->coll == CCO_SCATTER ? !other : c->sendbuf != MPI_IN_PLACE || other;
-    const bool receives = c->coll == CCO_GATHER ? !other : c->recvbuf != MPI_IN_PLACE || other;
+    const bool sends = info->in & CCO_AT_ROOT ? !other : c->sendbuf != MPI_IN_PLACE || other;
+    const bool receives = info->out & CCO_AT_ROOT ? !other : c->recvbuf != MPI_IN_PLACE || other;
     return (sends && refused(c->sendtype, c->sendcount)) ||
            (receives && refused(c->recvtype, c->recvcount));
 }

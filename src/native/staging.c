@@ -42,7 +42,7 @@ bool cco_staged_key_of(const cco_comm *state, const cco_call *call, cco_staged_k
     *key = (cco_staged_key){.coll = call->coll, .type = MPI_BYTE, .op = MPI_OP_NULL};
     if (call->coll == CCO_BARRIER)
         return true;
-    if (!(properties & CCO_SIZED) || call->coll == CCO_REDUCE_SCATTER)
+    if (!(properties & CCO_SIZED) || properties & CCO_COUNTS)
         return false;
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     if (bytes <= 0 || bytes > LARGEST / state->size)
@@ -89,34 +89,30 @@ static shelf *shelf_of(cco_comm *state)
         return s;
     s = cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
     s->comm = MPI_COMM_NULL;
-    if (cco_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_disagrees(),
-                state->comm))
+    if (cco_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_disagrees(), state->comm))
         s->comm = cco_comm_copy(state->comm);
     if (s->comm != MPI_COMM_NULL)
         __atomic_fetch_add(&comms, 1, __ATOMIC_RELAXED);
     return s;
 }
 
-/* How many blocks of key.bytes the staging buffers hold. */
-static int blocks(cco_coll coll, int size, bool sending)
+/* How many blocks of key.bytes a staging buffer holds on all ranks, whatever it means there. */
+static int blocks(int shape, int size)
 {
-    if (coll == CCO_ALLTOALL)
-        return size;
-    if (sending)
-        return coll == CCO_SCATTER || coll == CCO_REDUCE_SCATTER_BLOCK ? size : 1;
-    return coll == CCO_GATHER || coll == CCO_ALLGATHER ? size : 1;
+    return shape & CCO_EACH ? size : 1;
 }
 
 static int make(const cco_comm *state, MPI_Comm comm, const cco_staged_key *key, cco_staged *kept)
 {
+    const cco_coll_info *info = &cco_coll_infos[key->coll];
     const size_t block = (size_t)key->bytes;
     const MPI_Count count = key->bytes / cco_type_size(key->type);
     kept->key = *key;
-    kept->send = malloc(block * (size_t)blocks(key->coll, state->size, true) + 1);
-    kept->recv = malloc(block * (size_t)blocks(key->coll, state->size, false) + 1);
+    kept->send = malloc(block * (size_t)blocks(info->in, state->size) + 1);
+    kept->recv = malloc(block * (size_t)blocks(info->out, state->size) + 1);
     if (kept->send == NULL || kept->recv == NULL)
-        cco_fatal("no memory for the buffers of a persistent %s of %lld bytes",
-                  cco_coll_infos[key->coll].name, (long long)key->bytes);
+        cco_fatal("no memory for the buffers of a persistent %s of %lld bytes", info->name,
+                  (long long)key->bytes);
     const cco_call bound = {
         .coll = key->coll,
         .root = key->root,
@@ -181,14 +177,16 @@ static void *recv_block(const cco_call *c, int i)
 /* gather and allgather have their own block in place, alltoall all of them. */
 static int fill_in_place(const cco_staged *kept, const cco_call *c, const cco_comm *state, int n)
 {
-    const void *from = c->coll == CCO_ALLTOALL ? c->recvbuf : recv_block(c, state->rank);
+    const bool own = cco_coll_infos[c->coll].properties & CCO_GATHERS;
+    const void *from = own ? recv_block(c, state->rank) : c->recvbuf;
     return cco_type_pack(kept->send, from, (size_t)(c->recvcount * n), c->recvtype);
 }
 
 int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
+    const int shape = cco_coll_infos[c->coll].in;
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
-    const int n = blocks(c->coll, state->size, true);
+    const int n = blocks(shape, state->size);
     const MPI_Count bytes = kept->key.bytes * n;
     if (c->coll == CCO_BARRIER)
         return MPI_SUCCESS;
@@ -196,7 +194,7 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
         memcpy(kept->send, in_place ? c->recvbuf : c->sendbuf, (size_t)bytes);
         return MPI_SUCCESS;
     }
-    if ((c->coll == CCO_BCAST || c->coll == CCO_SCATTER) && state->rank != c->root)
+    if ((c->coll == CCO_BCAST || shape & CCO_AT_ROOT) && state->rank != c->root)
         return MPI_SUCCESS;
     if (c->coll == CCO_BCAST)
         return cco_type_pack(kept->recv, c->recvbuf, (size_t)c->recvcount, c->recvtype);
@@ -208,26 +206,17 @@ int cco_staged_fill(const cco_staged *kept, const cco_call *c, const cco_comm *s
 /* True if this rank's receive buffer gets anything. */
 static bool receives(const cco_call *c, int rank)
 {
-    switch (c->coll) {
-    case CCO_BARRIER:
-        return false;
-    case CCO_BCAST:
+    const int shape = cco_coll_infos[c->coll].out;
+    if (c->coll == CCO_BCAST)
         return rank != c->root;
-    case CCO_GATHER:
-    case CCO_REDUCE:
-        return rank == c->root;
-    case CCO_SCATTER:
-        return c->recvbuf != MPI_IN_PLACE;
-    case CCO_EXSCAN:
+    if (shape & CCO_LATER)
         return rank != 0;
-    default:
-        return true;
-    }
+    return cco_blocks(shape, rank == c->root, 1) > 0 && c->recvbuf != MPI_IN_PLACE;
 }
 
 int cco_staged_drain(const cco_staged *kept, const cco_call *c, const cco_comm *state)
 {
-    const int n = blocks(c->coll, state->size, false);
+    const int n = blocks(cco_coll_infos[c->coll].out, state->size);
     const MPI_Count bytes = kept->key.bytes * n;
     if (!receives(c, state->rank))
         return MPI_SUCCESS;

@@ -168,13 +168,12 @@ static cco_side own_block(const cco_problem *q, const cco_side *side)
 
 static bool gathers(cco_coll coll)
 {
-    return coll == CCO_GATHER || coll == CCO_GATHERV || coll == CCO_ALLGATHER ||
-           coll == CCO_ALLGATHERV;
+    return cco_coll_infos[coll].properties & CCO_GATHERS;
 }
 
 static bool scatters(cco_coll coll)
 {
-    return coll == CCO_SCATTER || coll == CCO_SCATTERV;
+    return cco_coll_infos[coll].properties & CCO_SCATTERS;
 }
 
 static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c,
@@ -271,7 +270,7 @@ static int commutes(MPI_Op op, bool *commutative)
 static bool in_place(const cco_call *c, int rank)
 {
     const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
-    if ((rooted && rank != c->root) || c->coll == CCO_BCAST)
+    if ((rooted && rank != c->root) || cco_coll_infos[c->coll].in == CCO_NONE)
         return false;
     return (scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
 }
@@ -289,7 +288,7 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
                        .commutative = true,
                        .unit = 1,
                        .layouts = f->binding.layouts};
-    if (properties & CCO_SIZED && call->coll != CCO_REDUCE_SCATTER)
+    if (properties & CCO_SIZED && !(properties & CCO_COUNTS))
         q->bytes = (size_t)cco_bytes(call, state->rank, state->size);
     f->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     f->binding.base[CCO_OUT] = call->recvbuf;

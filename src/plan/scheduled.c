@@ -91,7 +91,8 @@ static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *bindi
 int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
                         cco_plan **plan)
 {
-    const cco_side *known = q->coll == CCO_GATHERV ? &q->out : &q->in;
+    const bool gathers = cco_coll_infos[q->coll].properties & CCO_GATHERS;
+    const cco_side *known = gathers ? &q->out : &q->in;
     const size_t n = (size_t)q->size * sizeof *own->counts;
     *binding = (cco_binding){.operation.op = MPI_OP_NULL};
     for (int base = 0; base < CCO_BASES; base++)

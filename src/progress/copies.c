@@ -29,11 +29,12 @@ static size_t round_up(size_t bytes)
 /* The arrays that a call has, those that mean nothing on this rank left out. */
 static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRAYS])
 {
-    const size_t n = (size_t)(c->coll == CCO_REDUCE_SCATTER ? shape->group : shape->peers);
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    const size_t n = (size_t)(info->properties & CCO_REDUCTION ? shape->group : shape->peers);
     const size_t counts = n * (c->large ? sizeof(MPI_Count) : sizeof(int));
     const size_t displs = n * (c->large ? sizeof(MPI_Aint) : sizeof(int));
-    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
-    const bool sent = c->sendbuf != MPI_IN_PLACE || c->coll == CCO_SCATTERV;
+    const bool rooted = info->properties & CCO_ROOTED;
+    const bool sent = c->sendbuf != MPI_IN_PLACE || info->in & CCO_AT_ROOT;
     const array all[ARRAYS] = {
         {&c->sendcounts, sent ? counts : 0},
         {&c->senddispls, sent ? displs : 0},
@@ -85,7 +86,7 @@ static bool sends_copy_instead(cco_call *c)
 /* MPI_IN_PLACE as a send buffer is nothing to copy; a bcast has one buffer, a barrier none. */
 static bool is_protected(const cco_call *c)
 {
-    return cco_configured.protect && c->coll != CCO_BARRIER && c->coll != CCO_BCAST &&
+    return cco_configured.protect && cco_coll_infos[c->coll].in != CCO_NONE &&
            c->sendbuf != MPI_IN_PLACE;
 }
 

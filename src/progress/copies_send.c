@@ -24,10 +24,10 @@ typedef struct block {
 
 static bool read_here(const cco_call *c, const cco_call_shape *shape)
 {
-    const bool scatters = c->coll == CCO_SCATTER || c->coll == CCO_SCATTERV;
-    if (scatters)
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    if (info->in & CCO_AT_ROOT)
         return cco_call_shape_root(c, shape);
-    const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
+    const bool rooted = info->properties & CCO_ROOTED;
     return !(rooted && shape->inter) || (c->root != MPI_ROOT && c->root != MPI_PROC_NULL);
 }
 

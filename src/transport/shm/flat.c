@@ -103,51 +103,28 @@ static void take_all(const cco_run *r, uint64_t k)
 static void take_piece(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
-    switch (q->coll) {
-    case CCO_BCAST:
-        if (q->rank != q->root)
-            take(r, cco_whole(&q->out), q->root, k, 0);
-        break;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        if (q->rank != q->root)
-            take(r, cco_whole(&q->out), q->root, k, offset(r, q->root, q->rank));
-        break;
-    case CCO_GATHER:
-    case CCO_GATHERV:
-        if (q->rank == q->root)
-            take_all(r, k);
-        break;
-    default:
+    const int shape = cco_coll_infos[q->coll].out;
+    if (shape & CCO_EACH && cco_blocks(shape, q->rank == q->root, q->size) > 0)
         take_all(r, k);
-    }
+    else if (shape == CCO_ONE && q->rank != q->root) /* from the root: no others show anything */
+        take(r, cco_whole(&q->out), q->root, k,
+             r->stage->per_reader ? offset(r, q->root, q->rank) : 0);
+}
+
+/* This rank's block of a side. */
+static cco_span own_of(const cco_problem *q, const cco_side *side, int shape)
+{
+    return shape & CCO_EACH ? cco_block(q, side, q->rank) : cco_whole(side);
 }
 
 /* Its own block, of the collectives that have one on this rank. */
 static void keep_own(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
-    switch (q->coll) {
-    case CCO_BCAST:
-        break;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        if (q->rank == q->root)
-            keep(r, cco_block(q, &q->in, q->rank), out);
-        break;
-    case CCO_GATHER:
-    case CCO_GATHERV:
-        if (q->rank == q->root)
-            keep(r, in, cco_block(q, &q->out, q->rank));
-        break;
-    case CCO_ALLGATHER:
-    case CCO_ALLGATHERV:
-        keep(r, in, cco_block(q, &q->out, q->rank));
-        break;
-    default:
-        keep(r, cco_block(q, &q->in, q->rank), cco_block(q, &q->out, q->rank));
-    }
+    const cco_coll_info *info = &cco_coll_infos[q->coll];
+    const bool root = q->rank == q->root;
+    if (cco_blocks(info->in, root, q->size) > 0 && cco_blocks(info->out, root, q->size) > 0)
+        keep(r, own_of(q, &q->in, info->in), own_of(q, &q->out, info->out));
 }
 
 /* Shows piece `k`, and as many after it as should be and have room. */
@@ -163,7 +140,7 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
  * something to read: the root of a scatter has nothing to wait for, and does it last. */
 static void move(const cco_run *r)
 {
-    const bool last = r->q->coll == CCO_SCATTER || r->q->coll == CCO_SCATTERV;
+    const bool last = cco_coll_infos[r->q->coll].in & CCO_AT_ROOT;
     uint64_t shown = show_some(r, 0, 0);
     if (!last && r->stage->last)
         keep_own(r);

@@ -7,18 +7,7 @@
  */
 static bool slot_per_reader(cco_coll coll)
 {
-    switch (coll) {
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-    case CCO_REDUCE_SCATTER:
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return true;
-    default:
-        return false;
-    }
+    return cco_coll_infos[coll].in & CCO_EACH;
 }
 
 static size_t most_of(const cco_problem *q, const cco_side *side, bool own)
@@ -35,19 +24,14 @@ static size_t most_of(const cco_problem *q, const cco_side *side, bool own)
 /* The largest block, or the vector, where all ranks know it. */
 static size_t common(const cco_problem *q)
 {
-    switch (q->coll) {
-    case CCO_ALLGATHERV:
-        return most_of(q, &q->out, true);
-    case CCO_REDUCE_SCATTER:
-        return most_of(q, &q->in, true);
-    case CCO_GATHERV:
-    case CCO_SCATTERV:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-        return SIZE_MAX;
-    default:
+    const int properties = cco_coll_infos[q->coll].properties;
+    if (!(properties & CCO_COUNTS))
         return q->bytes;
-    }
+    if (properties & CCO_REDUCTION)
+        return most_of(q, &q->in, true);
+    if (properties & CCO_GATHERS && !(properties & CCO_ROOTED))
+        return most_of(q, &q->out, true);
+    return SIZE_MAX;
 }
 
 /* Pieces end at elements, and at lines where that leaves anything. */
@@ -128,21 +112,13 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
 
 static uint64_t gives(const cco_stage *s, const cco_problem *q)
 {
-    switch (q->coll) {
-    case CCO_BCAST:
-    case CCO_SCATTER:
-        return q->rank == q->root ? s->rounds : 0;
-    case CCO_GATHER:
-    case CCO_REDUCE:
-        return q->rank != q->root ? s->rounds : 0;
-    case CCO_SCAN:
-    case CCO_EXSCAN:
+    const cco_coll_info *info = &cco_coll_infos[q->coll];
+    const bool root = q->rank == q->root, root_reads = info->out & CCO_AT_ROOT;
+    if (info->properties & CCO_ROOTED)
+        return root == root_reads ? 0 : s->rounds;
+    if (q->coll == CCO_SCAN || q->coll == CCO_EXSCAN)
         return q->rank < q->size - 1 ? s->rounds : 0;
-    case CCO_ALLGATHERV:
-        return pieces(s, q->in.each);
-    default:
-        return s->rounds;
-    }
+    return info->properties & CCO_GATHERS ? pieces(s, q->in.each) : s->rounds;
 }
 
 /* Whether shares are worth a second exchange: without them every rank, or the root, reads what all

@@ -60,9 +60,7 @@ static inline cco_span cco_run_part(const cco_run *r, cco_span block, uint64_t k
 /* Who reads what this rank gives. */
 static inline int cco_run_reader(const cco_run *r)
 {
-    const cco_coll coll = r->q->coll;
-    const bool root_only = coll == CCO_GATHER || coll == CCO_GATHERV ||
-                           (coll == CCO_REDUCE && !r->stage->shares);
+    const bool root_only = cco_coll_infos[r->q->coll].out & CCO_AT_ROOT && !r->stage->shares;
     return root_only ? r->q->root : CCO_SLOT_READERS_ALL;
 }
 
