@@ -4,48 +4,6 @@
 
 #include <stdlib.h>
 
-enum { NONE, ONE, ALL, ROOT_ONE, ROOT_ALL }; /* blocks that a side has, on which ranks */
-
-typedef struct shape {
-    int in, out;
-} shape;
-
-static shape shape_of(cco_coll coll)
-{
-    switch (coll) {
-    case CCO_BARRIER:
-        return (shape){NONE, NONE};
-    case CCO_BCAST:
-        return (shape){NONE, ONE};
-    case CCO_GATHER:
-    case CCO_GATHERV:
-        return (shape){ONE, ROOT_ALL};
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        return (shape){ROOT_ALL, ONE};
-    case CCO_REDUCE:
-        return (shape){ONE, ROOT_ONE};
-    case CCO_ALLGATHER:
-    case CCO_ALLGATHERV:
-        return (shape){ONE, ALL};
-    case CCO_REDUCE_SCATTER:
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return (shape){ALL, ONE};
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-        return (shape){ALL, ALL};
-    default: /* the reductions of whole vectors */
-        return (shape){ONE, ONE};
-    }
-}
-
-static int blocks_of(int shape, const even *e, int rank)
-{
-    const bool here = shape < ROOT_ONE || rank == e->root;
-    return shape == NONE || !here ? 0 : shape == ALL || shape == ROOT_ALL ? e->size : 1;
-}
-
 static bool cut_vector(even *e)
 {
     const size_t units = e->bytes / EVEN_ELEMENT, p = (size_t)e->size;
@@ -62,17 +20,19 @@ static bool cut_vector(even *e)
 
 bool even_begin(even *e, cco_coll coll, int size, int root, size_t bytes)
 {
-    const bool reduces = cco_coll_infos[coll].properties & CCO_REDUCTION;
+    const cco_coll_info *info = &cco_coll_infos[coll];
+    const bool reduces = info->properties & CCO_REDUCTION;
+    const bool cuts = reduces && info->properties & CCO_COUNTS;
     const size_t element = reduces ? EVEN_ELEMENT : 1;
     *e = (even){.coll = coll, .size = size, .root = root};
-    e->bytes = coll == CCO_BARRIER ? 0 : (bytes + element - 1) / element * element;
+    e->bytes = info->out == CCO_NONE ? 0 : (bytes + element - 1) / element * element;
     for (int base = 0; base < CCO_BASES; base++)
         e->layouts[base] = (cco_layout){
             .size = element, .extent = (ptrdiff_t)element, .dense = true};
     e->counts = calloc((size_t)size, sizeof *e->counts);
     for (int i = 0; e->counts != NULL && i < size; i++)
         e->counts[i] = e->bytes;
-    return e->counts != NULL && (coll != CCO_REDUCE_SCATTER || cut_vector(e));
+    return e->counts != NULL && (!cuts || cut_vector(e));
 }
 
 void even_end(even *e)
@@ -97,7 +57,8 @@ static cco_side side_of(const even *e, cco_base base, int blocks, int rank)
 
 cco_problem even_problem(const even *e, int rank)
 {
-    const shape shape = shape_of(e->coll);
+    const cco_coll_info *info = &cco_coll_infos[e->coll];
+    const bool root = rank == e->root;
     cco_problem q = {.coll = e->coll,
                      .rank = rank,
                      .size = e->size,
@@ -105,9 +66,9 @@ cco_problem even_problem(const even *e, int rank)
                      .commutative = true,
                      .unit = e->layouts[CCO_IN].size,
                      .layouts = e->layouts};
-    q.bytes = cco_coll_infos[e->coll].properties & CCO_SIZED ? e->bytes : 0;
-    q.in = side_of(e, CCO_IN, blocks_of(shape.in, e, rank), rank);
-    q.out = side_of(e, CCO_OUT, blocks_of(shape.out, e, rank), rank);
+    q.bytes = info->properties & CCO_SIZED ? e->bytes : 0;
+    q.in = side_of(e, CCO_IN, cco_blocks(info->in, root, e->size), rank);
+    q.out = side_of(e, CCO_OUT, cco_blocks(info->out, root, e->size), rank);
     return q;
 }
 

@@ -14,21 +14,25 @@ static void *room(size_t n)
     return memory;
 }
 
-static bool reduces(cco_coll coll)
+static bool is(cco_coll coll, int property)
 {
-    return cco_coll_infos[coll].properties & CCO_REDUCTION;
+    return cco_coll_infos[coll].properties & property;
 }
 
+static bool reduces(cco_coll coll)
+{
+    return is(coll, CCO_REDUCTION);
+}
+
+/* Algorithms never see an alltoall in place: a copy is sent. */
 bool world_in_place(cco_coll coll)
 {
-    return coll != CCO_BARRIER && coll != CCO_BCAST && coll != CCO_ALLTOALL &&
-           coll != CCO_ALLTOALLV && coll != CCO_ALLTOALLW;
+    return is(coll, CCO_REDUCTION | CCO_GATHERS | CCO_SCATTERS);
 }
 
 static bool uneven(cco_coll coll)
 {
-    return coll == CCO_GATHERV || coll == CCO_SCATTERV || coll == CCO_ALLGATHERV ||
-           coll == CCO_ALLTOALLV || coll == CCO_ALLTOALLW || coll == CCO_REDUCE_SCATTER;
+    return is(coll, CCO_COUNTS);
 }
 
 /* None, all of the scale, a power of two, or anything below. */
@@ -57,67 +61,28 @@ static size_t shaped(const world_case *c, int from, int to)
 /* Elements of the block that goes from rank `from` to rank `to`. */
 static size_t elements(const world_case *c, int from, int to)
 {
-    const bool from_all = c->coll == CCO_GATHERV || c->coll == CCO_ALLGATHERV;
-    const bool to_all = c->coll == CCO_SCATTERV || c->coll == CCO_REDUCE_SCATTER;
-    if (c->shape != 0 && uneven(c->coll))
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    const bool from_all = info->in == CCO_ONE, to_all = info->out == CCO_ONE;
+    if (!uneven(c->coll))
+        return info->out == CCO_NONE ? 0 : (size_t)c->n;
+    if (c->shape != 0)
         return shaped(c, to_all ? 0 : from, from_all ? 0 : to);
-    switch (c->coll) {
-    case CCO_GATHERV:
-    case CCO_ALLGATHERV:
+    if (from_all)
         return (size_t)(from % 3 * c->n + from % 2);
-    case CCO_SCATTERV:
-    case CCO_REDUCE_SCATTER:
+    if (to_all)
         return (size_t)(to % 3 * c->n + to % 2);
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-        return (size_t)((3 * from + 5 * to + c->n) % (c->n + 2));
-    case CCO_BARRIER:
-        return 0;
-    default:
-        return (size_t)c->n;
-    }
+    return (size_t)((3 * from + 5 * to + c->n) % (c->n + 2));
 }
 
-/* Which blocks the buffers of a rank have; the collective's definition as shapes. */
+/* How many blocks the buffers of a rank have. */
 static int in_blocks(const world_case *c, int rank)
 {
-    switch (c->coll) {
-    case CCO_BARRIER:
-    case CCO_BCAST:
-        return 0;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        return rank == c->root ? c->p : 0;
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-    case CCO_REDUCE_SCATTER:
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return c->p;
-    default:
-        return 1;
-    }
+    return cco_blocks(cco_coll_infos[c->coll].in, rank == c->root, c->p);
 }
 
 static int out_blocks(const world_case *c, int rank)
 {
-    switch (c->coll) {
-    case CCO_BARRIER:
-        return 0;
-    case CCO_GATHER:
-    case CCO_GATHERV:
-        return rank == c->root ? c->p : 0;
-    case CCO_REDUCE:
-        return rank == c->root;
-    case CCO_ALLGATHER:
-    case CCO_ALLGATHERV:
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-        return c->p;
-    default:
-        return 1;
-    }
+    return cco_blocks(cco_coll_infos[c->coll].out, rank == c->root, c->p);
 }
 
 /* A side with room for its blocks one after the other; uneven ones in backward order, an element
@@ -158,37 +123,26 @@ static size_t side_memory(const world *w, const cco_side *side)
     return (size_t)end;
 }
 
-/* In place, a side lies in the other buffer. */
-static void put_in_place(world *w, cco_problem *q)
+/* The block of this rank among those of the other buffer. */
+static cco_side own_block(const cco_problem *q, const cco_side *side)
 {
-    const bool root = q->rank == q->root;
-    switch (q->coll) {
-    case CCO_GATHER:
-    case CCO_GATHERV:
-    case CCO_ALLGATHER:
-    case CCO_ALLGATHERV:
-        if (q->out.blocks > 0) {
-            const cco_span own = cco_block(q, &q->out, q->rank);
-            q->in = (cco_side){CCO_OUT, 1, own.layout, own.at, own.n, 0, NULL, NULL};
-        }
-        break;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        if (root) {
-            const cco_span own = cco_block(q, &q->in, q->rank);
-            q->out = (cco_side){CCO_IN, 1, own.layout, own.at, own.n, 0, NULL, NULL};
-        }
-        break;
-    case CCO_REDUCE:
-        if (root)
-            q->in = q->out;
-        break;
-    default: /* the other reductions */
+    const cco_span own = cco_block(q, side, q->rank);
+    return (cco_side){side->base, 1, own.layout, own.at, own.n, 0, NULL, NULL};
+}
+
+/* In place, a side lies in the other buffer, on ranks that have both. */
+static void put_in_place(cco_problem *q)
+{
+    if (q->in.blocks == 0 || q->out.blocks == 0)
+        return;
+    if (is(q->coll, CCO_GATHERS))
+        q->in = own_block(q, &q->out);
+    else if (is(q->coll, CCO_SCATTERS))
+        q->out = own_block(q, &q->in);
+    else {
         q->in.base = CCO_OUT;
         q->in.layout = CCO_OUT;
-        break;
     }
-    (void)w;
 }
 
 static void make_problem(world *w, int rank)
@@ -206,19 +160,20 @@ static void make_problem(world *w, int rank)
     q->in = make_side(w, rank, CCO_IN, in_blocks(c, rank));
     q->out = make_side(w, rank, CCO_OUT, out_blocks(c, rank));
     if (c->in_place)
-        put_in_place(w, q);
+        put_in_place(q);
 }
 
 /* What the root of a gatherv or scatterv knows. */
 static void make_counts(world *w)
 {
     const world_case *c = &w->c;
-    if (c->coll != CCO_GATHERV && c->coll != CCO_SCATTERV)
+    const bool gathers = is(c->coll, CCO_GATHERS);
+    if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;
     w->counts = room((size_t)c->p * sizeof *w->counts);
     for (int i = 0; i < c->p; i++)
         w->counts[i] = w->element *
-                       (c->coll == CCO_GATHERV ? elements(c, i, c->root) : elements(c, c->root, i));
+                       (gathers ? elements(c, i, c->root) : elements(c, c->root, i));
 }
 
 static void add_maps(const void *from, void *into, size_t n)
