@@ -46,30 +46,12 @@ struct bench_world {
     double lead;        /* rank 0: how far ahead the next agreed start lies */
 };
 
-/* The same seventeen calls from two sources: the MPI itself, and crestacoll. */
+/* The same calls from several sources: the MPI itself, crestacoll, and its begins. */
 struct bench_calls {
-    int (*barrier)(MPI_Comm);
-    int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
-    int (*gather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
-    int (*gatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *, MPI_Datatype,
-                   int, MPI_Comm);
-    int (*scatter)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, MPI_Comm);
-    int (*scatterv)(const void *, const int *, const int *, MPI_Datatype, void *, int, MPI_Datatype,
-                    int, MPI_Comm);
-    int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-    int (*allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-    int (*allgatherv)(const void *, int, MPI_Datatype, void *, const int *, const int *,
-                      MPI_Datatype, MPI_Comm);
-    int (*allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*reduce_scatter)(const void *, void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*reduce_scatter_block)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
-    int (*alltoallv)(const void *, const int *, const int *, MPI_Datatype, void *, const int *,
-                     const int *, MPI_Datatype, MPI_Comm);
-    int (*alltoallw)(const void *, const int *, const int *, const MPI_Datatype *, void *,
-                     const int *, const int *, const MPI_Datatype *, MPI_Comm);
-    int (*scan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*exscan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+#define BENCH_COLLECTIVE(name, Name, send, recv, where, rooted, reduces, parameters, ...)          \
+    int(*name) parameters;
+#include "collectives.inc"
+#undef BENCH_COLLECTIVE
 };
 extern const struct bench_calls bench_plain, bench_cresta;
 

@@ -2,12 +2,12 @@
 /* call.c - makes one collective call in each mode. */
 #include "call.h"
 
-#include "arguments.h"
-
 #include <sched.h>
 
 #define NAME(Name, name) #name,
 const char *const coll_names[COLLS] = {COLLECTIVES(NAME)};
+#define SHAPE(Name, name) {SHAPE_##Name},
+const struct coll_shape coll_shapes[COLLS] = {COLLECTIVES(SHAPE)};
 const char *const mode_names[MODES] = {
     "blocking", "nonblocking",       "freed in flight",  "split",      "split freed", "persistent",
     "large",    "large nonblocking", "large persistent", "large split"};
@@ -102,12 +102,10 @@ static int persistent(const struct call *q, MPI_Request *request)
 /* ---- large counts: the same call with wide arrays, kept until the next one ---- */
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
-#undef ARGS_Barrier
 #define Barrier_c Barrier /* no counts, so no large form */
 #define Ibarrier_c Ibarrier
 #define Barrier_init_c Barrier_init
 #define Barrier_begin_c Barrier_begin
-#define ARGS_Barrier q->comm
 
 #define DO_LARGE(Name, name)                                                                       \
     case COLL_##Name:                                                                              \

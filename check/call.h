@@ -11,6 +11,8 @@
 #include <mpi.h>
 #include <stdbool.h>
 
+#include "collectives.h"
+
 #ifdef PLAIN_MPI
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
@@ -19,18 +21,19 @@
 #include <cresta_sp_coll.h>
 #endif
 
-/* clang-format off */
-#define COLLECTIVES(X)                                                                             \
-    X(Barrier, barrier) X(Bcast, bcast) X(Gather, gather) X(Gatherv, gatherv)                      \
-    X(Scatter, scatter) X(Scatterv, scatterv) X(Allgather, allgather) X(Allgatherv, allgatherv)    \
-    X(Alltoall, alltoall) X(Alltoallv, alltoallv) X(Alltoallw, alltoallw) X(Reduce, reduce)        \
-    X(Allreduce, allreduce) X(Reduce_scatter, reduce_scatter)                                      \
-    X(Reduce_scatter_block, reduce_scatter_block) X(Scan, scan) X(Exscan, exscan)
-/* clang-format on */
-
 #define COLLECTIVE_ENUM(Name, name) COLL_##Name,
 enum coll { COLLECTIVES(COLLECTIVE_ENUM) COLLS };
 extern const char *const coll_names[COLLS];
+
+/* What goes where; a side that does not have a block of every rank has one or none. */
+struct coll_shape {
+    bool moves, reduces; /* neither: a barrier */
+    bool rooted;
+    bool uneven; /* it has an array of counts */
+    bool sends_all, receives_all;
+    bool in_place; /* it may be */
+};
+extern const struct coll_shape coll_shapes[COLLS];
 
 /* Arguments of any collective; reductions and bcast use the recv side for count and type. */
 struct call {

@@ -28,41 +28,24 @@ struct problem {
     bool in_place;
 };
 
-struct shape {
-    bool rooted, uneven, sends_all, receives_all, in_place;
-};
-
-static const struct shape shapes[COLLS] = {
-    [COLL_Bcast] = {.rooted = true},
-    [COLL_Gather] = {.rooted = true, .receives_all = true, .in_place = true},
-    [COLL_Gatherv] = {.rooted = true, .uneven = true, .receives_all = true, .in_place = true},
-    [COLL_Scatter] = {.rooted = true, .sends_all = true, .in_place = true},
-    [COLL_Scatterv] = {.rooted = true, .uneven = true, .sends_all = true, .in_place = true},
-    [COLL_Allgather] = {.receives_all = true, .in_place = true},
-    [COLL_Allgatherv] = {.uneven = true, .receives_all = true, .in_place = true},
-    [COLL_Alltoall] = {.sends_all = true, .receives_all = true, .in_place = true},
-    [COLL_Alltoallv] = {.uneven = true, .sends_all = true, .receives_all = true, .in_place = true},
-    [COLL_Alltoallw] = {.uneven = true, .sends_all = true, .receives_all = true, .in_place = true},
-};
-
 static bool all_to_all(const struct problem *p)
 {
-    return shapes[p->coll].sends_all && shapes[p->coll].receives_all;
+    return coll_shapes[p->coll].sends_all && coll_shapes[p->coll].receives_all;
 }
 
 /* Ints from rank s to rank d; in place, what two ranks exchange is equal. */
 static int block(const struct problem *p, int s, int d)
 {
-    if (!shapes[p->coll].uneven)
+    if (!coll_shapes[p->coll].uneven)
         return p->n;
     if (all_to_all(p))
         return p->n * ((s + (p->in_place ? d : 2 * d) + 1) % 3);
-    return p->n * (((shapes[p->coll].sends_all ? d : s) + 1) % 3);
+    return p->n * (((coll_shapes[p->coll].sends_all ? d : s) + 1) % 3);
 }
 
 static int value(const struct problem *p, int s, int d, int k)
 {
-    if (!shapes[p->coll].sends_all)
+    if (!coll_shapes[p->coll].sends_all)
         d = 0; /* everyone gets the same */
     return (int)((unsigned)(s + 1) * 1000003U + (unsigned)(d + 1) * 7919U + (unsigned)k * 31U +
                  (unsigned)p->n);
@@ -115,13 +98,13 @@ static MPI_Datatype lay(const struct problem *p, struct side *side, int blocks, 
 
 static enum placing placing(const struct problem *p)
 {
-    return !shapes[p->coll].uneven ? REGULAR : p->coll == COLL_Alltoallw ? BYTES : ELEMENTS;
+    return !coll_shapes[p->coll].uneven ? REGULAR : p->coll == COLL_Alltoallw ? BYTES : ELEMENTS;
 }
 
 /* The send side: what this rank gives to whom, or nothing. */
 static MPI_Datatype make_send(const struct problem *p, struct side *side, struct call *call)
 {
-    const struct shape *shape = &shapes[p->coll];
+    const struct coll_shape *shape = &coll_shapes[p->coll];
     const int me = p->group->rank, size = p->group->size, blocks = shape->sends_all ? size : 1;
     int ints[MAX_RANKS];
     for (int d = 0; d < blocks; d++)
@@ -144,7 +127,7 @@ static MPI_Datatype make_send(const struct problem *p, struct side *side, struct
 /* The receive side, with what is there before the call and after it. */
 static MPI_Datatype make_recv(const struct problem *p, struct side *side, struct call *call)
 {
-    const struct shape *shape = &shapes[p->coll];
+    const struct coll_shape *shape = &coll_shapes[p->coll];
     const int me = p->group->rank, size = p->group->size, blocks = shape->receives_all ? size : 1;
     int ints[MAX_RANKS];
     for (int s = 0; s < blocks; s++)
@@ -170,7 +153,7 @@ static MPI_Datatype make_recv(const struct problem *p, struct side *side, struct
 
 static void run(const struct problem *p, const struct plan *plan, long number)
 {
-    const struct shape *shape = &shapes[p->coll];
+    const struct coll_shape *shape = &coll_shapes[p->coll];
     const bool at_root = p->group->rank == p->root;
     const bool in_place = p->in_place && (!shape->rooted || at_root);
     struct side send = {0}, recv = {0};
@@ -214,7 +197,7 @@ static void run(const struct problem *p, const struct plan *plan, long number)
 
 static bool sensible(const struct problem *p)
 {
-    const struct shape *shape = &shapes[p->coll];
+    const struct coll_shape *shape = &coll_shapes[p->coll];
     const bool large = p->n > 1000;
     return !(p->in_place && !shape->in_place) &&
            !(p->mix == WHOLE_BY_RANK && (shape->uneven || large)) &&
@@ -231,11 +214,10 @@ void movement_run(const struct group *group, const struct plan *plan)
     for (enum coll coll = 0; coll < COLLS; coll++)
         for (int s = 0; s < LEN(sizes); s++)
             for (enum mix mix = 0; mix < MIXES; mix++)
-                for (int root = 0; root < (shapes[coll].rooted ? group->size : 1); root++)
+                for (int root = 0; root < (coll_shapes[coll].rooted ? group->size : 1); root++)
                     for (int in_place = 0; in_place <= 1; in_place++) {
                         const struct problem p = {group, coll, mix, sizes[s], root, in_place};
-                        const struct shape *h = &shapes[coll];
-                        if ((h->rooted || h->sends_all || h->receives_all) && sensible(&p) &&
+                        if (coll_shapes[coll].moves && sensible(&p) &&
                             (plan->colls & 1U << coll) && trial_due(number++, plan))
                             run(&p, plan, number - 1);
                     }

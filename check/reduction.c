@@ -23,13 +23,13 @@ struct pieces { /* bytes of the receive buffer that may be anything */
 
 static bool scatters(const struct problem *p)
 {
-    return p->coll == COLL_Reduce_scatter || p->coll == COLL_Reduce_scatter_block;
+    return coll_shapes[p->coll].sends_all;
 }
 
 /* Elements of the result on a rank. */
 static int result_count(const struct problem *p, int rank)
 {
-    return p->coll == COLL_Reduce_scatter ? p->n * ((rank + 1) % 3) : p->n;
+    return coll_shapes[p->coll].uneven ? p->n * ((rank + 1) % 3) : p->n;
 }
 
 static int result_offset(const struct problem *p, int rank)
@@ -100,7 +100,7 @@ static void make_recv(const struct problem *p, struct buffer *recv, struct piece
 
 static void run(const struct problem *p, const struct plan *plan, long number)
 {
-    const bool at_root = p->coll != COLL_Reduce || p->group->rank == p->root;
+    const bool at_root = !coll_shapes[p->coll].rooted || p->group->rank == p->root;
     int counts[MAX_RANKS];
     struct buffer send = {0}, recv = {0};
     struct pieces undefined = {.problem = p};
@@ -143,17 +143,17 @@ static void run(const struct problem *p, const struct plan *plan, long number)
 static bool sensible(const struct problem *p)
 {
     const bool edge = p->root == 0 || p->root == p->group->size - 1;
-    return p->n <= 1000 || (p->kind->big && edge);
+    return coll_shapes[p->coll].reduces && (p->n <= 1000 || (p->kind->big && edge));
 }
 
 void reduction_run(const struct group *group, const struct plan *plan)
 {
     static const int sizes[] = {0, 1, 7, 38000};
     long number = 0;
-    for (enum coll coll = COLL_Reduce; coll <= COLL_Exscan; coll++)
+    for (enum coll coll = 0; coll < COLLS; coll++)
         for (int s = 0; s < LEN(sizes); s++)
             for (int k = 0; k < KINDS; k++)
-                for (int root = 0; root < (coll == COLL_Reduce ? group->size : 1); root++)
+                for (int root = 0; root < (coll_shapes[coll].rooted ? group->size : 1); root++)
                     for (int in_place = 0; in_place <= 1; in_place++) {
                         const struct problem p = {group, coll, &kinds[k], sizes[s], root, in_place};
                         if (sensible(&p) && (plan->colls & 1U << coll) && trial_due(number++, plan))

@@ -4,8 +4,6 @@
 
 #include <sched.h>
 
-#include "arguments.h"
-
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 #define INIT(Name) PMPI_##Name##_init
 #else
