@@ -70,39 +70,31 @@ static void recv_blocks(struct plan *p, int blocks, const int *n, enum placing p
     set_recv(&t->call, &t->recv);
 }
 
+static bool at_root(const struct plan *p)
+{
+    const struct call *c = &p->task->call;
+    return !coll_shapes[c->coll].rooted || p->slot->rank == c->root;
+}
+
+/* The root of a scatter gives to itself without its receive buffer, if in place. */
+static bool scatters(enum coll coll)
+{
+    return coll_shapes[coll].moves && coll_shapes[coll].rooted && coll_shapes[coll].sends_all;
+}
+
 static void move_even(struct plan *p)
 {
     struct task *t = p->task;
-    const int size = p->slot->size, me = p->slot->rank, root = t->call.root, n = p->n;
-    switch (t->call.coll) {
-    case COLL_Bcast:
-        recv_blocks(p, 1, &n, REGULAR);
-        break;
-    case COLL_Gather:
-        t->in_place = t->in_place && me == root;
-        if (!t->in_place)
-            send_blocks(p, 1, &n, REGULAR);
-        if (me == root)
-            recv_blocks(p, size, &n, REGULAR);
-        break;
-    case COLL_Scatter:
-        t->in_place = t->in_place && me == root;
-        if (me == root)
-            send_blocks(p, size, &n, REGULAR);
-        if (!t->in_place)
-            recv_blocks(p, 1, &n, REGULAR);
-        break;
-    case COLL_Allgather:
-    case COLL_Alltoall:
-        if (!t->in_place)
-            send_blocks(p, t->call.coll == COLL_Alltoall ? size : 1, &n, REGULAR);
-        else
-            p->own = p->shared;
-        recv_blocks(p, size, &n, REGULAR);
-        break;
-    default:
-        break;
-    }
+    const struct coll_shape *shape = &coll_shapes[t->call.coll];
+    const bool root = at_root(p), scatter = scatters(t->call.coll);
+    const int size = p->slot->size, n = p->n;
+    t->in_place = t->in_place && root;
+    if (shape->in_place && (scatter ? root : !t->in_place)) /* a bcast has one buffer */
+        send_blocks(p, shape->sends_all ? size : 1, &n, REGULAR);
+    else if (t->in_place && !shape->rooted)
+        p->own = p->shared;
+    if (scatter ? !t->in_place : root || !shape->receives_all)
+        recv_blocks(p, shape->receives_all ? size : 1, &n, REGULAR);
 }
 
 static void move_uneven(struct plan *p)
@@ -162,23 +154,23 @@ static void reduce(struct plan *p)
 {
     struct task *t = p->task;
     struct kit kit;
+    const struct coll_shape *shape = &coll_shapes[t->call.coll];
     const int size = p->slot->size, me = p->slot->rank;
-    const bool at_root = t->call.coll != COLL_Reduce || me == t->call.root;
     int before = p->n, after = p->n, counts[RANKS];
     dice d = p->shared;
     kit_by_chance(&kit, gaps_fine(t->call.coll), &d);
     for (int i = 0; i < size; i++)
-        counts[i] = t->call.coll == COLL_Reduce_scatter ? uneven(p, i, i) : p->n;
-    if (t->call.coll == COLL_Reduce_scatter || t->call.coll == COLL_Reduce_scatter_block) {
+        counts[i] = shape->uneven ? uneven(p, i, i) : p->n;
+    if (shape->sends_all) {
         before = 0;
         for (int i = 0; i < size; i++)
             before += counts[i];
         after = counts[me];
     }
-    t->in_place = t->in_place && at_root;
+    t->in_place = t->in_place && at_root(p);
     if (!t->in_place)
         side_one(&t->send, before, &kit.shape);
-    if (at_root)
+    if (at_root(p))
         side_one(&t->recv, t->in_place ? before : after, &kit.shape);
     struct side *owner = t->in_place ? &t->recv : &t->send;
     owner->shape[0].made = kit.shape.made;
@@ -201,7 +193,7 @@ static void reduce(struct plan *p)
 
 static bool alltoall(enum coll coll)
 {
-    return coll == COLL_Alltoall || coll == COLL_Alltoallv || coll == COLL_Alltoallw;
+    return coll_shapes[coll].sends_all && coll_shapes[coll].receives_all;
 }
 
 /* Where no rank may be in place because the MPI itself is wrong there (known.c). */
@@ -211,7 +203,7 @@ static bool may_be_in_place(struct plan *p)
     const enum mode mode = t->mode == BLOCKING || t->mode == PERSISTENT ? t->mode : NONBLOCKING;
     struct call call = t->call;
     int counts[RANKS], total = 0;
-    if (call.coll == COLL_Barrier || call.coll == COLL_Bcast || !has(CLASS_inplace))
+    if (!coll_shapes[call.coll].in_place || !has(CLASS_inplace))
         return false;
     for (int i = 0; i < p->slot->size; i++)
         total += counts[i] = uneven(p, i, i);
@@ -224,28 +216,13 @@ static bool may_be_in_place(struct plan *p)
 
 static void arguments(struct plan *p)
 {
-    const enum coll coll = p->task->call.coll;
-    switch (coll) {
-    case COLL_Barrier:
-        break;
-    case COLL_Gatherv:
-    case COLL_Scatterv:
-    case COLL_Allgatherv:
-    case COLL_Alltoallv:
-    case COLL_Alltoallw:
-        move_uneven(p);
-        break;
-    case COLL_Reduce:
-    case COLL_Allreduce:
-    case COLL_Reduce_scatter:
-    case COLL_Reduce_scatter_block:
-    case COLL_Scan:
-    case COLL_Exscan:
+    const struct coll_shape *shape = &coll_shapes[p->task->call.coll];
+    if (shape->reduces)
         reduce(p);
-        break;
-    default:
+    else if (shape->uneven)
+        move_uneven(p);
+    else if (shape->moves)
         move_even(p);
-    }
 }
 
 /* MPI_Ialltoallw of Open MPI 4.1 looks for as many types as a grid has neighbours
@@ -271,7 +248,7 @@ static void buffers(struct plan *p)
         side_memory(&t->recv, p->slot, lend);
     t->call.sendbuf = t->in_place ? MPI_IN_PLACE : t->send.start;
     t->call.recvbuf = t->recv.start;
-    if (t->in_place && (t->call.coll == COLL_Scatter || t->call.coll == COLL_Scatterv)) {
+    if (t->in_place && scatters(t->call.coll)) {
         t->call.sendbuf = t->send.start;
         t->call.recvbuf = MPI_IN_PLACE;
     }

@@ -12,19 +12,13 @@ static int value(const struct begun *f, int rank, int i)
     return (int)((f->number * 7 + rank * 131 + i * 3) % 1000);
 }
 
-static bool rooted_with_arrays(const struct begun *f)
-{
-    return f->call.coll == COLL_Gatherv || f->call.coll == COLL_Scatterv;
-}
-
 /* Ints from s for d, where blocks are uneven. */
 static int uneven(const struct begun *f, int s, int d)
 {
-    if (rooted_with_arrays(f) || f->call.coll == COLL_Allgatherv)
-        return f->n + (f->call.coll == COLL_Scatterv ? d : s) % 3;
-    if (f->call.coll == COLL_Reduce_scatter)
-        return f->n + d % 3;
-    return f->n + (s + d) % 3;
+    const struct coll_shape *shape = &coll_shapes[f->call.coll];
+    if (shape->sends_all && shape->receives_all)
+        return f->n + (s + d) % 3;
+    return f->n + (shape->sends_all ? d : s) % 3;
 }
 
 /* Counts and displacements of the blocks of this rank's buffer, in ints; returns where they end. */
@@ -66,7 +60,7 @@ static int place(const struct begun *f, int s, int d)
 
 static void set_uneven(struct begun *f, const int *counts, const int *displs, int scale)
 {
-    const bool all = f->call.coll == COLL_Alltoallv || f->call.coll == COLL_Alltoallw;
+    const bool all = coll_shapes[f->call.coll].sends_all;
     for (int i = 0; i < f->size; i++)
         set_right(f, displs[i] / scale, i, all ? place(f, i, f->rank) : 0, counts[i]);
 }
@@ -93,7 +87,7 @@ static void make_uneven(struct begun *f)
     } else if (c->coll != COLL_Gatherv || f->rank == c->root) {
         set_uneven(f, rc, rd, scale);
     }
-    if (c->coll == COLL_Gatherv || c->coll == COLL_Allgatherv)
+    if (!coll_shapes[c->coll].sends_all)
         c->sendcount = uneven(f, f->rank, f->rank);
 }
 
@@ -177,8 +171,7 @@ void begun_start(struct begun *f, enum coll coll, MPI_Comm comm, int n, int root
                             .op = MPI_SUM,
                             .root = root % f->size,
                             .comm = comm};
-    if (coll == COLL_Reduce_scatter || coll == COLL_Alltoallv || coll == COLL_Alltoallw ||
-        coll == COLL_Gatherv || coll == COLL_Scatterv || coll == COLL_Allgatherv)
+    if (coll_shapes[coll].uneven)
         make_uneven(f);
     else
         make_even(f);
