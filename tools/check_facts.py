@@ -55,6 +55,10 @@ SOURCES = {
         "api/dispatch.c": "whether this rank records",
         "api/split.c": "its path is an agreed fact",
     },
+    r"\bcco_machine_here\(": {
+        "tune/machine.c": "its definition", "tune/machine.h": "its definition",
+        "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
+    },
     r"PMPI_Get_processor_name|\bgethostname\(": {},
 }
 

@@ -96,11 +96,20 @@ def environment():
     return "\n".join(lines) + "\n"
 
 
+def command_names():
+    """The words of every sub-command, and of those below it."""
+    yield []
+    for name in command_line.list_commands(None):
+        yield [name]
+        below = command_line.get_command(None, name)
+        yield from ([name, inner] for inner in getattr(below, "commands", {}))
+
+
 def commands():
     """The help of every sub-command."""
     runner, text = CliRunner(), ""
-    for name in ["", *command_line.list_commands(None)]:
-        words = [name, "--help"] if name else ["--help"]
+    for words in command_names():
+        name, words = " ".join(words), [*words, "--help"]
         done = runner.invoke(command_line, words, prog_name="crestacoll", terminal_width=WIDTH)
         lines = "\n".join(line.rstrip() for line in done.output.replace("\b\n", "").splitlines())
         text += f"## {f'crestacoll {name}'.strip()}\n\n```\n{lines.strip()}\n```\n\n"
@@ -148,6 +157,7 @@ PARTS = {
     "environment": environment,
     "commands": commands,
     "profile.json": lambda: schema_table("profile"),
+    "tuning.json": lambda: schema_table("tuning"),
     "bench.json": lambda: schema_table("bench"),
     "explore.json": lambda: schema_table("explore"),
 }

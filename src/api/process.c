@@ -29,6 +29,7 @@
 #include "native/natives.h"
 #include "race/race.h"
 #include "tune/choose.h"
+#include "tune/tuning_file.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
 
@@ -110,6 +111,13 @@ static void free_models(void)
             cco_models[i]->job_free();
 }
 
+static void name_models(const cco_rules *rules)
+{
+    for (int i = 0; cco_models[i] != NULL; i++)
+        if (cco_models[i]->job_begin != NULL && names_model(rules, cco_models[i]))
+            named |= 1u << i;
+}
+
 static void read_environment(void)
 {
     cco_config *c = &cco_configured;
@@ -122,14 +130,21 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     if (!wrong[0] && !c->error[0] && !cco_race_read(c->race, wrong, sizeof wrong))
         memcpy(c->error, wrong, sizeof wrong);
-    wishes = c->profile != NULL || cco_race_wanted() || c->log >= CCO_LOG_INFO ||
+    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO ||
              !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
-    for (int i = 0; cco_models[i] != NULL; i++)
-        if (cco_models[i]->job_begin != NULL &&
-            (names_model(user, cco_models[i]) || names_model(builtin, cco_models[i]) ||
-             cco_race_names(cco_models[i])))
-            named |= 1u << i;
+    name_models(user);
+    name_models(builtin);
+    for (int i = 0; i < cco_race_arms(); i++)
+        name_models(cco_race_rules(i));
     cco_choose_from(user, builtin);
+}
+
+/* Those of a tuning file, which is read after the environment. */
+static void take_tuning(cco_rules *rules)
+{
+    asked = asked || !cco_rules_are_plain(rules);
+    name_models(rules);
+    cco_choose_from_tuning(rules);
 }
 
 /* A profile that cannot be written is told before the program computes, not after. */
@@ -237,6 +252,8 @@ static void begin_together(int rank)
     cco_presence_await(MPI_COMM_WORLD);
     cco_agree_on_config(MPI_COMM_WORLD, wanted, 2);
     asked = wanted[0];
+    if (cco_configured.tuning != NULL)
+        take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)
         report_loaded();
     if (asked || wanted[1])
@@ -289,6 +306,8 @@ void cco_process_begin_late(void)
             cco_ask_without_world(cco_comm_any);
         if (cco_configured.profile != NULL)
             warn_no_profile();
+        if (cco_configured.tuning != NULL)
+            take_tuning(cco_tuning_own());
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
         set_phase(CCO_ACTIVE);
     }

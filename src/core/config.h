@@ -59,6 +59,8 @@ typedef struct cco_config {
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
                               "CRESTA_IMPL=@file" */
+    char *tuning;          /* the text of CRESTA_TUNING, NULL = none */
+    char tuning_read[96];  /* what was read there (tune/tuning_file.h); "" = nothing */
     char *profile;         /* file name, NULL = no recording */
     char *race;            /* text of the file that CRESTA_RACE names, NULL = none */
     char *loaded;          /* file name or NULL */

@@ -124,6 +124,13 @@ static void show_file_name(const void *member, char *text)
     cco_show_text(*(char *const *)member != NULL ? "(set)" : "", text);
 }
 
+/* Rank 0 reads it: all must mean the same. */
+static void show_same_file(const void *member, char *text)
+{
+    const char *name = *(char *const *)member;
+    cco_show_text(name != NULL ? name : "", text);
+}
+
 static void read_flag(void *member, const cco_env_value *v)
 {
     *(bool *)member = *v->text == '1';
@@ -239,6 +246,7 @@ static void show_debug(const void *member, char *text)
 
 const cco_env_kind cco_kind_rules = {read_rules, show_rules};
 const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
+const cco_env_kind cco_kind_same_file = {read_file_name, show_same_file};
 const cco_env_kind cco_kind_contents = {read_contents, show_contents};
 const cco_env_kind cco_kind_flag = {read_flag, show_flag};
 const cco_env_kind cco_kind_number = {read_number, show_number};

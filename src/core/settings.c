@@ -16,7 +16,8 @@ static size_t add(char *text, size_t used, const char *name, const char *value)
     return used + (size_t)snprintf(text + used, CCO_SETTINGS_ROOM - used, "%s=%s\n", name, value);
 }
 
-void cco_settings_report(char *text)
+/* Without what was read in the tuning file; how many bytes. */
+static size_t report_environment(char *text)
 {
     size_t used = 0;
     char value[CCO_VALUE];
@@ -33,20 +34,32 @@ void cco_settings_report(char *text)
              CRESTA_VERSION_PATCH);
     used = add(text, used, "version of crestacoll", value);
     cco_show_text(CCO_DEFAULT_IMPL, value);
-    add(text, used, "built-in rules", value);
+    return add(text, used, "built-in rules", value);
+}
+
+void cco_settings_report(char *text)
+{
+    const size_t used = report_environment(text);
+    if (cco_configured.tuning_read[0] != '\0')
+        add(text, used, "text of CRESTA_TUNING", cco_configured.tuning_read);
 }
 
 /* Every communicator compares it: it is made once for each reading of the environment. */
-uint64_t cco_settings_hash(void)
+uint64_t cco_settings_hash_environment(void)
 {
     static uint64_t hash;
     static unsigned reads; /* of the environment, when the hash was made */
     char text[CCO_SETTINGS_ROOM];
     if (__atomic_load_n(&reads, __ATOMIC_ACQUIRE) == cco_configured.reads)
         return __atomic_load_n(&hash, __ATOMIC_RELAXED);
-    cco_settings_report(text);
+    report_environment(text);
     const uint64_t made = cco_hash(0, text);
     __atomic_store_n(&hash, made, __ATOMIC_RELAXED);
     __atomic_store_n(&reads, cco_configured.reads, __ATOMIC_RELEASE);
     return made;
+}
+
+uint64_t cco_settings_hash(void)
+{
+    return cco_hash(cco_settings_hash_environment(), cco_configured.tuning_read);
 }

@@ -12,7 +12,10 @@ enum { CCO_SETTINGS_ROOM = 6144 };
 /* Writes it to text[CCO_SETTINGS_ROOM].  Of a long value the start and its hash. */
 void cco_settings_report(char *text);
 
-/* All of it as one number. */
+/* The environment of it as one number: what ranks compare before rank 0 reads a tuning file. */
+uint64_t cco_settings_hash_environment(void);
+
+/* All of it. */
 uint64_t cco_settings_hash(void);
 
 #endif

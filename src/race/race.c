@@ -47,24 +47,20 @@ bool cco_race_read(const char *text, char *error, size_t room)
     return text == NULL || cco_race_settings_read(&settings, text, error, room);
 }
 
-bool cco_race_wanted(void)
+int cco_race_arms(void)
 {
-    return settings.arms > 0;
+    return settings.arms;
 }
 
-bool cco_race_names(const cco_model *model)
+const cco_rules *cco_race_rules(int arm)
 {
-    for (int i = 0; i < settings.arms; i++)
-        for (int k = 0; k < settings.arm[i].rules->count; k++)
-            if (settings.arm[i].rules->list[k].model == model)
-                return true;
-    return false;
+    return settings.arm[arm].rules;
 }
 
 void cco_race_begin(void)
 {
     int rank = 0;
-    if (!cco_race_wanted())
+    if (settings.arms == 0)
         return;
     tells = cco_world_rank(&rank) && rank == 0;
     cco_race_output_begin();

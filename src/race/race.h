@@ -11,13 +11,14 @@
 #define CCO_RACE_H
 
 #include "core/comm.h"
+#include "tune/rules.h"
 
 /* Reads the text of the settings (race/settings.h).  False on an error, which `error` names. */
 bool cco_race_read(const char *text, char *error, size_t room);
 
-/* True if a race was read; if it names a model. */
-bool cco_race_wanted(void);
-bool cco_race_names(const cco_model *model);
+/* The number of arms, 0 if no race is wanted, and their rules. */
+int cco_race_arms(void);
+const cco_rules *cco_race_rules(int arm);
 
 /* All ranks have agreed on the settings. */
 void cco_race_begin(void);

@@ -122,7 +122,7 @@ void cco_agree_explain(MPI_Comm comm)
 void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count)
 {
     enum { CONFIGURATION, ERROR, WANTED };
-    uint64_t words[CCO_AGREED] = {cco_settings_hash(), cco_configured.error[0] != '\0'};
+    uint64_t words[CCO_AGREED] = {cco_settings_hash_environment(), cco_configured.error[0] != '\0'};
     uint64_t least[CCO_AGREED], most[CCO_AGREED];
     for (int i = 0; i < count; i++)
         words[WANTED + i] = wanted[i];

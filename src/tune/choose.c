@@ -11,7 +11,7 @@
 #include "model/registry.h"
 #include "tune/impl.h"
 
-static cco_rules *user_rules, *builtin_rules;
+static cco_rules *user_rules, *tuning_rules, *builtin_rules;
 
 void cco_choose_from(cco_rules *user, cco_rules *builtin)
 {
@@ -19,6 +19,12 @@ void cco_choose_from(cco_rules *user, cco_rules *builtin)
     free(builtin_rules);
     user_rules = user;
     builtin_rules = builtin;
+}
+
+void cco_choose_from_tuning(cco_rules *tuning)
+{
+    free(tuning_rules);
+    tuning_rules = tuning;
 }
 
 static const char *refusal(const cco_way *way, cco_coll coll, const cco_comm *state)
@@ -81,17 +87,19 @@ static bool shrink(cco_choices *choices)
 
 static bool choose(cco_comm *state, const cco_rules *user, cco_coll coll)
 {
-    const cco_rules *const sources[] = {user, state->program_rules, builtin_rules};
+    const cco_rules *const sources[] = {user, tuning_rules, state->program_rules,
+                                        builtin_rules};
+    enum { SOURCES = sizeof sources / sizeof sources[0] };
     cco_choices *choices = &state->choices[coll];
     size_t most = 1;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < SOURCES; i++)
         most += sources[i] != NULL ? (size_t)sources[i]->count : 0;
     choices->count = 0;
     choices->list = calloc(most, sizeof *choices->list);
     if (choices->list == NULL)
         return false;
     const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
-    for (int i = 0; i < 3 && !alone; i++)
+    for (int i = 0; i < SOURCES && !alone; i++)
         if (add_rules(choices, sources[i], coll, state))
             return shrink(choices);
     choices->list[choices->count++] = (cco_choice){

@@ -10,8 +10,12 @@
  */
 void cco_choose_from(cco_rules *user, cco_rules *builtin);
 
-/* Makes the choices of a communicator, whose name and size are known: the user's rules, then its
- * program's, then the built-in ones, then `mpi`.  Collective.  False when memory runs out. */
+/* The rules of a tuning file (CRESTA_TUNING), likewise; they are read later. */
+void cco_choose_from_tuning(cco_rules *tuning);
+
+/* Makes the choices of a communicator, whose name and size are known: the user's rules, then those
+ * of the tuning file, then its program's, then the built-in ones, then `mpi`.  Collective.  False
+ * when memory runs out. */
 bool cco_choose_for(cco_comm *state);
 
 /* The same with other rules of the user's, which may be NULL. */

@@ -4,6 +4,7 @@
  *
  *     script STEP...
  *
+ * past           as the first step: MPI_Init does not pass through the library
  * dup            a duplicate of the current communicator becomes the current one
  * split          odd and even ranks
  * world, self    the current communicator from now on
@@ -161,10 +162,14 @@ static int do_step(const char *step)
 int main(int argc, char **argv)
 {
     testing_watchdog(50);
-    MPI_Init(&argc, &argv);
+    const int past = argc > 1 && strcmp(argv[1], "past") == 0;
+    if (past)
+        PMPI_Init(&argc, &argv);
+    else
+        MPI_Init(&argc, &argv);
     current(MPI_COMM_WORLD);
     testing_rank = rank;
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1 + past; i < argc; i++) {
         snprintf(testing_label, sizeof testing_label, "step %s", argv[i]);
         CHECK(do_step(argv[i]), "no such step: %s", argv[i]);
     }

@@ -60,11 +60,13 @@ def builds():
 each_build = pytest.mark.parametrize("build", builds(), ids=lambda path: path.name)
 
 
-def run(build, program, *arguments, ranks=2, env=None, rank_env=None, preload=False):
+def run(
+    build, program, *arguments, ranks=2, env=None, rank_env=None, rank_folder=None, preload=False
+):
     """Run a program of build/tests/bin on some ranks.
 
-    env goes to all ranks; rank_env={R: {...}} to world rank R besides. Returns the
-    CompletedProcess; a hang is a failure.
+    env goes to all ranks; rank_env={R: {...}} to world rank R besides; rank_folder={R: folder} is
+    where world rank R starts. Returns the CompletedProcess; a hang is a failure.
     """
     openmpi = family_of(build) == "openmpi"
     command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
@@ -75,6 +77,8 @@ def run(build, program, *arguments, ranks=2, env=None, rank_env=None, preload=Fa
         own = {**env, **(rank_env or {}).get(rank, {})}
         command += [":"] if rank else []
         command += ["-n", "1"]
+        if rank in (rank_folder or {}):
+            command += ["-wdir", str(rank_folder[rank])]
         for name, value in own.items():
             command += ["-x", f"{name}={value}"] if openmpi else ["-env", name, value]
         command += [str(build / "tests" / "bin" / program), *arguments]

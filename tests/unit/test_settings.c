@@ -27,6 +27,7 @@ static void every_variable_counts(void)
         const char *name, *other, *shown;
     } cases[] = {
         {"CRESTA_IMPL", "*=p2p", "CRESTA_IMPL=*=p2p\n"},
+        {"CRESTA_TUNING", "force:t.json", "CRESTA_TUNING=force:t.json\n"},
         {"CRESTA_RACE", NULL, "CRESTA_RACE=crestacoll race 1\\narm a"},
         {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
         {"CRESTA_LOG", "info", NULL},
@@ -58,6 +59,21 @@ static void every_variable_counts(void)
     unlink(race);
     CHECK(strstr(text, "\nversion of crestacoll=0.") != NULL, "%s", text);
     CHECK(strstr(text, "\nbuilt-in rules=") != NULL, "%s", text);
+}
+
+/* What was read in a tuning file counts for communicators, but not in MPI_Init, where some ranks
+ * may have read it already. */
+static void what_a_tuning_file_says(void)
+{
+    const uint64_t all = with("CRESTA_TUNING", "t.json");
+    const uint64_t environment = cco_settings_hash_environment();
+    snprintf(cco_configured.tuning_read, sizeof cco_configured.tuning_read, "17 (used)");
+    cco_settings_report(text);
+    CHECK(cco_settings_hash() != all, "all of it");
+    CHECK(cco_settings_hash_environment() == environment, "the environment alone");
+    CHECK(strstr(text, "\ntext of CRESTA_TUNING=17 (used)\n") != NULL, "%s", text);
+    cco_configured.tuning_read[0] = '\0';
+    CHECK(cco_settings_hash() == all, "as before");
 }
 
 /* Of a long value only the start is shown, but all of it counts; and it stays one line. */
@@ -148,6 +164,7 @@ int main(void)
     for (int i = 0; i < cco_env_row_count; i++)
         unsetenv(cco_env_rows[i].name);
     every_variable_counts();
+    what_a_tuning_file_says();
     long_values();
     words_of_debug();
     rules_that_cannot_be_read();

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tuning.h - the text of a tuning file as data: what it was made on, and its rules.
+ *
+ * docs/reference/file-formats.md describes the file.  Its rules become those that a spec would
+ * give, by the same parser.  They are read last, and only if they are to be used: a file that was
+ * made elsewhere may name implementations that do not exist here. */
+#ifndef CCO_TUNING_H
+#define CCO_TUNING_H
+
+#include "tune/json_reader.h"
+#include "tune/machine.h"
+#include "tune/rules.h"
+
+#define CCO_TUNING_SCHEMA "crestacoll-tuning-1"
+
+enum { CCO_TUNING_MOST = 4 << 20 }; /* bytes of such a file */
+
+/* The text of a file, all of which is JSON, with a head that says all that it must. */
+typedef struct cco_tuning {
+    cco_machine made; /* on what */
+    cco_json rules;   /* where they stand */
+} cco_tuning;
+
+/* False on an error: `error` has place and expectation.  Text, source and error are needed until
+ * the rules are read. */
+bool cco_tuning_read(cco_tuning *tuning, const char *text, size_t length, const char *source,
+                     char *error, size_t room);
+
+/* Rules to be freed with free(), whose source is `name` for messages; NULL on an error. */
+cco_rules *cco_tuning_rules(const cco_tuning *tuning, const char *name);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tuning_rule.h - one rule of a tuning file. */
+#ifndef CCO_TUNING_RULE_H
+#define CCO_TUNING_RULE_H
+
+#include "tune/json_reader.h"
+#include "tune/rules.h"
+
+/* Reads the object that comes next; false on an error. */
+bool cco_tuning_rule(cco_json *json, cco_rule *rule);
+
+#endif
