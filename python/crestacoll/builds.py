@@ -64,6 +64,17 @@ class Build:
         except (OSError, ValueError, subprocess.TimeoutExpired) as e:
             raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
 
+    def tuning(self, path):
+        """What ranks of this build make of a tuning file (crestacoll-tuning)."""
+        command = [self.program("crestacoll-tuning"), path]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, **TEXT, timeout=60, env=clean_environment()
+            )
+            return json.loads(done.stdout)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as e:
+            raise Problem(f"{command[0]} does not work ({e}); build again with 'make'") from e
+
     @property
     def family(self):
         return self.description["mpi"]["family"]

@@ -23,6 +23,13 @@ def memory_gib():
     return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1)
 
 
+def mpi_name(library):
+    """Name and version of an MPI, from what MPI_Get_library_version says: "Open MPI v4.1.4". The
+    library does the same (src/tune/machine.h).
+    """
+    return " ".join(re.split("[,\n]", library)[0].split())
+
+
 def describe():
     return {
         "cpu": cpu_model(),

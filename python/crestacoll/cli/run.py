@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from crestacoll import family, launcher, supervise
+from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
 
@@ -37,6 +38,16 @@ that are set in your shell are passed on."""
     help=(
         "Rules: which implementation each collective uses, for example "
         "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with rules. The first match wins."
+    ),
+)
+@click.option(
+    "--tuning",
+    metavar="FILE",
+    help=(
+        "Tuning file with rules for calls that match none of --impl; force:FILE: also if it was"
+        " made on another machine or MPI; none: no file. Default: CRESTA_TUNING, or"
+        " ./crestacoll.json, or crestacoll/crestacoll.json in $XDG_CONFIG_HOME, or"
+        " share/crestacoll/crestacoll.json of the installation, if one exists."
     ),
 )
 @click.option(
@@ -69,7 +80,7 @@ that are set in your shell are passed on."""
 @json_option
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
 def command(
-    impl, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
+    impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
 ):
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
@@ -83,6 +94,7 @@ def command(
         settings = job_settings(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
+        settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         words, environment = job.with_settings(settings)
         if dry_run:
             print_command(words, environment, json_to)
@@ -103,6 +115,7 @@ def command(
                 "seconds": round(seconds, 3),
                 "loaded": version,
                 "profile": profile if written else None,
+                "tuning": settings.get("CRESTA_TUNING"),
             },
             json_to,
         )
@@ -236,6 +249,25 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
         path.write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         values["CRESTA_IMPL"] = f"@{path}"
     return values
+
+
+def tuning_settings(asked, set_before):
+    """CRESTA_TUNING of the ranks: what the option says, or the environment, or what is found."""
+    if asked == "none":
+        return {}
+    if asked is None and set_before:
+        return {"CRESTA_TUNING": set_before}
+    if asked is None:
+        found = tunings.find()
+        if found is None:
+            return {}
+        print(f"crestacoll: tuning file {found} (--tuning none: without)", file=sys.stderr)
+        return {"CRESTA_TUNING": str(found)}
+    force, name = tunings.split(asked)
+    path = Path(name).absolute()
+    if not path.is_file():
+        raise Problem(f"no tuning file {name}", exit_code=2)
+    return {"CRESTA_TUNING": f"{force}{path}"}
 
 
 def print_command(words, environment, json_to):
