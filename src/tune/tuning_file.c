@@ -71,13 +71,15 @@ char *cco_tuning_text(const char *path, size_t *length)
 /* Whether the file is for this machine and this MPI; says so if not. */
 static bool is_for_here(const loaded *l, const char *source)
 {
+    static bool told; /* a process may read it twice: for sessions, and in MPI_Init */
     cco_machine here = {.cores = 0};
     char text[1400];
     cco_machine_here(&here);
     if (cco_machine_same(&l->tuning.made, &here, text, sizeof text))
         return true;
-    if (!cco_world_reports())
+    if (told || !cco_world_reports())
         return is_forced();
+    told = true;
     if (is_forced())
         cco_log(CCO_LOG_INFO, "%s is used, although %s", source, text);
     else
