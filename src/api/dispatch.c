@@ -18,6 +18,8 @@
 #include "core/wait.h"
 #include "progress/path.h"
 #include "native/calls.h"
+#include "plan/bound.h"
+#include "plan/scheduled.h"
 #include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
@@ -200,8 +202,8 @@ static bool come_first(cco_comm *state, const cco_call *call)
 {
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    if (state->watched)
-        cco_race_call(state, call);
+    if (state->watched && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
+        cco_race_call(state, call); /* a call that the MPI refuses may be one rank's alone */
     if (!(state->to_report >> call->coll & 1))
         return true;
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);

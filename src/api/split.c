@@ -14,6 +14,7 @@
 #include "core/wait.h"
 #include "native/calls.h"
 #include "plan/bound.h"
+#include "plan/scheduled.h"
 #include "progress/begin.h"
 #include "progress/copies.h"
 #include "progress/operation_pool.h"
@@ -48,9 +49,8 @@ static decision decide(const cco_call *call)
         cco_fact_begins();
         return d;
     }
-    if (d.state->watched & CCO_WATCHED_ARM)
-        cco_race_follow_begin(d.state);
-    d.state->begins++;
+    if (cco_race_is_on() && cco_arguments_valid(d.state, call) && cco_bound_is_valid(d.state, call))
+        cco_race_count_begin(d.state);
     d.choice = cco_split_choice(d.state, call);
     d.begin = cco_path_of_begin(d.state, &d.choice->way, call);
     cco_report_begin(d.state, d.choice, &d.begin, call->coll);

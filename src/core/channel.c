@@ -196,6 +196,11 @@ bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
     return c != NULL;
 }
 
+uint64_t cco_channel_carrier(const cco_channel *channel)
+{
+    return channel->carrier->number;
+}
+
 void cco_channel_close(cco_channel *channel)
 {
     carrier *c = channel->carrier;

@@ -10,6 +10,7 @@
 #define CCO_CHANNEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/mpi_compat.h"
 
@@ -32,6 +33,9 @@ typedef struct cco_channel {
 /* Gives a communicator a channel; collective over it.  True on all ranks, or false on all: the MPI
  * refuses to make a communicator. */
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
+
+/* A number that no other communicator has, and that is the same on all ranks of the carrier. */
+uint64_t cco_channel_carrier(const cco_channel *channel);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
 void cco_channel_close(cco_channel *channel);

@@ -136,67 +136,106 @@ static void mark(cco_comm *state)
         watch(state, a->arm != present);
 }
 
-/* Communicators with begins, in the order of their channels: those that share a carrier are in one
- * order on all ranks. */
-typedef struct listed {
-    cco_comm *state;
-    uint64_t mine[2], most[2]; /* begins so far; no room for another change */
-    MPI_Request request;
-} listed;
+/* A communicator with begins, as its ranks tell each other. */
+typedef struct entry {
+    uint64_t carrier, channel; /* by which they know it */
+    uint64_t begins;           /* so far, */
+    uint64_t full;             /* and no room for another change */
+} entry;
 
-static listed *list;
+enum { WORDS = sizeof(entry) / sizeof(uint64_t) };
+
+/* Those of this process. */
+static entry *mine;
+static cco_comm **states;
 static int count, room;
+
+static void grow(void)
+{
+    room = 2 * room + 8;
+    mine = realloc(mine, (size_t)room * sizeof *mine);
+    states = realloc(states, (size_t)room * sizeof(cco_comm *));
+    if (mine == NULL || states == NULL)
+        cco_fatal("no memory for a race");
+}
 
 static void add(cco_comm *state)
 {
     const arms *a = cco_comm_attached(state, &key);
     if (a == NULL || !has_begins(state))
         return;
-    if (count == room) {
-        listed *larger = realloc(list, (size_t)(2 * room + 8) * sizeof *list);
-        if (larger == NULL)
-            cco_fatal("no memory for a race");
-        list = larger;
-        room = 2 * room + 8;
-    }
-    list[count++] = (listed){state, {state->begins, a->waiting == CHANGES}, {0}, MPI_REQUEST_NULL};
+    if (count == room)
+        grow();
+    states[count] = state;
+    mine[count++] = (entry){cco_channel_carrier(&state->channel), (uint64_t)state->channel.number,
+                            state->begins, a->waiting == CHANGES};
 }
 
-static int by_channel(const void *a, const void *b)
+static void complete(int rc, MPI_Request *request)
 {
-    const listed *x = a, *y = b;
-    return x->state->channel.number - y->state->channel.number;
+    if (rc != MPI_SUCCESS || cco_wait(request) != MPI_SUCCESS)
+        cco_fatal("CRESTA_RACE: the MPI's collective failed");
 }
 
-/* A rank may have begun what another begins after this call.  So all agree on a number of begins
- * that none has passed. */
-static void agree_on_begins(void)
+/* From the begin on that no rank has passed, unless there is no room for the change on some. */
+static void change_at(cco_comm *state, const entry *own, const entry *all, int entries)
+{
+    arms *a = cco_comm_attached(state, &key);
+    entry most = *own;
+    for (int i = 0; i < entries; i++) {
+        if (all[i].carrier != own->carrier || all[i].channel != own->channel)
+            continue;
+        if (all[i].begins > most.begins)
+            most.begins = all[i].begins;
+        most.full |= all[i].full;
+    }
+    if (most.full)
+        return;
+    a->changes[a->waiting++] = (change){(unsigned)most.begins, present};
+    watch(state, true);
+}
+
+/* A rank may have begun what another begins after this call.  So all tell all how many begins they
+ * have made on each communicator.  (Those who share one cannot agree on it alone: some may have
+ * freed it already.) */
+static void agree_on_begins(MPI_Comm comm)
+{
+    MPI_Request request;
+    int most = 0, size = 0;
+    count = 0;
+    cco_comm_for_each(add);
+    PMPI_Comm_size(comm, &size);
+    complete(PMPI_Iallreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm, &request), &request);
+    if (most == 0)
+        return;
+    while (room < most)
+        grow();
+    for (int i = count; i < most; i++)
+        mine[i] = (entry){.carrier = 0};
+    entry *all = malloc((size_t)size * (size_t)most * sizeof *all);
+    if (all == NULL)
+        cco_fatal("no memory for a race");
+    complete(PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS, MPI_UINT64_T,
+                             comm, &request),
+             &request);
+    for (int i = 0; i < count; i++)
+        change_at(states[i], &mine[i], all, size * most);
+    free(all);
+}
+
+bool cco_arms_have_begins(void)
 {
     count = 0;
     cco_comm_for_each(add);
-    if (count == 0)
-        return;
-    qsort(list, (size_t)count, sizeof *list, by_channel);
-    for (int i = 0; i < count; i++)
-        if (PMPI_Iallreduce(list[i].mine, list[i].most, 2, MPI_UINT64_T, MPI_MAX,
-                            list[i].state->channel.comm, &list[i].request) != MPI_SUCCESS)
-            cco_fatal("CRESTA_RACE: the MPI's allreduce failed");
-    for (int i = 0; i < count; i++) {
-        cco_wait(&list[i].request);
-        arms *a = cco_comm_attached(list[i].state, &key);
-        if (list[i].most[1])
-            continue;
-        a->changes[a->waiting++] = (change){(unsigned)list[i].most[0], present};
-        watch(list[i].state, true);
-    }
+    return count > 0;
 }
 
-void cco_arms_switch(int arm, bool may_agree)
+void cco_arms_switch(int arm, MPI_Comm comm)
 {
     present = arm;
     cco_comm_for_each(mark);
-    if (may_agree)
-        agree_on_begins();
+    if (comm != MPI_COMM_NULL)
+        agree_on_begins(comm);
 }
 
 /* All begins that some rank made before a change have been made. */
@@ -240,7 +279,9 @@ void cco_arms_prepare_begins(cco_comm *state)
 
 void cco_arms_end(void)
 {
-    free(list);
-    list = NULL;
+    free(mine);
+    free(states);
+    mine = NULL;
+    states = NULL;
     count = room = 0;
 }

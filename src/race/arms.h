@@ -18,9 +18,12 @@ void cco_arms_set_up(cco_comm *state);
  * all ranks, and a communicator's next one, in which it takes the arm, is the same for all of its
  * ranks.
  *
- * Begins need not be in that order: of communicators with begins the ranks agree, if they may
- * communicate here, on the begin with which the arm comes. */
-void cco_arms_switch(int arm, bool may_agree);
+ * Begins need not be in that order.  The ranks of `comm`, which are all, agree on the begin with
+ * which the arm comes to a communicator with begins; MPI_COMM_NULL: no rank has one. */
+void cco_arms_switch(int arm, MPI_Comm comm);
+
+/* True if this process has a communicator with begins. */
+bool cco_arms_have_begins(void);
 
 /* In a blocking call, and in a begin, on a communicator whose state says CCO_WATCHED_ARM. */
 void cco_arms_catch_up(cco_comm *state);

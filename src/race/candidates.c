@@ -9,10 +9,7 @@
 #include "core/wait.h"
 #include "core/world.h"
 
-enum {
-    MOST = 32,    /* candidates: a program may have many communicators with all processes */
-    ENOUGH = 4096 /* calls on one that repeats, after which others need not be waited for */
-};
+enum { ENOUGH = 4096 }; /* calls on one that repeats, after which others need not be waited for */
 
 static const long LONG_NS = 250 * 1000 * 1000; /* of a step: several must fit into a second */
 
@@ -34,8 +31,6 @@ struct cco_candidate {
 static const char key; /* its address is the key */
 
 static cco_candidate *candidates;
-static int count;
-static const cco_candidate *chosen;
 static bool spoilt; /* by calls from several threads */
 
 static void release(void *data)
@@ -43,12 +38,8 @@ static void release(void *data)
     cco_candidate **link = &candidates;
     while (*link != NULL && *link != data)
         link = &(*link)->next;
-    if (*link != NULL) {
+    if (*link != NULL)
         *link = (*link)->next;
-        count--;
-    }
-    if (chosen == data)
-        chosen = NULL;
     free(data);
 }
 
@@ -64,14 +55,13 @@ static bool has_all_processes(const cco_comm *state)
 static cco_candidate *find(cco_comm *state)
 {
     cco_candidate *c = cco_comm_attached(state, &key);
-    if (c != NULL || count == MOST || !has_all_processes(state))
+    if (c != NULL || !has_all_processes(state))
         return c;
     c = cco_comm_attach(state, &key, sizeof *c, release);
     c->state = state;
     c->first_ns = c->asked_ns = cco_ns(CLOCK_MONOTONIC);
     c->next = candidates;
     candidates = c;
-    count++;
     return c;
 }
 
@@ -135,27 +125,29 @@ static bool is_better(const cco_candidate *a, const cco_candidate *b)
     return a_long ? a->step_ns < b->step_ns : a->step_ns > b->step_ns;
 }
 
-/* All of this is the same on all ranks: they call on candidates in one order. */
-static void choose(cco_candidate *here, double watch_s)
+static bool is_best(const cco_candidate *here)
 {
-    const bool may_follow = others_may_follow(here);
-    if (here->period == 0 || may_follow || 1e-9 * (double)here->watched_ns < watch_s)
-        return;
-    chosen = here;
     for (const cco_candidate *c = candidates; c != NULL; c = c->next)
-        if (c->period > 0 && is_better(c, chosen))
-            chosen = c;
+        if (c->period > 0 && is_better(c, here))
+            return false;
+    return true;
 }
 
+/* Ranks need not know the same candidates, since they may have freed some: so all must find that
+ * this is the one. */
 int cco_candidate_period(cco_candidate *c, double watch_s)
 {
-    if (chosen == NULL && cco_sequence_is_due(&c->sequence)) {
-        ask(c);
-        choose(c, watch_s);
-        c->asked = c->sequence.count;
-        c->asked_ns = cco_ns(CLOCK_MONOTONIC);
-    }
-    return chosen == c ? c->period : 0;
+    uint64_t all = 0;
+    if (!cco_sequence_is_due(&c->sequence))
+        return 0;
+    ask(c);
+    c->asked = c->sequence.count;
+    c->asked_ns = cco_ns(CLOCK_MONOTONIC);
+    if (c->period == 0 || 1e-9 * (double)c->watched_ns < watch_s)
+        return 0;
+    const bool may_follow = others_may_follow(c);
+    const uint64_t mine = !may_follow && is_best(c);
+    return reduced(&mine, &all, 1, MPI_MIN, c->state->comm) && all ? c->period : 0;
 }
 
 void cco_candidate_pattern(const cco_candidate *c, uint64_t *pattern)
@@ -163,6 +155,20 @@ void cco_candidate_pattern(const cco_candidate *c, uint64_t *pattern)
     const unsigned first = c->sequence.count - (unsigned)c->period;
     for (int i = 0; i < c->period; i++)
         pattern[i] = c->own[(first + (unsigned)i) % CCO_SEQUENCE_LONGEST];
+}
+
+bool cco_candidate_is(cco_comm *state)
+{
+    return find(state) != NULL;
+}
+
+bool cco_candidate_is_due(cco_comm *state)
+{
+    cco_candidate *c = find(state);
+    if (c == NULL)
+        return false;
+    c->sequence.count++;
+    return cco_sequence_is_due(&c->sequence);
 }
 
 void cco_candidates_spoil(void)
@@ -187,6 +193,4 @@ const char *cco_candidates_why(void)
 void cco_candidates_forget(void)
 {
     candidates = NULL;
-    chosen = NULL;
-    count = MOST;
 }

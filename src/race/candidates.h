@@ -21,6 +21,11 @@ int cco_candidate_period(cco_candidate *candidate, double watch_s);
 /* The calls of its last period, without what came between. */
 void cco_candidate_pattern(const cco_candidate *candidate, uint64_t *pattern);
 
+/* While there is an anchor: true if a communicator is a candidate; a call on one, true if it is
+ * time for the ranks to ask each other whether the anchor is still there. */
+bool cco_candidate_is(cco_comm *state);
+bool cco_candidate_is_due(cco_comm *state);
+
 /* The program calls from several threads: no rank sees a period any more. */
 void cco_candidates_spoil(void);
 

@@ -158,24 +158,24 @@ static double shared_error(const cco_judge *j)
 static void screened(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
-    const double share = s->confirms ? SCREENING : 1;
+    const double share = s->confirm > 0 ? SCREENING : 1;
     const bool spent = s->seconds > 0 ? now - j->began > share * s->seconds
                                       : j->next.round >= MOST_SCREENED;
     const bool looks = spent || is_time_to_look(j);
     if (looks) {
         look(j, shared_error(j));
-        if (s->drops)
+        if (s->drop > 0)
             drop(j);
     }
     const uint32_t others = j->next.alive & ~1u;
-    const bool decided = s->drops && looks && (others & (others - 1)) == 0 &&
+    const bool decided = s->drop > 0 && looks && (others & (others - 1)) == 0 &&
                          clearly_faster(j, leader(j));
     if (!spent && others != 0 && !decided)
         return;
     const int best = leader(j);
     if (!clearly_faster(j, best))
         end_with(j, 0);
-    else if (s->confirms)
+    else if (s->confirm > 0)
         confirm(j, best, step_s, now);
     else
         end_with(j, best);
@@ -208,7 +208,7 @@ static double reference(int blocks, const int8_t *order, const double *step_s)
 
 static void screen(cco_judge *j, double step_s)
 {
-    const double steps = step_s > 0 ? j->settings->block_s / step_s + 1 : 1;
+    const double steps = step_s > 0 ? 1e-3 * j->settings->block_ms / step_s + 1 : 1;
     j->next.stage = CCO_RACE_SCREEN;
     j->next.steps = steps < MOST_STEPS ? (int32_t)steps : MOST_STEPS;
     j->next.round = 0;

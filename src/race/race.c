@@ -38,6 +38,7 @@ static struct {
     int steps;                  /* of it so far */
     double since;               /* when it began */
     double seconds[CCO_BLOCKS]; /* of each block, on this rank */
+    bool begins;                /* some rank has a communicator with begins */
     double first_s[CCO_BLOCKS]; /* of the first step of an arm, which is not in `seconds` */
 } round;
 
@@ -75,14 +76,17 @@ void cco_race_set_up(cco_comm *state)
     if (now == NONE)
         return;
     cco_arms_set_up(state);
-    if (now == LEARNS) {
+    if (now == LEARNS || (now == RACES && cco_candidate_is(state))) {
         state->watched |= CCO_WATCHED_CALLS;
         cco_comm_update(state);
     }
 }
 
+/* Candidates stay: one of them will tell if the anchor is lost. */
 static void leave_alone(cco_comm *state)
 {
+    if (now == RACES && cco_candidate_is(state))
+        return;
     state->watched &= ~CCO_WATCHED_CALLS;
     cco_comm_update(state);
 }
@@ -90,31 +94,13 @@ static void leave_alone(cco_comm *state)
 /* The first block of a round begins, or the next. */
 static void start_block(void)
 {
-    cco_arms_switch(round.order[round.block], true);
+    cco_arms_switch(round.order[round.block], round.begins ? anchor.state->comm : MPI_COMM_NULL);
     if (anchor.state->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(anchor.state);
     if (tells && round.next.stage == CCO_RACE_WARM)
         cco_race_tell_first(round.order[round.block]);
     round.steps = 0;
     round.since = cco_seconds();
-}
-
-static void start_round(void)
-{
-    round.blocks = cco_race_order(settings.seed, &round.next, round.order);
-    round.block = 0;
-    start_block();
-}
-
-static void stop(const char *why)
-{
-    now = OVER;
-    cco_arms_switch(0, anchor.state != NULL);
-    if (tells)
-        cco_race_tell_end(why);
-    if (anchor.state != NULL)
-        leave_alone(anchor.state);
-    anchor.state = NULL;
 }
 
 static void complete(int rc, MPI_Request *request)
@@ -124,6 +110,34 @@ static void complete(int rc, MPI_Request *request)
     if (rc != MPI_SUCCESS)
         cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed",
                   anchor.state->name);
+}
+
+static bool any_begins(void)
+{
+    MPI_Request request;
+    const int mine = cco_arms_have_begins();
+    int any = 0;
+    complete(PMPI_Iallreduce(&mine, &any, 1, MPI_INT, MPI_MAX, anchor.state->comm, &request),
+             &request);
+    return any;
+}
+
+static void start_round(void)
+{
+    round.begins = any_begins();
+    round.blocks = cco_race_order((uint64_t)settings.seed, &round.next, round.order);
+    round.block = 0;
+    start_block();
+}
+
+static void stop(const char *why, MPI_Comm comm)
+{
+    now = OVER;
+    cco_arms_switch(0, comm);
+    if (tells)
+        cco_race_tell_end(why);
+    anchor.state = NULL;
+    cco_comm_for_each(leave_alone);
 }
 
 /* The mean over the ranks of the seconds of a step in each block. */
@@ -165,7 +179,7 @@ static void end_round(void)
         cco_race_tell_round(&round.next, round.blocks, round.order, step_s);
     decide(step_s);
     if (round.next.stage == CCO_RACE_OVER)
-        stop("verdict");
+        stop("verdict", anchor.state->comm);
     else
         start_round();
 }
@@ -193,10 +207,14 @@ static void end_step(void)
  * come back to its step. */
 static void follow(uint64_t word)
 {
+    if (settings.every_call > 0) {
+        end_step();
+        return;
+    }
     if (word != anchor.pattern[anchor.call]) {
         anchor.call = 0;
         anchor.lost = true;
-        cco_arms_switch(0, true);
+        cco_arms_switch(0, anchor.state->comm);
     }
     if (word == anchor.pattern[anchor.call])
         anchor.call = (anchor.call + 1) % anchor.period;
@@ -210,14 +228,13 @@ static void follow(uint64_t word)
     }
 }
 
-/* The communicator is freed: nothing happens at its calls any more. */
+/* The communicator is freed.  Ranks may free theirs at different times, so nothing happens now: no
+ * arm changes any more, until they meet on another candidate. */
 static void lose_anchor(void *data)
 {
+    if (*(cco_comm **)data == anchor.state)
+        anchor.state = NULL;
     free(data);
-    if (now != RACES)
-        return;
-    anchor.state = NULL;
-    stop("the program freed the communicator of its steps");
 }
 
 static void start(cco_comm *state, const cco_candidate *candidate, int period, cco_coll coll,
@@ -226,16 +243,16 @@ static void start(cco_comm *state, const cco_candidate *candidate, int period, c
     static const char key;
     anchor.state = state;
     anchor.period = period;
-    cco_candidate_pattern(candidate, anchor.pattern);
-    cco_comm_attach(state, &key, 1, lose_anchor);
+    if (candidate != NULL)
+        cco_candidate_pattern(candidate, anchor.pattern);
+    cco_comm **freed = cco_comm_attach(state, &key, sizeof(cco_comm *), lose_anchor);
+    *freed = state;
     tells = state->rank == 0; /* rank 0 of the world need not be first there */
     if (tells)
         cco_race_output_open(settings.output);
-    cco_comm_for_each(leave_alone);
-    cco_candidates_forget();
-    state->watched |= CCO_WATCHED_CALLS;
-    cco_comm_update(state);
     now = RACES;
+    cco_comm_for_each(leave_alone);
+    free(round.judge);
     round.judge = calloc(1, sizeof *round.judge);
     if (round.judge == NULL)
         cco_fatal("no memory for a race");
@@ -244,6 +261,23 @@ static void start(cco_comm *state, const cco_candidate *candidate, int period, c
     if (tells)
         cco_race_tell_start(&settings, state, coll, bytes, period);
     start_round();
+}
+
+/* A call on another communicator with all processes: has some rank lost the anchor? */
+static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
+{
+    MPI_Request request;
+    const int lost = anchor.state == NULL;
+    int any = 0;
+    if (!cco_candidate_is_due(state) && settings.every_call == 0)
+        return;
+    if (PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request) != MPI_SUCCESS ||
+        cco_wait(&request) != MPI_SUCCESS)
+        cco_fatal("CRESTA_RACE: the MPI's allreduce failed");
+    if (any && settings.every_call > 0)
+        start(state, NULL, 1, coll, bytes);
+    else if (any)
+        stop("the program freed the communicator of its steps", state->comm);
 }
 
 /* Calls of several threads have no order that is the same on all ranks: there is no race then.  A
@@ -265,7 +299,11 @@ static bool is_one_thread(void)
 static void learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word)
 {
     cco_candidate *candidate = cco_candidates_add(state, word);
-    const int period = candidate != NULL ? cco_candidate_period(candidate, settings.watch_s) : 0;
+    int period = 0;
+    if (candidate != NULL)
+        period = settings.every_call > 0
+                     ? 1
+                     : cco_candidate_period(candidate, 1e-3 * settings.watch_ms);
     if (period > 0)
         start(state, candidate, period, coll, bytes);
 }
@@ -286,6 +324,8 @@ void cco_race_call(cco_comm *state, const cco_call *call)
         learn(state, call->coll, bytes, word);
     else if (now == RACES && state == anchor.state)
         follow(word);
+    else if (now == RACES)
+        ask_for_anchor(state, call->coll, bytes);
 }
 
 bool cco_race_is_on(void)
@@ -299,10 +339,12 @@ void cco_race_prepare_begins(cco_comm *state)
         cco_arms_prepare_begins(state);
 }
 
-void cco_race_follow_begin(cco_comm *state)
+void cco_race_count_begin(cco_comm *state)
 {
     is_one_thread();
-    cco_arms_follow_begin(state);
+    if (state->watched & CCO_WATCHED_ARM)
+        cco_arms_follow_begin(state);
+    state->begins++;
 }
 
 void cco_race_end(void)

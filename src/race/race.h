@@ -26,18 +26,18 @@ void cco_race_begin(void);
 /* A communicator has been set up, or has got other rules of its program. */
 void cco_race_set_up(cco_comm *state);
 
-/* Before a blocking call on a communicator that is watched. */
+/* Before a blocking call on a communicator that is watched, which the MPI will not refuse. */
 void cco_race_call(cco_comm *state, const cco_call *call);
 
 /* True while arms may change: then begins may become operations of ours later, whatever the rules
  * of now say. */
 bool cco_race_is_on(void);
 
-/* A communicator has been made ready for begins; collective.  Before a begin on one that is
- * watched.
- */
+/* A communicator has been made ready for begins; collective. */
 void cco_race_prepare_begins(cco_comm *state);
-void cco_race_follow_begin(cco_comm *state);
+
+/* Before a begin that the MPI will not refuse, while a race is on. */
+void cco_race_count_begin(cco_comm *state);
 
 /* In MPI_Finalize. */
 void cco_race_end(void);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,45 +81,47 @@ static bool read_arm(cco_race_settings *s, reader *r, char *text)
     return true;
 }
 
-static bool read_number(const reader *r, const char *text, double most, double *number)
+/* The words with a number: where it goes, and the largest. */
+static const struct {
+    const char *word;
+    size_t at;
+    double most;
+} numbers[] = {{"seconds", offsetof(cco_race_settings, seconds), 1e9},
+               {"seed", offsetof(cco_race_settings, seed), 1e9},
+               {"watch_ms", offsetof(cco_race_settings, watch_ms), 1e9},
+               {"block_ms", offsetof(cco_race_settings, block_ms), 1e9},
+               {"drop", offsetof(cco_race_settings, drop), 1},
+               {"confirm", offsetof(cco_race_settings, confirm), 1},
+               {"every_call", offsetof(cco_race_settings, every_call), 1}};
+enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+
+static bool read_number(cco_race_settings *s, const reader *r, int i, const char *text)
 {
     char *end;
-    *number = strtod(text, &end);
-    if (*text == '\0' || *end != '\0' || !(*number >= 0 && *number <= most))
-        return fail(r, "\"%.40s\": expected a number from 0 to %.0f", text, most);
+    const double number = strtod(text, &end);
+    if (*text == '\0' || *end != '\0' || !(number >= 0 && number <= numbers[i].most))
+        return fail(r, "%s %.40s: expected a number from 0 to %.0f", numbers[i].word, text,
+                    numbers[i].most);
+    *(double *)((char *)s + numbers[i].at) = number;
     return true;
 }
 
 static bool read_word(cco_race_settings *s, reader *r, const char *word, char *rest)
 {
-    double number = 0;
     if (strcmp(word, "arm") == 0)
         return read_arm(s, r, rest);
     if (strcmp(word, "output") == 0) {
         free(s->output);
         s->output = strdup(rest);
-        return *rest != '\0' && s->output != NULL ? true : fail(r, "expected output FILE");
+        return (*rest != '\0' && s->output != NULL) || fail(r, "expected output FILE");
     }
-    const bool is_flag = strcmp(word, "drop") == 0 || strcmp(word, "confirm") == 0;
-    if (!is_flag && strcmp(word, "seconds") != 0 && strcmp(word, "seed") != 0 &&
-        strcmp(word, "block_ms") != 0 && strcmp(word, "watch_ms") != 0)
-        return fail(
-            r,
-            "\"%.40s\": expected output, seconds, seed, watch_ms, block_ms, drop, confirm or arm",
-            word);
-    if (!read_number(r, rest, is_flag ? 1 : 1e9, &number))
-        return false;
-    if (strcmp(word, "seconds") == 0)
-        s->seconds = number;
-    else if (strcmp(word, "seed") == 0)
-        s->seed = (uint64_t)number;
-    else if (strcmp(word, "watch_ms") == 0)
-        s->watch_s = number / 1000;
-    else if (strcmp(word, "block_ms") == 0)
-        s->block_s = number / 1000;
-    else
-        *(*word == 'd' ? &s->drops : &s->confirms) = number > 0;
-    return true;
+    for (int i = 0; i < NUMBERS; i++)
+        if (strcmp(word, numbers[i].word) == 0)
+            return read_number(s, r, i, rest);
+    char known[256] = "";
+    for (int i = 0; i < NUMBERS; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s, ", numbers[i].word);
+    return fail(r, "\"%.40s\": expected %soutput or arm", word, known);
 }
 
 static bool read_lines(cco_race_settings *s, reader *r)
@@ -142,8 +145,7 @@ static bool read_lines(cco_race_settings *s, reader *r)
 bool cco_race_settings_read(cco_race_settings *s, const char *text, char *error, size_t room)
 {
     reader r = {.at = text, .error = error, .room = room};
-    *s = (cco_race_settings){
-        .seed = 1, .watch_s = 0.5, .block_s = 1e-3, .drops = true, .confirms = true};
+    *s = (cco_race_settings){.seed = 1, .watch_ms = 500, .block_ms = 1, .drop = 1, .confirm = 1};
     if (read_lines(s, &r))
         return true;
     cco_race_settings_free(s);

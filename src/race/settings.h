@@ -9,6 +9,7 @@
  *     block_ms 1        how long a block of steps takes at least; 1
  *     drop 1            arms that are clearly slower leave; 0: all stay
  *     confirm 1         afterwards, the reference against the leader in long blocks; 0: no
+ *     every_call 1      for tests: each call on the first communicator with all processes is a step
  *     arm NAME RULES    rules as in CRESTA_IMPL; the first arm is the reference
  */
 #ifndef CCO_RACE_SETTINGS_H
@@ -16,7 +17,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "tune/rules.h"
 
@@ -28,10 +28,8 @@ typedef struct cco_race_arm {
 } cco_race_arm;
 
 typedef struct cco_race_settings {
-    char *output; /* file name; NULL: none */
-    double seconds, watch_s, block_s;
-    uint64_t seed;
-    bool drops, confirms;
+    char *output;                                                        /* NULL: none */
+    double seconds, seed, watch_ms, block_ms, drop, confirm, every_call; /* as in the file */
     int arms;
     cco_race_arm arm[CCO_ARMS];
 } cco_race_settings;

@@ -45,9 +45,9 @@ static outcome race(const machine *m, double seconds, bool drops, uint64_t seed)
     static cco_judge judge;
     cco_race_settings settings = {.seconds = seconds,
                                   .seed = seed,
-                                  .block_s = 1e-3,
-                                  .drops = drops,
-                                  .confirms = true,
+                                  .block_ms = 1,
+                                  .drop = drops,
+                                  .confirm = 1,
                                   .arms = m->arms};
     int8_t order[CCO_BLOCKS];
     double step_s[CCO_BLOCKS], now = 0;
