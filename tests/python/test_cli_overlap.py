@@ -35,6 +35,13 @@ def test_other_collectives(crestacoll, build, collective):
     assert " yes" in done.stdout and "CRESTA_ASYNC=off" in done.stdout
 
 
+@pytest.mark.parametrize("collectives", ["allreduce,bcast", "all", ","])
+def test_one_collective(crestacoll, build, collectives):
+    done = measured(crestacoll, build, collectives)
+    assert done.returncode == 2
+    assert "expected one collective" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_work_is_handed_on(crestacoll, build):
     words = ["alltoall", "--sizes", "64K", "--work", "20", "--impl", "nonblock", "--json"]
     [record] = json.loads(measured(crestacoll, build, *words).stdout)["records"]

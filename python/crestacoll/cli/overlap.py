@@ -76,7 +76,7 @@ def command(
     }
     results = []
     for build in choose_builds(mpis):
-        [asked] = names(collective, build.collectives, "collective")
+        asked = one(names(collective, build.collectives, "collective"))
         chosen = choices.chosen(build, implementations, [asked])
         chosen = [n.partition("=")[2] if n.startswith(f"{asked}=") else n for n in chosen]
         if "mpi" not in implementations.split(","):
@@ -98,6 +98,12 @@ def command(
     if any(result.wrong for result in results):
         out.print("WRONG RESULTS: see above", style="bold red")
         sys.exit(WRONG)
+
+
+def one(collectives):
+    if len(collectives) != 1:
+        raise Problem(f"expected one collective, not {len(collectives)}", exit_code=2)
+    return collectives[0]
 
 
 def check(hosts, rate, ranks, plot):
