@@ -12,7 +12,7 @@ module collectives
 #endif
     implicit none
     private
-    public :: group, blocks, make_group, exchange, begin_exchange, end_exchange
+    public :: group, blocks, make_group, exchange, prepare, begin_exchange, end_exchange
     public :: global_sum, global_max, max_over_ranks
     public :: tally, tallies, forget_tallies
 
@@ -57,6 +57,19 @@ contains
         call MPI_Comm_size(g%comm, g%size, ierror)
         call MPI_Comm_rank(g%comm, g%rank, ierror)
     end function make_group
+
+    !> Before exchanges begin in a group. Without it their begins are the MPI's own, whatever the
+    !> rules say. Plain MPI has nothing to prepare.
+    subroutine prepare(g)
+        type(group), intent(in) :: g
+#if defined(_CRESTA_COLLECTIVES)
+        integer :: ierror
+
+        call CRESTA_Comm_prepare(g%comm, ierror)
+#else
+        if (g%size < 1) error stop 'a group of nobody'
+#endif
+    end subroutine prepare
 
     !> All-to-all exchange of blocks within a group: the communication of a transpose.
     subroutine exchange(send, recv, b, g)

@@ -7,6 +7,7 @@
 ! last bits of the result.
 module fourier
     use, intrinsic :: iso_c_binding
+    use collectives, only: prepare
     use kinds, only: dp
     use pencils, only: pencil_grid
     use transposes, only: parcel, make_parcel, begin_x_to_y, begin_y_to_x, begin_y_to_z, &
@@ -51,6 +52,10 @@ contains
         integer :: i
 
         t%g = g
+        if (overlap) then
+            call prepare(g%row)
+            call prepare(g%col)
+        end if
         allocate (u(g%n(1), g%y%n, g%z%n), modes(g%n(3), g%x%n, g%ky%n))
         allocate (t%lanes(merge(2, 1, overlap)))
         do i = 1, size(t%lanes)
