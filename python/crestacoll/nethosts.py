@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hosts that are none: network name spaces on this machine, joined by a bridge, each with a host
-name, a /dev/shm and a network interface of its own, whose rate may be limited, and, as far as there
-are enough, with cores of its own, which also do what its interface takes of the kernel's time. What
-MPI programs do between hosts can be tried there. Needs root, and Linux with ip and tc (iproute2).
+name, a boot_id, a /dev/shm and a network interface of its own, whose rate may be limited, and, as
+far as there are enough, with cores of its own, which also do what its interface takes of the
+kernel's time. What MPI programs do between hosts can be tried there. Needs root, and Linux with ip
+and tc (iproute2).
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import uuid
 from pathlib import Path
 
 from crestacoll import segments
@@ -34,7 +36,9 @@ esac
 exec taskset -c "$cores" ip netns exec {prefix}$number unshare --uts --ipc --mount \\
     sh -c '{enter} exec sh -c "$1"' host$number "$*"
 """
-ENTER = 'hostname "$0" && mount -t tmpfs tmpfs /dev/shm &&'
+# By the boot_id libraries know whether two processes can share memory; here they could.
+ENTER = """hostname "$0" && mount -t tmpfs tmpfs /dev/shm &&
+    mount --bind {folder}/boot_id-"$0" /proc/sys/kernel/random/boot_id &&"""
 
 
 def why_not():
@@ -100,7 +104,8 @@ class Hosts:
         self.agent = folder / "agent"
         self.cores = share_cores(count)
         cases = "\n".join(f"{i}) cores={words_of(c)};;" for i, c in enumerate(self.cores))
-        text = AGENT.format(prefix=self.prefix, enter=ENTER, cores=cases)
+        self.enter = ENTER.format(folder=folder)
+        text = AGENT.format(prefix=self.prefix, enter=self.enter, cores=cases)
         self.agent.write_text(text, encoding="utf-8")
         self.agent.chmod(0o755)
         self.switch = self.prefix + "switch"
@@ -132,6 +137,8 @@ class Hosts:
         command("ip", "netns", "exec", name, *words)
 
     def _host(self, stack, i):
+        boot_id = self.agent.with_name(f"boot_id-host{i}")
+        boot_id.write_text(f"{uuid.uuid4()}\n", encoding="utf-8")
         name, port = f"{self.prefix}{i}", f"port{i}"
         self._space(stack, name)
         pair = f"ip link add {port} type veth peer name {DEVICE} netns {name}"
@@ -165,7 +172,7 @@ class Hosts:
         inside = f"ip netns exec {self.prefix}0 unshare --uts --ipc --mount"
         return [
             *("taskset", "-c", words_of(self.cores[0]), *inside.split()),
-            *("sh", "-c", f'{ENTER} exec "$@"', "host0"),
+            *("sh", "-c", f'{self.enter} exec "$@"', "host0"),
             *(build.launcher, *self._options(build, places, each), "-n", str(ranks)),
         ]
 

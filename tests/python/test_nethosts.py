@@ -3,10 +3,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from crestacoll import nethosts, segments, ui
+from crestacoll import builds, nethosts, segments, ui
 
 BYTES = 4 << 20
 TAKE = """
@@ -46,6 +47,22 @@ def test_the_rate_holds_from_the_first_byte_on():
     assert int(count) == BYTES
     # The first segments of a connection are small, the last may wait in a buffer of the receiver.
     assert float(seconds) > 0.7 * BYTES * 8 / 100e6
+
+
+@pytest.mark.alone
+def test_hosts_share_no_memory(build):
+    """By the boot_id model shm tells hosts apart, and Open MPI and UCX do too."""
+    if nethosts.why_not():
+        pytest.skip(f"no hosts here: {nethosts.why_not()}")
+    read = "/proc/sys/kernel/random/boot_id"
+    try:
+        with nethosts.hosts(2) as hosts:
+            words = [*hosts.launch_words(build, 2), "cat", read]
+            env = builds.clean_environment()
+            said = subprocess.run(words, env=env, capture_output=True, text=True, timeout=60)
+    except ui.Problem as problem:
+        pytest.skip(str(problem))
+    assert len({*said.stdout.split(), Path(read).read_text().strip()}) == 3, said
 
 
 def test_a_device_that_is_not_there():
