@@ -83,6 +83,15 @@ def is_static(program):
     return is_elf(program) and needed_libraries(program) is None
 
 
+@functools.cache
+def is_linked(program):
+    """Whether crestacoll is in the program already: as a shared library, or within it."""
+    if not is_elf(program):
+        return False
+    shared = any(name.startswith("libcrestacoll.so") for name in needed_libraries(program) or {})
+    return shared or contains(program, b"CRESTA_LOADED")
+
+
 def family_of_version(text):
     if re.search(r"Open MPI|OpenRTE|open-mpi|prterun|PRRTE", text, re.IGNORECASE):
         return OPENMPI

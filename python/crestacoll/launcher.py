@@ -232,7 +232,7 @@ def set_srun(section, variables, program):
     values, listed = dict(variables), []
     for item in mode.split(","):
         name, _, value = item.partition("=")
-        if name == "LD_PRELOAD" and value:
+        if name == "LD_PRELOAD" and value and name in variables:
             values[name] = preload_value(variables["LD_PRELOAD"], value)
         elif item not in ("NONE", "NIL", "") and name not in values:
             listed.append(item)

@@ -44,6 +44,7 @@ class Race:
     seconds: float = 0.0
     seed: int = 1
     block_ms: float = 1.0
+    watch_ms: float = 500.0
     drop: bool = True
     confirm: bool = True
 
@@ -56,6 +57,7 @@ class Race:
             f"seconds {self.seconds:g}",
             f"seed {self.seed}",
             f"block_ms {self.block_ms:g}",
+            f"watch_ms {self.watch_ms:g}",
             f"drop {int(self.drop)}",
             f"confirm {int(self.confirm)}",
             *(f"arm {arm.label} {arm.rules}" for arm in self.arms),

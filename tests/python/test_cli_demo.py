@@ -1,131 +1,126 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The demo and its report."""
+"""The demo: its cases, what is said of them, and its report. Never a speed."""
 
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
-from crestacoll import demo, htmlreport, schemas, turbulence
+from crestacoll import builds, demo, demopage, nethosts, schemas
+from crestacoll.cli import demo as cli
 
 OUTPUT = """case: tgv
 checksum: 64098B97653A9C5F
 wall: 0.618875 s
-time_alltoall_row: 0.078641 s in 720 calls
-time_reduce_scatter_block_world: 0.001554 s in 20 calls
 check_symmetry: ok (5.55E-16, limit 1.49E-13)
-check_divergence: FAILED (1.0, limit 1.00E-13)
+result: ok
 """
 
 
-def test_output_is_read():
-    found = turbulence.parse(OUTPUT)
-    assert found["checksum"] == "64098B97653A9C5F" and found["wall"] == pytest.approx(0.618875)
-    assert found["timers"] == {
-        ("alltoall", "row"): 0.078641,
-        ("reduce_scatter_block", "world"): 0.001554,
-    }
-    assert found["calls"] == {("alltoall", "row"): 720, ("reduce_scatter_block", "world"): 20}
-    assert found["failed"] == ["divergence"]
+def result(verdict="faster", busy=0.0, **more):
+    found = {"verdict": verdict, "step": None, "rules": [], "complete": True, "time": None}
+    found |= {"others": {"busy": busy, "stolen": 0.0}, "step_s": 5e-4, "arms": [], "answers": None}
+    if verdict == "faster":
+        found["step"] = {"gain": 0.31, "low": 0.29, "high": 0.33, "mean": 0.3, "rounds": 99}
+        found["rules"] = [{"rule": "alltoall=shm", "implementation": "shm"}]
+    return found | more
 
 
-class FakeBuild:
-    name = "openmpi"
-    description = {
-        "mpi": {"library": "Open <b>MPI</b> v4"},
-        "models": [
-            {"name": "mpi", "works": True},
-            {"name": "slow", "works": False, "why": "no reason"},
-        ],
-    }
-
-
-def made(name, spec, walls, alltoall, checksum="AB"):
-    times = [{("alltoall", "row"): t} for t in alltoall]
-    calls = {("alltoall", "row"): 720}
-    return turbulence.Variant(FakeBuild(), name, spec, walls, times, calls, [checksum] * len(walls))
-
-
-def group(fast=0.2, checksum="AB"):
-    return [
-        made("plain MPI", None, [1.0, 1.1, 1.0, 1.2], [0.5, 0.5, 0.6, 0.5]),
-        made("mpi", "*=mpi", [1.0, 1.1, 1.0, 1.1], [0.5, 0.5, 0.6, 0.5]),
-        made("nonblock", "*=nonblock", [fast + 0.6] * 4, [fast] * 4, checksum),
-    ]
-
-
-def test_the_best_choice_is_named_where_it_is_clear():
-    best = demo.about_mpi(group(), 2, 4)["best"]
-    assert best["wall"] == "nonblock" and best["beyond_spread"]
-    assert best["spec"] == "alltoall@row=nonblock,*=mpi"
-
-
-def test_no_choice_is_made_within_the_spread():
-    best = demo.about_mpi(group(fast=0.5), 2, 4)["best"]
-    assert not best["beyond_spread"] and best["spec"] == "*=mpi"
-
-
-def test_few_runs_prove_nothing():
-    few = group()
-    for v in few:
-        v.wall_s, v.timers = v.wall_s[:2], v.timers[:2]
-    assert not demo.about_mpi(few, 2, 2)["best"]["beyond_spread"]
-
-
-def test_what_overlap_brings_is_told():
-    rows = [*group(), made("overlap", None, [0.8] * 4, [0.3] * 4)]
-    rows[-1].overlap = {}
-    data = demo.result([rows], ["turbulence"], 2, 4, 10.0)
+def told(**how):
+    """What came out of the four cases, some of them made up."""
+    cases = {c.name: demo.about(c, skipped="no reason") for c in demo.CASES}
+    for case in demo.CASES:
+        if case.name in how:
+            cases[case.name] = demo.about(case, **how[case.name])
+    data = demo.document(list(cases.values()), 200.0)
     assert schemas.problems("demo", data) == []
-    gain = data["mpis"][0]["overlap"][0]
-    assert abs(gain["gain"] - 1.05 / 0.8) < 1e-9 and gain["beyond_spread"]
-    assert "overlap: 1.31 times as fast as plain MPI" in htmlreport.render(data)
+    return data
 
 
-def test_both_calls_of_a_transpose_count():
-    text = "checksum: A\ntime_begin_row: 0.25 s in 6 calls\ntime_end_row: 0.5 s in 6 calls\n"
-    found = turbulence.parse(text)
-    assert found["timers"] == {("alltoall", "row"): 0.75}
-    assert found["calls"] == {("alltoall", "row"): 6}
+def page(data):
+    bodies = ["<p>its report</p>" if t["result"] else "" for t in data["cases"]]
+    return demopage.render(data, bodies)
 
 
-def test_a_different_answer_is_seen():
-    data = demo.result([group(checksum="CD")], ["turbulence"], 2, 4, 10.0)
-    assert schemas.problems("demo", data) == []
-    assert data["same_answer"] is False
-    assert [v["same_answer"] for v in data["mpis"][0]["variants"]] == [True, True, False]
-    assert "NO: CD" in htmlreport.render(data)
+def test_each_case_has_a_sentence():
+    data = told(openmpi={"found": result()}, mpich={"found": result("none")})
+    assert data["ended_well"] and not data["shared"]
+    text = page(data)
+    assert "A turbulence code gains in 1 of 2 cases" in text
+    assert "takes 31.0 % less time (95 % interval 29.0 to 33.0 %)" in text
+    assert "keep the MPI&#39;s own" in text and "Not run: no reason." in text
+    assert text.count("<p>its report</p>") == 2
+    assert not re.search(r"(src|href)=.(https?:|//|file:)|@import|<script", text)
+    row = cli.cells(data["cases"][0])
+    assert row[3:] == ("31.0 %", "29.0 to 33.0", "alltoall=shm")
 
 
-def test_an_implementation_that_breaks_the_program_is_a_failure():
-    broken = made("bad", "*=bad", [], [])
-    broken.broken = "exit code 1"
-    data = demo.result([[*group(), broken]], ["turbulence"], 2, 4, 10.0)
-    assert schemas.problems("demo", data) == [] and data["same_answer"] is False
-    assert "broke the program: exit code 1" in htmlreport.render(data)
+@pytest.mark.parametrize("verdict", ["different", "failed"])
+def test_answers_that_change_are_a_failure(verdict):
+    assert not told(mpich={"found": result(verdict)})["ended_well"]
 
 
-def test_the_report_needs_nothing_else():
-    data = demo.result([group()], ["turbulence", "--grid", "64"], 2, 4, 10.0)
-    page = htmlreport.render(data)
-    assert "Same answer" in page and page.count("<svg") == 2
-    assert "Open &lt;b&gt;MPI" in page and "<b>MPI</b> v4" not in page
-    assert not re.search(
-        r"""(src|href)\s*=\s*["']?(https?:|//|file:)""", page.replace('xlink:href="#', "")
-    )
-    assert "<script" not in page and "@import" not in page and "url(http" not in page
-    assert "#010203" not in page and "currentColor" in page
-    assert "prefers-color-scheme: dark" in page
+def test_a_case_that_fails():
+    data = told(hosts={"problem": "it <b>hangs</b>\nand so on"})
+    assert not data["ended_well"]
+    assert "Failed: it &lt;b&gt;hangs&lt;/b&gt;" in page(data)
+
+
+def test_a_shared_machine_is_told():
+    data = told(openmpi={"found": result(busy=0.97)})
+    assert data["shared"] and "The machine is shared:" in page(data)
+
+
+def test_cases_that_cannot_run_say_why(monkeypatch):
+    monkeypatch.setattr(builds, "all_builds", lambda: [])
+    assert "Open MPI is not installed" in demo.CASES[0].why_not()
+    monkeypatch.undo()
+    monkeypatch.setattr(nethosts, "why_not", lambda: "it takes root")
+    hosts = demo.CASES[-1]
+    if hosts.build() is not None and hosts.build().program(hosts.program).exists():
+        assert hosts.why_not() == "it takes root"
+
+
+def test_the_environment_is_ours_for_a_while(monkeypatch):
+    monkeypatch.setenv("CRESTA_IMPL", "*=p2p")
+    with demo.CASES[-1].environment():
+        assert "CRESTA_IMPL" not in os.environ and os.environ["CRESTA_ASYNC"] == "thread"
+    assert os.environ["CRESTA_IMPL"] == "*=p2p" and "CRESTA_ASYNC" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "changed, code",
+    [
+        (OUTPUT.replace("0.618875", "0.7"), 0),
+        (OUTPUT.replace("5F", "5E"), 1),
+        (OUTPUT.replace("symmetry: ok", "symmetry: FAILED"), 1),
+        ("", 1),
+    ],
+)
+def test_answers_are_compared(changed, code, tmp_path):
+    (tmp_path / "a").write_text(OUTPUT)
+    (tmp_path / "b").write_text(changed)
+    words = [str(demo.SAME), str(tmp_path / "a"), str(tmp_path / "b")]
+    assert subprocess.run(words, capture_output=True, check=False).returncode == code
+
+
+def test_wrong_cases(crestacoll):
+    ran = crestacoll("demo", "--cases", "openmpi,frobnicate")
+    assert ran.returncode == 2 and "no case 'frobnicate'" in ran.stderr
 
 
 def test_a_short_demo(crestacoll, build, turbulence, tmp_path):
-    words = "demo --grid 16 --steps 2 --budget 0 --report r.html --json d.json --mpi".split()
+    words = "demo --budget 12s --output made --json d.json --cases".split()
     ran = crestacoll(*words, build.name)
     assert ran.returncode == 0, ran.stderr + ran.stdout
     data = json.loads((tmp_path / "d.json").read_text())
     assert schemas.problems("demo", data) == []
-    names = [v["name"] for v in data["mpis"][0]["variants"]]
-    assert names == ["plain MPI", *build.implementations, "overlap", "overlap, progress thread"]
-    assert [o["name"] for o in data["mpis"][0]["overlap"]] == names[-2:]
-    assert data["same_answer"] and (tmp_path / "r.html").exists()
-    assert all(v["wall_s"] and len(v["wall_s"]) == 2 for v in data["mpis"][0]["variants"])
+    [case] = data["cases"]
+    assert schemas.problems("explore", case["result"]) == []
+    assert case["result"]["complete"] and case["result"]["ranks"] == 2
+    assert "crestacoll: case 1 of 1: " in ran.stderr and case["title"] in ran.stdout
+    text = (tmp_path / "made" / "report.html").read_text()
+    assert case["title"] in text and "How to read this" in text
+    assert (tmp_path / "made" / "cases" / build.name / "report.html").exists()

@@ -39,6 +39,21 @@ def test_the_answer_is_the_same_and_the_profile_holds_the_calls(
     assert os.listdir(tmp_path) == ["p.json"]
 
 
+def test_a_linked_program_needs_no_preload(crestacoll, build, turbulence, tmp_path):
+    """With both, one library wrote the profile of the other."""
+    program, *rest = turbulence
+    if not Path(f"{program}_cresta").exists():
+        pytest.skip(f"{program}_cresta is not built")
+    words = [build.launcher, "-n", "2", f"{program}_cresta", *rest]
+    ran = crestacoll("run", "--impl", "*=nonblock", "--profile", "p.json", "--", *words)
+    assert ran.returncode == 0, ran.stderr
+    records = profile.load(tmp_path / "p.json")["records"]
+    found = {(r["collective"], r["implementation"]) for r in records}
+    assert ("alltoall", "nonblock") in found
+    dry = crestacoll("run", "--dry-run", "--", *words)
+    assert "LD_PRELOAD" not in dry.stdout
+
+
 def test_rules_from_a_file_and_json_summary(crestacoll, build, turbulence, tmp_path):
     (tmp_path / "rules").write_text("# mine\nalltoall=nonblock\n*=mpi\n")
     words = [build.launcher, "-n", "1", *turbulence]

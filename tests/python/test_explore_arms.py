@@ -47,6 +47,14 @@ def test_points_are_the_calls_that_cost_time():
     ]
 
 
+def test_begun_calls_count_where_rules_hold_for_them():
+    """Whatever time starting them takes: waiting for them is not seen."""
+    cheap = {"mode": "nonblocking", "time_us": {"mean": 1e3}, "wait_us": None}
+    data = profile(record(communicator="often", calls=5000, **cheap), record(**cheap))
+    assert arms.points_of(data) == []
+    assert [p.communicator for p in arms.points_of(data, begins=True)] == ["often"]
+
+
 def test_reductions_are_left_out_on_demand():
     data = profile(record(), *(record(collective=c) for c in arms.REDUCTIONS))
     assert len(arms.points_of(data)) == 7

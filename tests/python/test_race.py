@@ -25,6 +25,7 @@ def test_the_file_that_asks_for_a_race(tmp_path):
         "seconds 20",
         "seed 17",
         "block_ms 1",
+        "watch_ms 500",
         "drop 1",
         "confirm 0",
         "arm 0:mpi *=mpi",

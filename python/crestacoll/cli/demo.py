@@ -1,184 +1,167 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import contextlib
+import shutil
 import sys
 import time
 from pathlib import Path
 
 import click
 
-from crestacoll import demo, turbulence
-from crestacoll.builds import FAMILY_NAMES, ROOT, choose_builds
-from crestacoll.profile import seconds as readable
-from crestacoll.ui import (
-    WRONG,
-    Problem,
-    err,
-    json_option,
-    out,
-    show,
-    status_line,
-    table,
-    write_json,
-)
+from crestacoll import demo
+from crestacoll.builds import ROOT, need_builds
+from crestacoll.cli import explore
+from crestacoll.cli.run import Job
+from crestacoll.ui import USAGE, WRONG, Problem, err, json_option, out, show, table, write_json
+
+NAMES = [c.name for c in demo.CASES]
+OURS = "cases"  # in DIR
 
 
-@click.command("demo", short_help="Run a turbulence code under every implementation.")
-@click.option(
-    "--mpi", "mpis", default="all", show_default=True, metavar="LIST", help="Builds to use."
-)
-@click.option("--grid", default="64", show_default=True, help="Grid points in each direction.")
-@click.option("--steps", default=20, show_default=True, help="Time steps.")
-@click.option("--procs", default="1x2", show_default=True, help="Process grid: rows x columns.")
-@click.option(
-    "--spec", "specs", multiple=True, help="Also run under these rules (may be repeated)."
-)
+@click.command("demo", short_help="Explore a turbulence code at the edge of strong scaling.")
 @click.option(
     "--budget",
-    default=140.0,
+    type=explore.Duration(),
+    default="220s",
     show_default=True,
-    metavar="SECONDS",
-    help="Time limit for all runs together.",
+    metavar="TIME",
+    help="Time for all cases together, such as 90s, 10m.",
 )
 @click.option(
-    "--report",
-    "report_to",
-    default=str(ROOT / "demo" / "report.html"),
-    show_default="demo/report.html",
-    metavar="FILE",
-    help="File for the report.",
+    "--output",
+    default=str(ROOT / "demo"),
+    show_default="demo",
+    metavar="DIR",
+    help="Folder for report.html, and DIR/cases with the exploration of each case.",
+)
+@click.option(
+    "--cases",
+    default=",".join(NAMES),
+    show_default=True,
+    metavar="LIST",
+    help="Cases to run.",
 )
 @json_option
-def command(mpis, grid, steps, procs, specs, budget, report_to, json_to):
-    """Run a real application under every implementation, and compare times and results.
+def command(budget, output, cases, json_to):
+    """Find the best implementations for a real application, and prove what they gain.
 
-    Runs examples/turbulence with plain MPI and with crestacoll preloaded, several times and in
-    turn, for every MPI that is built, and writes a report with plots. Exit code 1 if the checksum
-    of any run differs from that of plain MPI.
+    Explores examples/turbulence on a grid so small that collectives take a third of a step or
+    more: with 2 ranks under Open MPI and under MPICH, with 4 ranks on fewer cores, and, as root,
+    with 4 ranks on two hosts made of name spaces at 1 Gbit/s. A case that cannot run here is
+    skipped. Each is one `crestacoll explore`.
+
+    Exit code 0 if all cases ended well, with or without gain; 1 if one failed or its answers
+    changed.
     """
-    start = time.monotonic()
-    arguments = ["--grid", grid, "--steps", str(steps), "--procs", procs]
-    groups = [turbulence.variants(b, specs) for b in choose_builds(mpis)]
-    for group in groups:
-        need_program(group[0].build)
-    ranks = ranks_of(procs)
-    with status() as tell:
-        rounds = demo.measure(
-            groups, lambda variant: variant.words(arguments), ranks, budget, tell
-        )
-    data = demo.result(groups, ["turbulence", *arguments], ranks, rounds, time.monotonic() - start)
-    if json_to != "-":
-        for m in data["mpis"]:
-            print_mpi(m)
-    write_report(data, report_to, json_to)
+    start, chosen = time.monotonic(), chosen_cases(cases)
+    need_builds()
+    why = {case: case.why_not() for case in chosen}
+    count = sum(w is None for w in why.values())
+    if count == 0:
+        reasons = "; ".join(f"{c.name}: {w}" for c, w in why.items())
+        raise Problem(f"no case can run here: {reasons}")
+    folder = empty_folder(output)
+    told, bodies = [], []
+    for number, case in enumerate(chosen):
+        if why[case]:
+            told.append(demo.about(case, skipped=why[case]))
+            bodies.append("")
+            continue
+        err.print(f"crestacoll: case {number + 1} of {len(chosen)}: {case.title}", soft_wrap=True)
+        made, body, signal = explored(case, folder / OURS / case.name, budget / count)
+        told.append(made)
+        bodies.append(body)
+        if signal:
+            sys.exit(128 + signal)
+    data = demo.document(told, time.monotonic() - start)
+    report = write_report(folder / "report.html", data, bodies)
     if json_to:
         write_json(data, json_to)
-    if not data["same_answer"]:
-        say_different(data)
-        sys.exit(WRONG)
+    if json_to != "-":
+        tell(data, report)
+    sys.exit(0 if data["ended_well"] else WRONG)
 
 
-def ranks_of(procs):
+def chosen_cases(text):
+    unknown = [n for n in text.split(",") if n not in NAMES]
+    if unknown:
+        raise Problem(f"no case '{unknown[0]}'; possible: {', '.join(NAMES)}", USAGE)
+    return [c for c in demo.CASES if c.name in text.split(",")]
+
+
+def empty_folder(output):
+    """DIR without the cases of an earlier demo; other things in it are not touched."""
+    folder = Path(output).absolute()
     try:
-        rows, columns = (int(n) for n in procs.lower().split("x"))
-    except ValueError as e:
-        raise click.UsageError("--procs takes ROWSxCOLUMNS, for example 1x2") from e
-    return rows * columns
+        shutil.rmtree(folder / OURS, ignore_errors=True)
+        (folder / OURS).mkdir(parents=True)
+    except OSError as e:
+        raise Problem(f"cannot make the folder {folder / OURS}: {e.strerror}") from e
+    return folder
 
 
-def need_program(build):
-    if not build.program("turbulence").exists():
-        raise Problem(
-            f"{build.program('turbulence')} is missing: run 'make demo' (it needs gfortran and"
-            " FFTW)"
-        )
+def explored(case, folder, seconds):
+    """(what came out, its report to be put into ours, number of the signal that interrupted it)."""
+    from crestacoll.explore import page
 
-
-@contextlib.contextmanager
-def status():
-    """What runs just now, on a terminal only."""
-    if not err.is_terminal:
-        yield lambda text: None
-        return
-    with err.status("starting") as line:
-        yield lambda text: line.update(status_line(f"running: {text}"))
-
-
-def print_mpi(m):
-    out.print(
-        f"\n{FAMILY_NAMES.get(m['mpi'], m['mpi'])}:"
-        f" {' '.join(m['mpi_library'].split(',')[0].split())}, {m['ranks']} ranks, {m['rounds']}"
-        " rounds, interleaved",
-        style="bold",
-        soft_wrap=True,
-    )
-    keys = [f"{c['collective']} {c['communicator']}" for c in m["variants"][0]["collectives"]]
-    made = table("run", ">wall", ">p10-p90", *(f">{k}" for k in keys), "same answer", "")
-    plain = m["variants"][0]["median_s"]
-    for v in m["variants"]:
-        best = (
-            "<- best"
-            if v["preloaded"] and v["name"] == m["best"]["wall"] and m["best"]["beyond_spread"]
-            else ""
-        )
-        made.add_row(
-            v["name"],
-            f"{v['median_s']:.2f} s",
-            f"{v['p10_s']:.2f}-{v['p90_s']:.2f}",
-            *(readable(c["mean_s"] * 1e6) for c in v["collectives"]),
-            "yes" if v["same_answer"] else "NO",
-            f"{100 * (v['median_s'] / plain - 1):+.0f} % {best}",
-            style="" if v["same_answer"] else "bold red",
-        )
-    show(made)
-    for line in [*best_lines(m), *map(demo.overlap_line, m["overlap"])]:
-        out.print(line, soft_wrap=True)
-    for s in m["skipped"]:
-        out.print(f"not run: {s['name']}: {s['why']}", style="yellow", soft_wrap=True)
-
-
-def best_lines(m):
-    """The best choice in words, no more certain than the spread allows."""
-    best, clear = m["best"], [b for b in m["best"]["by_collective"] if b["beyond_spread"]]
-    winner = f"{best['wall']}: " if best["beyond_spread"] else ""
-    lines = [f"best choice: {winner}{demo.headline(best)}"]
-    for b in clear:
-        lines.append(
-            f"  {b['collective']} on {b['communicator']}: {b['best']}, {b['gain']:.2f} times as"
-            " fast as mpi"
-        )
-    if clear:
-        lines.append(f"  as rules: CRESTA_IMPL='{best['spec']}'")
-    return lines
-
-
-def write_report(data, report_to, json_to):
-    from crestacoll import htmlreport
-
-    path = Path(report_to)
+    options = {"compare": [str(demo.SAME)], "keep_rounding": False, "steps": None, "mpi": None}
+    number = 0
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(htmlreport.render(data), encoding="utf-8", errors="backslashreplace")
+        with case.environment(), case.launch() as words:
+            state = explore.open_state(folder, words, options, resume=False)
+            job = Job(tuple(words), None)
+            number = explore.explore(job, job.build.description, state, seconds)
+            found, report = explore.conclude(state)
+    except Problem as e:
+        return demo.about(case, problem=e.message), "", number
+    return demo.about(case, found=found, report=report), page.body(state, found), number
+
+
+def write_report(path, data, bodies):
+    from crestacoll import demopage
+
+    try:
+        path.write_text(
+            demopage.render(data, bodies), encoding="utf-8", errors="backslashreplace"
+        )
     except OSError as e:
         raise Problem(f"cannot write {path}: {e.strerror}") from e
-    if json_to != "-":
-        out.print(f"\nreport: {path}   ({data['seconds']:.0f} s in all)", soft_wrap=True)
+    return path
 
 
-def say_different(data):
-    for m in data["mpis"]:
-        for b in m["broken"]:
-            text = f"crestacoll: {m['mpi']}: {b['name']} broke the program: {b['why']}"
-            err.print(text, style="red", soft_wrap=True)
-        for v in m["variants"]:
-            if not v["same_answer"]:
-                checks = (
-                    f"; checks that failed: {', '.join(v['failed_checks'])}"
-                    if v["failed_checks"]
-                    else ""
-                )
-                err.print(
-                    f"crestacoll: WRONG ANSWER: {m['mpi']}, {v['name']}: checksum"
-                    f" {', '.join(v['checksum'])}, plain MPI gives {m['answer']}{checks}",
-                    style="red",
-                    soft_wrap=True,
-                )
+def tell(data, report):
+    made = table("case", ">a step", ">in collectives", ">gain", ">95 % interval", "rules")
+    for t in data["cases"]:
+        made.add_row(*cells(t))
+    show(made)
+    if data["shared"]:
+        out.print(
+            "The machine is shared: other programs ran on these cores. Intervals are wider for it.",
+            style="yellow",
+            soft_wrap=True,
+        )
+    for t in data["cases"]:
+        if not demo.ended_well(t):
+            out.print(f"{t['title']}: {demo.sentence(t)}", style="bold red", soft_wrap=True)
+    out.print(f"\nreport: {report}   ({data['seconds']:.0f} s in all)", soft_wrap=True)
+
+
+def cells(told):
+    """The row of a case."""
+    from crestacoll.explore import words
+
+    found = told["result"]
+    if found is None:
+        return told["title"], "-", "-", "-", "-", demo.sentence(told)
+    step, part = found["step"], demo.inside(told)
+    gain = words.percent(step["gain"]) if step else "-"
+    between = f"{100 * step['low']:.1f} to {100 * step['high']:.1f}" if step else "-"
+    said = ", ".join(r["rule"] for r in found["rules"])
+    if found["verdict"] != "faster":
+        said = words.headline(found)
+    return (
+        told["title"],
+        words.step_text(found),
+        "-" if part is None else f"{100 * part:.0f} %",
+        gain,
+        between,
+        said,
+    )

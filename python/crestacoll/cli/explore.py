@@ -145,6 +145,16 @@ def explore(job, description, state, budget):
 
 def finish(state, json_to):
     """Rules, report and text; the exit code."""
+    found, report = conclude(state)
+    if json_to:
+        write_json(found, json_to)
+    if json_to != "-":
+        tell(found, report)
+    return WRONG if found["verdict"] in ("different", "failed") else 0
+
+
+def conclude(state):
+    """Leaves rules and report; (result, report)."""
     from crestacoll.explore import outcome, page
 
     found = outcome.result(state)
@@ -161,11 +171,7 @@ def finish(state, json_to):
         Path(report).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as e:
         raise Problem(f"cannot write {report}: {e.strerror}") from e
-    if json_to:
-        write_json(found, json_to)
-    if json_to != "-":
-        tell(found, report)
-    return WRONG if found["verdict"] in ("different", "failed") else 0
+    return found, report
 
 
 def tell(found, report):

@@ -152,11 +152,12 @@ class Job:
     def look_at_programs(self):
         """{family: program}; the names of those that are no MPI programs go to self.scripts."""
         kind = launcher.kind_of(self.command.launcher, self.launcher_family)
-        found, self.scripts = {}, []
+        found, self.scripts, self.linked = {}, [], []
         for name in launcher.programs(self.command, kind):
             path = shutil.which(name)
             if path is None:
                 continue  # the launcher says so better
+            self.linked.append(family.is_linked(path))
             if family.is_static(path):
                 raise Problem(
                     f"{name} is statically linked: nothing can be preloaded into it. "
@@ -178,6 +179,8 @@ class Job:
         return ":".join(libraries)
 
     def with_settings(self, settings):
+        if self.linked and all(self.linked):  # two libraries would write each file
+            return launcher.inject(self.command, self.kind, settings)
         ours = launcher.preload_value(self.preloaded(), os.environ.get("LD_PRELOAD"))
         variables = {"LD_PRELOAD": ours, **settings}
         if any(c in str(self.build.preload) for c in ": "):

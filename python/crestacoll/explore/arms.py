@@ -11,6 +11,7 @@ MODELS = ("nonblock", "persist", "p2p", "shm", "os")
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 UNSIZED = ("barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
 SHARE = 0.01  # of the run's time: points below are left alone
+OFTEN = 100  # calls that begin a collective
 DOMINANT = 0.05  # algorithms are tried for a point with this share
 MOST_POINTS = 8
 MOST_SPLIT = 4  # points whose rules are tried one by one
@@ -145,19 +146,22 @@ def merged(picks, points):
     ]
 
 
-def usable(record, keep_rounding):
+def usable(record, keep_rounding, begins=False):
     return (
-        record["mode"] == "blocking"
+        record["mode"] in (("blocking", "nonblocking") if begins else ("blocking",))
         and record["processes"] > 1
         and not (keep_rounding and record["collective"] in REDUCTIONS)
     )
 
 
-def points_of(profile, keep_rounding=False):
-    """The points that cost at least SHARE of the run's time, the most expensive first."""
-    wall, found = profile["wall_s"] * 1e6, {}
+def points_of(profile, keep_rounding=False, begins=False):
+    """The points that cost at least SHARE of the run's time, the most expensive first. With
+    `begins` also those of calls that begin a collective. The time of such calls does not say what
+    they cost: those that begin often enough count, whatever their time.
+    """
+    wall, found, often = profile["wall_s"] * 1e6, {}, set()
     for r in profile["records"]:
-        if not usable(r, keep_rounding):
+        if not usable(r, keep_rounding, begins):
             continue
         sized = r["collective"] not in UNSIZED
         low, high = (r["bytes_min"], r["bytes_max"]) if sized else (None, None)
@@ -167,8 +171,9 @@ def points_of(profile, keep_rounding=False):
         if r["wait_us"]:
             wait = (wait or 0.0) + r["wait_us"]["mean"] * part
         found[key] = (share + r["time_us"]["mean"] * part, wait)
-    points = [Point(*key, *cost) for key, cost in found.items()]
-    heavy = [p for p in points if p.share >= SHARE]
+        often |= {key} if r["mode"] != "blocking" and r["calls"] >= OFTEN else set()
+    points = [(Point(*key, *cost), key in often) for key, cost in found.items()]
+    heavy = [p for p, counts in points if counts or p.share >= SHARE]
     return sorted(heavy, key=lambda p: -p.share)[:MOST_POINTS]
 
 

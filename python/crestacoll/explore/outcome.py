@@ -102,6 +102,16 @@ def proof(state):
     return racestats.difference(*racestats.pairs(state.rounds("proof"), names[1], names[0]))
 
 
+def known_difference(state):
+    """Of the choice to the MPI, in the latest race that had it; None without any."""
+    for stage in ("proof", "algorithms", "points", "models"):
+        for c in usable(state, stage):
+            found = differences(state, stage).get(c.name)
+            if c.picks == state.choice.picks and found is not None:
+                return found
+    return None
+
+
 def gain_of(difference):
     """As a gain: above 0 is faster."""
     return {
@@ -290,6 +300,7 @@ def result(state):
         "arms": arms_tried(state),
         "answers": state.stage("proof").get("answers"),
         "time": arms.time_parts(data) if data else None,
+        "others": state.data.get("others"),
         "notes": state.data.get("notes", []),
     }
 

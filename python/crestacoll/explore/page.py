@@ -10,7 +10,8 @@ def svg(text):
     return Markup(text) if text else ""
 
 
-def render(state, found):
+def body(state, found):
+    """All but the headline, and how to read it."""
     names = [c.name for c in state.choices("proof")]
     proof = draw.proof(state.rounds("proof"), names) if len(names) == 2 else None
     anchor = found["anchor"] or {}
@@ -18,10 +19,9 @@ def render(state, found):
     known = found["points"] and found["points"][0]["collective"] != "*"
     return (
         htmlreport.environment()
-        .get_template("explore.html.j2")
+        .get_template("explore-body.html.j2")
         .render(
             found=found,
-            headline=words.headline(found),
             details=words.details(found),
             interval=words.interval(found["step"]) if found["step"] else "",
             use=words.use(found) if found.get("use") else "",
@@ -36,3 +36,9 @@ def render(state, found):
             anchor=told,
         )
     )
+
+
+def render(state, found):
+    template = htmlreport.environment().get_template("explore.html.j2")
+    made = Markup(body(state, found))
+    return template.render(found=found, headline=words.headline(found), body=made)

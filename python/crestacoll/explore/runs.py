@@ -95,6 +95,11 @@ def environment():
     return {k: v for k, v in os.environ.items() if k not in OURS}
 
 
+def begins_follow_rules():
+    """Whether the rules hold for calls that only begin a collective, too."""
+    return os.environ.get("CRESTA_ASYNC") == "thread"
+
+
 def settings_of(variables, folder):
     """The CRESTA_ variables of the ranks. Fallbacks are expected here, and not reported."""
     users = {k: v for k, v in environment().items() if k.startswith("CRESTA_")}

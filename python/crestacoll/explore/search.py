@@ -3,12 +3,10 @@
 
 import time
 
-from crestacoll import profile as profiles, race, racestats
-from crestacoll.explore import arms, outcome, runs, watch, words
+from crestacoll import machine, profile as profiles, race, racestats
+from crestacoll.explore import arms, outcome, reasons, runs, watch, words
 from crestacoll.explore.state import choice_data
-from crestacoll.ui import NOT_LOADED, Problem
-
-CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
+from crestacoll.ui import Problem
 
 PROFILE_SHARE = 0.4  # of the budget, at most
 SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3, "more": 0.6}  # of what is left
@@ -16,6 +14,7 @@ START_SHARE = 0.5  # of the time of a race, at most, until the first step is kno
 SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
 FINE = 0.005  # a race ends when all differences are known so well
+WATCH_SHARE, WATCH_MS = 0.05, (50, 500)  # of a run, until its steps are chosen
 MOST_RUNS = 100  # of one race
 MOST_MISSED = 3  # of them may find no step
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
@@ -53,10 +52,16 @@ class Search:
 
     def work(self):
         """Goes through all that is not done yet. A Problem says why it cannot."""
-        self.take_profile()
-        if self.state.data["points"]:
-            self.search()
-            self.prove()
+        others = machine.Others()
+        others.look()
+        try:
+            self.take_profile()
+            if self.state.data["points"]:
+                self.search()
+                self.prove()
+            others.look()
+        finally:
+            self.state.data["others"] = others.found()
         self.state.data["ended"] = "done"
         self.state.save()
 
@@ -68,13 +73,16 @@ class Search:
             self.tell.tries("a run with the MPI's own collectives, to see where the time goes")
             limit = max(2.0, PROFILE_SHARE * self.left())
             ended = self.run("profile", lambda n, f: {"CRESTA_PROFILE": str(f / "p.json")}, limit)
-            self.judge_plain(ended, limit)
+            reasons.judge_plain(ended, limit)
             stage |= {"done": True, "why": ended.why, "seconds": ended.seconds, "limit": limit}
         folder = self.state.run_folder(stage["runs"][-1])
         if stage["why"] == "ended":
             self.profile = profiles.load(folder / "p.json")
-            need_collectives(self.profile)
-            points = arms.points_of(self.profile, self.options["keep_rounding"])
+            begins = runs.begins_follow_rules()
+            reasons.need_collectives(self.profile, begins)
+            points = arms.points_of(self.profile, self.options["keep_rounding"], begins)
+            if begins and any(r["mode"] == "nonblocking" for r in self.profile["records"]):
+                self.note("waiting for collectives that were begun counts as outside them")
         else:
             points = [arms.EVERYTHING]
             self.note(
@@ -83,32 +91,6 @@ class Search:
             )
         self.state.data["points"] = [p.as_dict() for p in points]
         self.state.save()
-
-    def judge_plain(self, ended, limit):
-        """A program that fails by itself is not to be explored."""
-        if ended.failed:
-            how = "ended by MPI_Abort" if ended.aborted else ended.how()
-            raise Problem(
-                f"the program {how}, with the MPI's own collectives and nothing changed. Its last"
-                f" words:\n{ended.said() or '(none)'}",
-                ABORTED if ended.aborted else CRASHED,
-            )
-        if not ended.loaded and ended.why == "ended":
-            raise Problem(
-                "the program ended, but no rank loaded crestacoll. Is it a dynamically linked MPI"
-                " program, and does this folder exist on all hosts?",
-                NOT_LOADED,
-            )
-        if not ended.loaded:
-            raise Problem(
-                f"the program did not reach MPI_Init in {limit:.0f} s. Does it hang? If it needs"
-                " longer, give it a larger --budget",
-                TIME_LIMIT,
-            )
-        if ended.why == "ended" and not (ended.folder / "p.json").exists():
-            raise Problem(
-                "the program ended, but wrote no profile: it must reach MPI_Finalize", NOT_LOADED
-            )
 
     def note(self, text):
         """Kept for the report, once."""
@@ -156,7 +138,7 @@ class Search:
                 "the program fails under every implementation, or because they change while it"
                 f" runs: it {stage['failed'][0]['text']}. With `crestacoll run --impl` each can be"
                 " tried for a whole run",
-                CRASHED,
+                reasons.CRASHED,
             )
 
     def lead(self, choice):
@@ -244,7 +226,8 @@ class Search:
 
         def variables(number, folder):
             files["log"] = folder / "race.jsonl"
-            seeded = race.Race(**{**vars(asked), "seed": 16 + number})
+            more = {"seed": 16 + number, "watch_ms": self.watch_ms}
+            seeded = race.Race(**{**vars(asked), **more})
             seeded.write(folder / "race", files["log"])
             files["look"] = watch.Watch(
                 race.Tail(files["log"], self.state.names(name)),
@@ -271,6 +254,14 @@ class Search:
     def wall_s(self):
         return self.state.stage("profile")["seconds"] if self.profile else None
 
+    @property
+    def watch_ms(self):
+        """Much of a short run would be lost otherwise."""
+        least, most = WATCH_MS
+        if self.wall_s is None:
+            return most
+        return round(min(most, max(least, 1e3 * WATCH_SHARE * self.wall_s)))
+
     def broke(self, name, stage, asked, ended, log):
         """An arm with which the program fails leaves, with a note. Where there were several, each
         has to run alone against the reference. True: the race may go on.
@@ -281,7 +272,7 @@ class Search:
             raise Problem(
                 f"the program {what} before the race began, but not without it. Its last words:\n"
                 f"{ended.said() or '(none)'}",
-                CRASHED,
+                reasons.CRASHED,
             )
         if len(names) > 1:
             stage["suspects"] = names
@@ -297,24 +288,8 @@ class Search:
         if ended.why == "ended" and stage["missed"] < MOST_MISSED and self.left() > ended.seconds:
             return True
         if not any(self.state.rounds(s) for s in self.state.data["stages"]):
-            self.no_race(ended, log)
+            reasons.no_race(ended, log, self.profile is not None)
         return False
-
-    def no_race(self, ended, log):
-        """Why nothing could be compared."""
-        if log.none is None and ended.why != "ended" and self.profile is None:
-            raise Problem(
-                f"the program neither ended nor repeated a step in {ended.seconds:.0f} s. Does it"
-                " hang? If it needs longer, give it a larger --budget",
-                TIME_LIMIT,
-            )
-        why = f" ({log.none['why']})" if log.none and log.none.get("why") else ""
-        raise Problem(
-            f"the program has no rhythm{why}: crestacoll compares implementations from one time"
-            " step to the next, and found no step that repeats. Is the run long enough? Use an"
-            " input with some hundred steps",
-            NO_RHYTHM,
-        )
 
     # The proof.
 
@@ -334,14 +309,19 @@ class Search:
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
-        if self.left() + OVER * self.budget > self.wall_s:
+        if self.left() + OVER * self.budget > self.tuned_s():
             self.compare_answers(stage, rules)
+
+    def tuned_s(self):
+        """How long a whole run takes under the choice, as far as races have shown it."""
+        known = outcome.known_difference(self.state)
+        return self.wall_s * (1 + (min(0.0, known.high) if known else 0.0))
 
     def race_pair(self, stage, competing):
         """Long blocks, until the difference is known well or the time is up. As much as possible
         of the time of a whole run is left.
         """
-        whole = 1.2 * self.wall_s + 1 if self.wall_s else 0.0
+        whole = 1.2 * self.tuned_s() + 1 if self.wall_s else 0.0
         room = max(self.left() - whole, PROOF_LEAST * self.left())
         end, names = time.monotonic() + room, self.state.choices("proof")
         for count in range(MOST_RUNS):
@@ -383,16 +363,3 @@ class Search:
             answers["ok"] = answers["same"] or compare is None
         stage["answers"] = answers
         self.state.save()
-
-
-def need_collectives(profile):
-    if any(r["mode"] == "blocking" for r in profile["records"]):
-        return
-    kinds = {r["mode"] for r in profile["records"]}
-    if kinds:
-        raise Problem(
-            "the program calls no blocking collective. Its non-blocking and persistent collectives"
-            " go to the MPI unchanged: there is nothing to choose",
-            NO_COLLECTIVE,
-        )
-    raise Problem("the program calls no collective: there is nothing to choose", NO_COLLECTIVE)

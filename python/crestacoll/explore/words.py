@@ -3,6 +3,7 @@
 
 import shlex
 
+from crestacoll import machine
 from crestacoll.explore import arms
 from crestacoll.profile import seconds as readable
 
@@ -57,9 +58,23 @@ def details(found):
         *answers(found),
         *rounding(found),
         *(why(found) if found["verdict"] != "faster" else []),
+        *shared(found),
         *(f"Note: {note}." for note in found["notes"]),
         *unfinished(found),
     ]
+
+
+def shared(found):
+    """Says so if other programs run on these cores."""
+    others = found["others"]
+    if not machine.is_shared(others):
+        return []
+    told = []
+    if others["busy"]:
+        told.append(f"other programs kept the cores busy for {percent(others['busy'])} of the time")
+    if others["stolen"]:
+        told.append(f"the host of this machine took {percent(others['stolen'])} of it")
+    return [f"The machine is shared: {' and '.join(told)}. The intervals are wider for it."]
 
 
 def gains(found):

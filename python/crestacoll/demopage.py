@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of the demo: one sentence for each case, then what its exploration found."""
+
+from markupsafe import Markup
+
+from crestacoll import demo, htmlreport, machine
+from crestacoll.explore import words
+
+
+def render(data, bodies):
+    """`bodies`: of the reports of the cases, from explore/page.py."""
+    cases = [
+        {
+            **told,
+            "sentence": demo.sentence(told),
+            "tile": tile(told),
+            "inside": demo.inside(told),
+            "step": words.step_text(told["result"]) if told["result"] else "-",
+            "body": Markup(body),
+        }
+        for told, body in zip(data["cases"], bodies, strict=True)
+    ]
+    template = htmlreport.environment().get_template("demo.html.j2")
+    return template.render(
+        data=data, cases=cases, machine=machine.sentence(data["machine"]), headline=headline(data)
+    )
+
+
+def headline(data):
+    """What all cases say together."""
+    ran = [t["result"] for t in data["cases"] if t["result"]]
+    better = sum(found["verdict"] == "faster" for found in ran)
+    plural = "s" * (len(ran) != 1)
+    return f"A turbulence code gains in {better} of {len(ran)} case{plural}"
+
+
+def tile(told):
+    """The gain in few characters."""
+    found = told["result"]
+    if found is None:
+        return "not run" if told["skipped"] else "failed"
+    if found["verdict"] == "faster":
+        return f"\u2212{words.percent(found['step']['gain'])}"
+    return {"different": "answers differ", "failed": "failed"}.get(found["verdict"], "no gain")

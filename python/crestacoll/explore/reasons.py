@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a program cannot be explored: exit codes and sentences."""
+
+from crestacoll.explore import arms
+from crestacoll.ui import NOT_LOADED, Problem
+
+CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
+
+
+def judge_plain(ended, limit):
+    """A program that fails by itself is not to be explored."""
+    if ended.failed:
+        how = "ended by MPI_Abort" if ended.aborted else ended.how()
+        raise Problem(
+            f"the program {how}, with the MPI's own collectives and nothing changed. Its last"
+            f" words:\n{ended.said() or '(none)'}",
+            ABORTED if ended.aborted else CRASHED,
+        )
+    if not ended.loaded and ended.why == "ended":
+        raise Problem(
+            "the program ended, but no rank loaded crestacoll. Is it a dynamically linked MPI"
+            " program, and does this folder exist on all hosts?",
+            NOT_LOADED,
+        )
+    if not ended.loaded:
+        raise Problem(
+            f"the program did not reach MPI_Init in {limit:.0f} s. Does it hang? If it needs"
+            " longer, give it a larger --budget",
+            TIME_LIMIT,
+        )
+    if ended.why == "ended" and not (ended.folder / "p.json").exists():
+        raise Problem(
+            "the program ended, but wrote no profile: it must reach MPI_Finalize", NOT_LOADED
+        )
+
+
+def no_race(ended, log, profiled):
+    """Why nothing could be compared."""
+    if log.none is None and ended.why != "ended" and not profiled:
+        raise Problem(
+            f"the program neither ended nor repeated a step in {ended.seconds:.0f} s. Does it"
+            " hang? If it needs longer, give it a larger --budget",
+            TIME_LIMIT,
+        )
+    why = f" ({log.none['why']})" if log.none and log.none.get("why") else ""
+    raise Problem(
+        f"the program has no rhythm{why}: crestacoll compares implementations from one time"
+        " step to the next, and found no step that repeats. Is the run long enough? Use an"
+        " input with some hundred steps",
+        NO_RHYTHM,
+    )
+
+
+def need_collectives(profile, begins=False):
+    if any(arms.usable(r, False, begins) for r in profile["records"]):
+        return
+    if any(r["mode"] == "blocking" for r in profile["records"]):
+        return
+    kinds = {r["mode"] for r in profile["records"]}
+    if kinds:
+        raise Problem(
+            "the program calls no blocking collective. Its non-blocking and persistent collectives"
+            " go to the MPI unchanged: there is nothing to choose",
+            NO_COLLECTIVE,
+        )
+    raise Problem("the program calls no collective: there is nothing to choose", NO_COLLECTIVE)
