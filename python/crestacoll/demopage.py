@@ -41,4 +41,5 @@ def tile(told):
         return "not run" if told["skipped"] else "failed"
     if found["verdict"] == "faster":
         return f"\u2212{words.percent(found['step']['gain'])}"
-    return {"different": "answers differ", "failed": "failed"}.get(found["verdict"], "no gain")
+    other = {"different": "answers differ", "failed": "failed", "unproven": "not proved"}
+    return other.get(found["verdict"], "no gain")

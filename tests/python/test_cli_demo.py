@@ -11,6 +11,7 @@ import pytest
 from crestacoll import builds, demo, demopage, nethosts, schemas
 from crestacoll.cli import demo as cli
 
+HOSTS = next(c for c in demo.CASES if c.hosts > 1)
 OUTPUT = """case: tgv
 checksum: 64098B97653A9C5F
 wall: 0.618875 s
@@ -78,14 +79,13 @@ def test_cases_that_cannot_run_say_why(monkeypatch):
     assert "Open MPI is not installed" in demo.CASES[0].why_not()
     monkeypatch.undo()
     monkeypatch.setattr(nethosts, "why_not", lambda: "it takes root")
-    hosts = demo.CASES[-1]
-    if hosts.build() is not None and hosts.build().program(hosts.program).exists():
-        assert hosts.why_not() == "it takes root"
+    if HOSTS.build() is not None and HOSTS.build().program(HOSTS.program).exists():
+        assert HOSTS.why_not() == "it takes root"
 
 
 def test_the_environment_is_ours_for_a_while(monkeypatch):
     monkeypatch.setenv("CRESTA_IMPL", "*=p2p")
-    with demo.CASES[-1].environment():
+    with HOSTS.environment():
         assert "CRESTA_IMPL" not in os.environ and os.environ["CRESTA_ASYNC"] == "thread"
     assert os.environ["CRESTA_IMPL"] == "*=p2p" and "CRESTA_ASYNC" not in os.environ
 
@@ -104,6 +104,13 @@ def test_answers_are_compared(changed, code, tmp_path):
     (tmp_path / "b").write_text(changed)
     words = [str(demo.SAME), str(tmp_path / "a"), str(tmp_path / "b")]
     assert subprocess.run(words, capture_output=True, check=False).returncode == code
+
+
+def test_time_that_is_left_goes_to_later_cases():
+    assert [c.weight for c in demo.CASES] == [1, 1, 1, 2]
+    assert cli.share(demo.CASES[0], demo.CASES, 200) == 40
+    assert cli.share(demo.CASES[-1], demo.CASES[-1:], 120) == 120
+    assert cli.share(demo.CASES[-1], demo.CASES[-1:], -3) == cli.LEAST
 
 
 def test_wrong_cases(crestacoll):
