@@ -34,7 +34,8 @@ class Case:
     def title(self):
         family = builds.FAMILY_NAMES[self.mpi]
         if self.hosts > 1:
-            return f"{family}, {self.ranks} ranks on {self.hosts} hosts at 1 Gbit/s, begun early"
+            where = f"{self.ranks} ranks on {self.hosts} hosts at 1 Gbit/s"
+            return f"{family}, {where}, transposes begun early"
         cores = len(os.sched_getaffinity(0))
         few = f" on {cores} core{'s' * (cores > 1)}" if cores < self.ranks else ""
         return f"{family}, {self.ranks} ranks{few}"

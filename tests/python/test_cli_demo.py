@@ -10,6 +10,7 @@ import pytest
 
 from crestacoll import builds, demo, demopage, nethosts, schemas
 from crestacoll.cli import demo as cli
+from crestacoll.ui import Problem
 
 HOSTS = next(c for c in demo.CASES if c.hosts > 1)
 OUTPUT = """case: tgv
@@ -113,6 +114,22 @@ def test_time_that_is_left_goes_to_later_cases():
     assert cli.share(demo.CASES[-1], demo.CASES[-1:], -3) == cli.LEAST
 
 
+@pytest.mark.parametrize("code, busy, skipped", [(12, 0.9, True), (12, 0, False), (10, 0.9, False)])
+def test_a_program_is_too_slow_only_where_others_run(code, busy, skipped, monkeypatch, tmp_path):
+    """Elsewhere it may hang, and on no machine it may crash."""
+
+    def fail(job, description, state, budget):
+        state.data["others"] = {"busy": busy, "stolen": 0.0}
+        raise Problem("no", code)
+
+    case = demo.CASES[0]
+    if case.why_not():
+        pytest.skip(case.why_not())
+    monkeypatch.setattr(cli.explore, "explore", fail)
+    made, body, _ = cli.explored(case, tmp_path / "made", 5)
+    assert bool(made["skipped"]) == skipped and bool(made["problem"]) != skipped and not body
+
+
 def test_wrong_cases(crestacoll):
     ran = crestacoll("demo", "--cases", "openmpi,frobnicate")
     assert ran.returncode == 2 and "no case 'frobnicate'" in ran.stderr
@@ -125,6 +142,8 @@ def test_a_short_demo(crestacoll, build, turbulence, tmp_path):
     data = json.loads((tmp_path / "d.json").read_text())
     assert schemas.problems("demo", data) == []
     [case] = data["cases"]
+    if case["skipped"]:
+        pytest.skip(case["skipped"])
     assert schemas.problems("explore", case["result"]) == []
     assert case["result"]["complete"] and case["result"]["ranks"] == 2
     assert "crestacoll: case 1 of 1: " in ran.stderr and case["title"] in ran.stdout

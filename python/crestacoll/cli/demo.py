@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import demo
+from crestacoll import demo, machine
 from crestacoll.builds import ROOT, need_builds
 from crestacoll.cli import explore
 from crestacoll.cli.run import Job
@@ -14,6 +14,7 @@ from crestacoll.ui import USAGE, WRONG, Problem, err, json_option, out, show, ta
 
 NAMES = [c.name for c in demo.CASES]
 OURS = "cases"  # in DIR
+TOO_BUSY = "the machine is shared, and too busy for it: give it a larger --budget"
 LEAST = 5.0  # seconds for a case, whatever the others took
 
 
@@ -110,7 +111,7 @@ def explored(case, folder, seconds):
     from crestacoll.explore import page
 
     options = {"compare": [str(demo.SAME)], "keep_rounding": False, "steps": None, "mpi": None}
-    number = 0
+    number, state = 0, None
     try:
         with case.environment(), case.launch() as words:
             state = explore.open_state(folder, words, options, resume=False)
@@ -118,8 +119,18 @@ def explored(case, folder, seconds):
             number = explore.explore(job, job.build.description, state, seconds)
             found, report = explore.conclude(state)
     except Problem as e:
+        if state is not None and too_busy(e, state):
+            return demo.about(case, skipped=TOO_BUSY), "", number
         return demo.about(case, problem=e.message), "", number
     return demo.about(case, found=found, report=report), page.body(state, found), number
+
+
+def too_busy(problem, state):
+    """Other programs leave so little of the cores that a program comes nowhere in its time."""
+    from crestacoll.explore import reasons
+
+    late = problem.exit_code == reasons.TIME_LIMIT
+    return late and machine.is_shared(state.data.get("others"))
 
 
 def write_report(path, data, bodies):
