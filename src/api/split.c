@@ -49,7 +49,8 @@ static decision decide(const cco_call *call)
         cco_fact_begins();
         return d;
     }
-    if (cco_race_is_on() && cco_arguments_valid(d.state, call) && cco_bound_is_valid(d.state, call))
+    if (cco_race_has_begun() && cco_arguments_valid(d.state, call) &&
+        cco_bound_is_valid(d.state, call))
         cco_race_count_begin(d.state);
     d.choice = cco_split_choice(d.state, call);
     d.begin = cco_path_of_begin(d.state, &d.choice->way, call);

@@ -333,6 +333,11 @@ bool cco_race_is_on(void)
     return now == LEARNS || now == RACES;
 }
 
+bool cco_race_has_begun(void)
+{
+    return now != NONE;
+}
+
 void cco_race_prepare_begins(cco_comm *state)
 {
     if (cco_race_is_on())
