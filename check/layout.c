@@ -43,6 +43,16 @@ struct layout layout_whole(int n)
     return whole;
 }
 
+/* Bytes that no data have by chance, of a period that memcpy can repeat. */
+static void fill(unsigned char *bytes, size_t n)
+{
+    enum { PERIOD = 256 };
+    for (size_t i = 0; i < n && i < PERIOD; i++)
+        bytes[i] = (unsigned char)(0xA5 ^ (i * 7));
+    for (size_t done = PERIOD; done < n; done *= 2)
+        memcpy(bytes + done, bytes, done < n - done ? done : n - done);
+}
+
 void buffer_make(struct buffer *buffer, size_t payload)
 {
     buffer->size = payload + 2 * GUARD;
@@ -50,8 +60,8 @@ void buffer_make(struct buffer *buffer, size_t payload)
     buffer->before = buffer->now + buffer->size;
     buffer->after = buffer->before + buffer->size;
     buffer->start = buffer->now + GUARD;
-    for (size_t i = 0; i < buffer->size; i++)
-        buffer->before[i] = buffer->after[i] = (unsigned char)(0xA5 ^ (i * 7));
+    fill(buffer->before, buffer->size);
+    memcpy(buffer->after, buffer->before, buffer->size);
 }
 
 void buffer_free(struct buffer *buffer)

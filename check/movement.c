@@ -111,10 +111,9 @@ static MPI_Datatype make_send(const struct problem *p, struct side *side, struct
         ints[d] = block(p, me, shape->sends_all ? d : p->root);
     const MPI_Datatype whole = lay(p, side, blocks, true);
     side_make(side, blocks, ints, blocks == 1 && !shape->sends_all ? REGULAR : placing(p));
-    for (int d = 0; d < blocks; d++) {
+    for (int d = 0; d < blocks; d++)
         put(p, side, side->buffer.before, d, me, shape->sends_all ? d : p->root);
-        put(p, side, side->buffer.after, d, me, shape->sends_all ? d : p->root);
-    }
+    memcpy(side->buffer.after, side->buffer.before, side->buffer.size);
     call->sendbuf = side->buffer.start;
     call->sendcount = side->counts[0];
     call->sendtype = side->types[0];

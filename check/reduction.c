@@ -75,10 +75,9 @@ static void forgive(struct trial *t)
 static void make_send(const struct problem *p, struct buffer *send)
 {
     buffer_make(send, (size_t)vector_count(p) * p->kind->extent);
-    for (int k = 0; k < vector_count(p); k++) {
+    for (int k = 0, n = vector_count(p); k < n; k++)
         p->kind->element(send->before + GUARD + (size_t)k * p->kind->extent, p->group->rank, k);
-        p->kind->element(send->after + GUARD + (size_t)k * p->kind->extent, p->group->rank, k);
-    }
+    memcpy(send->after, send->before, send->size);
 }
 
 static void make_recv(const struct problem *p, struct buffer *recv, struct pieces *undefined)
@@ -89,10 +88,9 @@ static void make_recv(const struct problem *p, struct buffer *recv, struct piece
     const int first = result_offset(p, me);
     const int last = p->coll == COLL_Scan ? me + 1 : p->coll == COLL_Exscan ? me : p->group->size;
     buffer_make(recv, (size_t)room * extent);
-    for (int k = 0; k < vector && p->in_place; k++) {
+    for (int k = 0; k < vector && p->in_place; k++)
         p->kind->element(recv->before + GUARD + (size_t)k * extent, me, k);
-        p->kind->element(recv->after + GUARD + (size_t)k * extent, me, k);
-    }
+    memcpy(recv->after, recv->before, recv->size);
     for (int k = 0; k < mine && last > 0; k++)
         combined(p, last, first + k, recv->after + GUARD + (size_t)k * extent);
     *undefined = (struct pieces){p, last > 0 ? (size_t)mine * extent : 0, (size_t)room * extent};

@@ -87,14 +87,16 @@ if(CRESTA_SANITIZE)          # the MPIs themselves keep memory until exit
 endif()
 
 # cresta_mpi_test(NAME n RANKS r COMMAND target args...
-#                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD])
+#                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD] [BESIDE])
 # runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0.
 # PRELOAD: under the preload library, in the ranks only. TIMEOUT: of what computes for more than a
 # second or two, several times what it takes; it gets both cores. Others are over when Open MPI has
-# launched them, which is to wait most of the time: two go side by side. All get six times as long,
-# more than their own watchdog (tests/testing/testing.h): the machine may have other load.
+# launched them, which is to wait most of the time: two go side by side. So do those with a TIMEOUT
+# that wait for other ranks or for time to pass, BESIDE; never under MPICH, whose ranks hold the
+# cores while they wait. All get six times as long, more than their own watchdog
+# (tests/testing/testing.h): the machine may have other load.
 function(cresta_mpi_test)
-  cmake_parse_arguments(T "PRELOAD" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
+  cmake_parse_arguments(T "PRELOAD;BESIDE" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
   list(POP_FRONT T_COMMAND program)
   if(TARGET ${program})
     set(program "$<TARGET_FILE:${program}>")
@@ -103,11 +105,11 @@ function(cresta_mpi_test)
   if(cores GREATER 2)
     set(cores 2)
   endif()
+  if(CRESTA_MPI_FAMILY STREQUAL "openmpi" AND (T_BESIDE OR NOT T_TIMEOUT))
+    set(cores 1)
+  endif()
   if(NOT T_TIMEOUT)
     set(T_TIMEOUT 300)
-    if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
-      set(cores 1)
-    endif()
   endif()
   math(EXPR T_TIMEOUT "6 * ${T_TIMEOUT}")
   set(preload "")

@@ -49,7 +49,7 @@ def steps():
             "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
             "--parallel", str(CORES), *once], f"build {mpi}"
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
-    beside = ["-n", str(CORES + 1), "--dist", "worksteal"]      # many of them wait
+    beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
     yield "python", [*pytest, *beside, "-m", "not alone", "tests"], None
     yield "python alone", [*pytest, "-m", "alone", "tests"], None
 

@@ -104,7 +104,7 @@ static void moves_in_background(enum coll coll, int n)
     int done = 0;
     snprintf(testing_label, sizeof testing_label, "%s in the background, %d ints", coll_names[coll],
              n);
-    for (long milliseconds = 20; !done; milliseconds = (2 * milliseconds) % 1000) {
+    for (long milliseconds = 2; !done; milliseconds = (2 * milliseconds) % 1000) {
         begun_start(&f, coll, world, n, 0, n, false);
         doze(milliseconds);
         if (calls_mpi)

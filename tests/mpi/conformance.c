@@ -2,11 +2,11 @@
 /* conformance.c - every collective, in every mode, under one implementation, against definition and
  * MPI.
  *
- *     conformance IMPL,... [--sparse N] [--mode MODE] [--collective NAME] [--protected yes]
+ *     conformance IMPL,... [--sparse N] [--mode MODE,...] [--collective NAME,...] [--protected yes]
  *
  * --sparse N tries every N-th problem in each mode, where calls take long with more ranks than
- * cores.
- * --mode and --collective are for looking into a failure.
+ * cores. The first implementation is also compared with the MPI's own calls.
+ * --mode and --collective: only these.
  * --protected overwrites send buffers after a begin (CRESTA_PROTECTED_BUFFER=1). Compiled with
  * -DPLAIN_MPI it makes MPI_x calls, and CRESTA_IMPL chooses under the preload library.
  */
@@ -72,6 +72,14 @@ static unsigned one_of(const char *name, const char *const *names, int n)
     exit(2);
 }
 
+static unsigned some_of(char *list, const char *const *names, int n)
+{
+    unsigned some = 0;
+    for (char *name; (name = strsep(&list, ",")) != NULL;)
+        some |= one_of(name, names, n);
+    return some;
+}
+
 static struct options options_of(int argc, char **argv)
 {
     struct options o = {"mpi",
@@ -82,11 +90,11 @@ static struct options options_of(int argc, char **argv)
         if (strcmp(argv[i], "--sparse") == 0)
             o.plan.every = atoi(argv[i + 1]);
         else if (strcmp(argv[i], "--mode") == 0)
-            o.plan.modes = one_of(argv[i + 1], mode_names, MODES);
+            o.plan.modes = some_of(argv[i + 1], mode_names, MODES);
         else if (strcmp(argv[i], "--protected") == 0)
             o.plan.protected = strcmp(argv[i + 1], "yes") == 0;
         else if (strcmp(argv[i], "--collective") == 0)
-            o.plan.colls = one_of(argv[i + 1], coll_names, COLLS);
+            o.plan.colls = some_of(argv[i + 1], coll_names, COLLS);
     return o;
 }
 
@@ -95,7 +103,7 @@ static void run_group(const struct group *group, const char *impl)
     const bool main_group = group == &groups[0] || group == &groups[1];
     struct plan plan = options.plan;
     plan.every *= main_group ? 1 : 5;
-    plan.reference = main_group;
+    plan.reference = main_group && options.plan.reference;
     choose(group->comm, impl);
     if (plan.colls & 1U << COLL_Barrier)
         barrier_run(group, &plan);
@@ -115,6 +123,7 @@ static void run(const char *impl)
     else if (options.plan.modes == EVERYTHING)
         free_in_flight(impl);
     groups_free();
+    options.plan.reference = false; /* the MPI's own calls are the same under each */
 }
 
 int main(int argc, char **argv)

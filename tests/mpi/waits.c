@@ -23,7 +23,7 @@ static MPI_Status statuses[ALL];
 static void late(void)
 {
     if (rank == 1)
-        nanosleep(&(struct timespec){.tv_nsec = 5 * 1000 * 1000}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 1000 * 1000}, NULL);
 }
 
 static void wait_one(MPI_Request *r, MPI_Status *s)

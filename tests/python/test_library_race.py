@@ -4,7 +4,7 @@
 import json
 
 import pytest
-from library_runs import each_build, good, messages, models_of, run
+from library_runs import each_build, family_of, good, messages, models_of, run
 
 pytestmark = each_build
 
@@ -15,13 +15,13 @@ STEPS = [
     ("begins", 4),
 ]
 NONE = {
-    "chance": "do not repeat",
-    "threads": "several threads",
-    "few": "fewer than 16",
+    "chance": (1500, "do not repeat"),
+    "threads": (300, "several threads"),
+    "few": (5, "fewer than 16"),
 }
 
 
-def race(build, folder, kind, ranks=2, steps=1500, arms=None, **settings):
+def race(build, folder, kind, ranks=2, *, steps, arms=None, **settings):
     """Runs the program; the events of the race. Blocks of one step: nothing depends on time."""
     output, file = folder / "race.jsonl", folder / "race.txt"
     output.unlink(missing_ok=True)
@@ -41,7 +41,9 @@ def of_kind(events, name):
 
 @pytest.mark.parametrize("kind, ranks", STEPS)
 def test_answers_stay_right(build, tmp_path, kind, ranks):
-    events = race(build, tmp_path, kind, ranks, steps=200)
+    if ranks > 3 and family_of(build) == "mpich":
+        pytest.skip("ranks of MPICH hold the cores while they wait; four race under Open MPI")
+    events = race(build, tmp_path, kind, ranks, steps=150)
     (start,) = of_kind(events, "start")
     assert start["ranks"] == ranks
     assert start["anchor"]["processes"] == ranks
@@ -61,13 +63,14 @@ def test_answers_stay_right(build, tmp_path, kind, ranks):
 
 @pytest.mark.parametrize("kind", NONE)
 def test_no_steps_are_found(build, tmp_path, kind):
-    events = race(build, tmp_path, kind)
+    steps, why = NONE[kind]
+    events = race(build, tmp_path, kind, steps=steps)
     assert [event["event"] for event in events] == ["none"]
-    assert NONE[kind] in events[0]["why"]
+    assert why in events[0]["why"]
 
 
 def test_the_communicator_of_the_steps_is_freed(build, tmp_path):
-    events = race(build, tmp_path, "lost", 3)
+    events = race(build, tmp_path, "lost", 3, steps=300)
     assert of_kind(events, "round")
     assert events[-1]["event"] == "end" and "freed" in events[-1]["why"]
 
@@ -75,7 +78,7 @@ def test_the_communicator_of_the_steps_is_freed(build, tmp_path):
 def test_another_order_with_another_seed(build, tmp_path):
     orders = [
         [tuple(event["order"]) for event in of_kind(race(build, tmp_path, "steps", seed=seed,
-                                                         steps=400), "round")][:5]
+                                                         steps=160), "round")][:5]
         for seed in (1, 1, 2)
     ]
     assert orders[0] == orders[1] != orders[2]

@@ -2,6 +2,7 @@
 """What a profiling tool that wraps everything sees of a program (tests/mpi/watcher.c, watched.c):
 the same as without crestacoll, but for the collectives that crestacoll runs itself."""
 
+import functools
 import re
 
 import pytest
@@ -38,7 +39,9 @@ def seen(build, program, *modes, preload="", **env):
     return {name: int(calls) for name, calls in re.findall(r"watched: (\w+) (\d+)", done.stdout)}
 
 
+@functools.cache
 def alone(build, *modes, **env):
+    """One launch for all that compare with it, which leave it as it is."""
     return seen(build, "watched_plain", *modes, preload="tool", **env)
 
 
