@@ -128,7 +128,8 @@ static void read_environment(void)
                                   : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
-    if (!wrong[0] && !c->error[0] && !cco_race_read(c->race, wrong, sizeof wrong))
+    if (!wrong[0] && !c->error[0] &&
+        !cco_race_read(c->race, c->online, c->guard, wrong, sizeof wrong))
         memcpy(c->error, wrong, sizeof wrong);
     wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO ||
              !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
@@ -275,7 +276,7 @@ void cco_process_begin(void)
             cco_profile_begin(cco_configured.profile_wait);
         hook_the_end();
         cco_progress_begin();
-        cco_race_begin();
+        cco_race_begin(cco_progress_many_threads());
         /* Which operations of the program are under way counts even if nothing is asked. */
         set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE : CCO_IDLE);
         begun = first = true;

@@ -31,6 +31,13 @@ int cco_progress_thread_level(int required)
                                                                        : required;
 }
 
+bool cco_progress_many_threads(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE && asked_for == MPI_THREAD_MULTIPLE;
+}
+
 void cco_progress_begin(void)
 {
     int level = MPI_THREAD_SINGLE;

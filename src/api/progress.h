@@ -29,6 +29,9 @@ static inline bool cco_progress_calls_mpi(void)
 /* The thread level to ask the MPI for; before MPI_Init. */
 int cco_progress_thread_level(int required);
 
+/* True if the program may call from several threads at the same time; after MPI_Init. */
+bool cco_progress_many_threads(void);
+
 /* After MPI_Init: decides, with a warning if what CRESTA_ASYNC asks for is unavailable. */
 void cco_progress_begin(void);
 

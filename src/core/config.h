@@ -72,6 +72,8 @@ typedef struct cco_config {
     cco_fallback_policy fallback;
     cco_async_setting async;
     size_t shm_memory; /* bytes for each process */
+    bool online;       /* CRESTA_ONLINE */
+    bool guard;        /* CRESTA_GUARD */
     bool protect;      /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;

@@ -143,6 +143,18 @@ static void show_flag(const void *member, char *text)
     snprintf(text, CCO_VALUE, "%d", *(const bool *)member);
 }
 
+static void read_on_off(void *member, const cco_env_value *v)
+{
+    *(bool *)member = strcmp(v->text, "on") == 0;
+    if (strcmp(v->text, "on") != 0 && strcmp(v->text, "off") != 0)
+        expected(v, "on or off");
+}
+
+static void show_on_off(const void *member, char *text)
+{
+    snprintf(text, CCO_VALUE, "%s", *(const bool *)member ? "on" : "off");
+}
+
 static void read_number(void *member, const cco_env_value *v)
 {
     char *end;
@@ -249,6 +261,7 @@ const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
 const cco_env_kind cco_kind_same_file = {read_file_name, show_same_file};
 const cco_env_kind cco_kind_contents = {read_contents, show_contents};
 const cco_env_kind cco_kind_flag = {read_flag, show_flag};
+const cco_env_kind cco_kind_on_off = {read_on_off, show_on_off};
 const cco_env_kind cco_kind_number = {read_number, show_number};
 const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
 const cco_env_kind cco_kind_store = {read_store, show_store};

@@ -89,7 +89,7 @@ static void load(arms *a, int arm)
     a->arm = arm;
     if (a->of[arm].made)
         take(&a->of[arm], a->state);
-    else if (!cco_choose_by(a->state, race->arm[arm].rules))
+    else if (!cco_choose_with(a->state, race->arm[arm].rules, race->arm[arm].place))
         cco_fatal("no memory for the choices of communicator '%s'", a->state->name);
 }
 

@@ -31,7 +31,8 @@ struct cco_candidate {
 static const char key; /* its address is the key */
 
 static cco_candidate *candidates;
-static bool spoilt; /* by calls from several threads */
+static unsigned most; /* calls on one of them */
+static bool spoilt;   /* by calls from several threads */
 
 static void release(void *data)
 {
@@ -76,6 +77,7 @@ cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
         return NULL;
     here->own[here->sequence.count % CCO_SEQUENCE_LONGEST] = word;
     cco_sequence_add(&here->sequence, cco_mix(word, here->between));
+    most = here->sequence.count > most ? here->sequence.count : most;
     here->between = 0;
     return here;
 }
@@ -178,16 +180,22 @@ void cco_candidates_spoil(void)
 
 const char *cco_candidates_why(void)
 {
-    unsigned most = 0;
-    for (const cco_candidate *c = candidates; c != NULL; c = c->next)
-        if (c->sequence.count > most)
-            most = c->sequence.count;
     if (spoilt)
         return "the program calls collectives from several threads";
     if (most == 0)
         return "no blocking collective on a communicator with all processes";
     return most < 16 ? "fewer than 16 blocking collectives on communicators with all processes"
                      : "the blocking collectives on communicators with all processes do not repeat";
+}
+
+void cco_candidates_restart(void)
+{
+    for (cco_candidate *c = candidates; c != NULL; c = c->next) {
+        c->sequence.count = c->asked = c->seen = 0;
+        c->period = 0;
+        c->between = 0;
+        c->first_ns = c->asked_ns = cco_ns(CLOCK_MONOTONIC);
+    }
 }
 
 void cco_candidates_forget(void)

@@ -9,28 +9,60 @@
 
 static const double ERROR = 0.05; /* that a race names a winner which is none */
 static const double TRIM = 0.2;
-static const double SCREENING = 0.6; /* share of the time; the rest is to confirm */
-static const double LONG_BLOCK_S = 20e-3;
+static const double SCREENING = 0.6;       /* share of the time; the rest is to confirm */
+static const double LONG_BLOCKS = 20;      /* times block_ms at least */
+static const double GUARD_ERROR = 1e-3;    /* of a look; there are many */
+static const double FREE_REGRET_S = 50e-3; /* before a share of the time counts */
+static const double LONGEST_REST_S = 10;
 
 enum {
     FEWEST_ROUNDS = 8,    /* in each stage, */
     MOST_SCREENED = 1024, /* and at most where the time is not limited, */
-    MOST_CONFIRMED = 128, /* in either */
+    MOST_CONFIRMED = 128, /* in either; */
+    MOST_ONLINE = 256,    /* screened while the program is to run well meanwhile, */
+    ENOUGH_ONLINE = 64,   /* if one arm is clearly faster than the reference */
     LONGER = 10,          /* times are blocks that confirm, */
     WARM_STEPS = 3,       /* first ones, of which the first is not counted */
-    LOOKS = 12,           /* at most in the time of a race: the error is shared out to them */
+    GUARD_ROUNDS = 16,    /* that are judged together */
+    LOOKS = 12,           /* at most in the time of a race: the error is shared out to them; */
+    CONFIRM_LOOKS = 5,    /* in the last stage, where it may end early */
     MOST_STEPS = 1000000
 };
+
+cco_race_next cco_race_first(uint32_t alive)
+{
+    return (cco_race_next){.stage = CCO_RACE_WARM, .alive = alive, .steps = WARM_STEPS};
+}
+
+static void forget_rounds(cco_judge *j)
+{
+    j->rounds = j->pending = 0;
+    j->merged = 1;
+    memset(j->interval, 0, sizeof j->interval);
+    memset(j->mean, 0, sizeof j->mean);
+}
+
+void cco_judge_go_on(cco_judge *j, cco_race_aim aim, int reference, uint32_t alive, double now)
+{
+    j->aim = aim;
+    j->reference = j->favourite = reference;
+    j->contenders = __builtin_popcount(alive) - 1;
+    j->began = now;
+    j->next = cco_race_first(alive);
+    forget_rounds(j);
+}
 
 void cco_judge_begin(cco_judge *j, const cco_race_settings *settings, double now)
 {
     memset(j, 0, sizeof *j);
     j->settings = settings;
-    j->began = now;
-    j->merged = 1;
-    j->next = (cco_race_next){.stage = CCO_RACE_WARM,
-                              .alive = (uint32_t)((1ull << settings->arms) - 1),
-                              .steps = WARM_STEPS};
+    j->born = now;
+    cco_judge_go_on(j, CCO_FIND_BEST, 0, (uint32_t)((1ull << settings->arms) - 1), now);
+}
+
+void cco_judge_regret(cco_judge *j, double seconds)
+{
+    j->regret_s += seconds;
 }
 
 int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BLOCKS])
@@ -40,7 +72,7 @@ int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BL
     for (int arm = 0; arm < CCO_ARMS; arm++)
         if (next->alive >> arm & 1)
             order[n++] = (int8_t)arm;
-    if (next->stage == CCO_RACE_WARM)
+    if (next->stage == CCO_RACE_WARM || next->stage == CCO_RACE_REST)
         return n;
     for (int i = n - 1; i > 0; i--) {
         chance = cco_mix(chance, (uint64_t)i);
@@ -71,23 +103,30 @@ static void add_round(cco_judge *j, int blocks, const int8_t *order, const doubl
         of[order[i]] += step_s[i];
     if (j->pending == 0 && j->rounds == CCO_DIFFERENCES)
         merge(j);
-    for (int arm = 0; arm < CCO_ARMS && of[0] > 0; arm++) {
+    const double reference = of[j->reference];
+    for (int arm = 0; arm < CCO_ARMS && reference > 0; arm++) {
         if (of[arm] <= 0)
             continue;
         double *last = &j->difference[arm][j->rounds];
         const double sum = j->pending > 0 ? *last * j->pending : 0;
-        *last = (sum + log(of[arm] / of[0])) / (j->pending + 1);
+        *last = (sum + log(of[arm] / reference)) / (j->pending + 1);
     }
     j->pending = (j->pending + 1) % j->merged;
     j->rounds += j->pending == 0;
+}
+
+/* The arms that run against the reference. */
+static uint32_t others(const cco_judge *j)
+{
+    return j->next.alive & ~(1u << j->reference);
 }
 
 /* Intervals of all arms that are left. */
 static void look(cco_judge *j, double error)
 {
     double copy[CCO_DIFFERENCES];
-    for (int arm = 1; arm < j->settings->arms; arm++) {
-        if (!(j->next.alive >> arm & 1))
+    for (int arm = 0; arm < CCO_ARMS; arm++) {
+        if (!(others(j) >> arm & 1))
             continue;
         memcpy(copy, j->difference[arm], (size_t)j->rounds * sizeof *copy);
         j->interval[arm] = cco_interval_of(copy, j->rounds, TRIM, error);
@@ -98,22 +137,23 @@ static void look(cco_judge *j, double error)
 /* The arm with the shortest step so far, the reference if it is that. */
 static int leader(const cco_judge *j)
 {
-    int best = 0;
-    for (int arm = 1; arm < j->settings->arms; arm++)
-        if (j->next.alive >> arm & 1 && j->interval[arm].centre < j->interval[best].centre)
+    int best = j->reference;
+    for (int arm = 0; arm < CCO_ARMS; arm++)
+        if (others(j) >> arm & 1 && j->interval[arm].centre < j->interval[best].centre)
             best = arm;
     return best;
 }
 
-/* Arms that are slower than another, beyond both intervals, leave; the reference stays. */
+/* Arms that are slower than another, beyond both intervals, leave; the reference stays.  Parts are
+ * compared with the reference alone. */
 static void drop(cco_judge *j)
 {
     double least = 0;
-    for (int arm = 1; arm < j->settings->arms; arm++)
-        if (j->next.alive >> arm & 1 && j->interval[arm].high < least)
+    for (int arm = 0; arm < CCO_ARMS && j->aim != CCO_FIND_PARTS; arm++)
+        if (others(j) >> arm & 1 && j->interval[arm].high < least)
             least = j->interval[arm].high;
-    for (int arm = 1; arm < j->settings->arms; arm++)
-        if (j->next.alive >> arm & 1 && j->interval[arm].low > least)
+    for (int arm = 0; arm < CCO_ARMS; arm++)
+        if (others(j) >> arm & 1 && j->interval[arm].low > least)
             j->dropped |= 1u << arm;
     j->next.alive &= ~j->dropped;
 }
@@ -128,7 +168,7 @@ static bool is_time_to_look(const cco_judge *j)
  * implementation waits badly on a machine that others use too. */
 static bool clearly_faster(const cco_judge *j, int arm)
 {
-    return arm != 0 && j->interval[arm].high < 0 && j->mean[arm].centre < 0;
+    return arm != j->reference && j->interval[arm].high < 0 && j->mean[arm].centre < 0;
 }
 
 static void end_with(cco_judge *j, int arm)
@@ -137,48 +177,97 @@ static void end_with(cco_judge *j, int arm)
     j->next.arm = arm;
 }
 
-static void confirm(cco_judge *j, int arm, double step_s, double now)
+static int32_t as_steps(double steps)
 {
-    const double steps = LONG_BLOCK_S / (step_s > 0 ? step_s : LONG_BLOCK_S) + 1;
-    int32_t longer = j->next.steps < MOST_STEPS / LONGER ? j->next.steps * LONGER : MOST_STEPS;
-    if (longer < steps)
-        longer = steps < MOST_STEPS ? (int32_t)steps : MOST_STEPS;
-    j->next = (cco_race_next){.stage = CCO_RACE_CONFIRM, .alive = 1u | 1u << arm, .steps = longer};
-    j->confirming = now;
-    j->rounds = j->pending = 0;
-    j->merged = 1;
+    return steps < MOST_STEPS ? (int32_t)steps : MOST_STEPS;
+}
+
+/* Steps of a block of at least so many seconds. */
+static int32_t steps_in(double seconds, double step_s)
+{
+    return step_s > 0 ? as_steps(seconds / step_s + 1) : 1;
+}
+
+static void confirm(cco_judge *j, uint32_t arms, double step_s)
+{
+    const double long_s = LONG_BLOCKS * 1e-3 * j->settings->block_ms;
+    const int32_t longer = as_steps((double)LONGER * j->next.steps);
+    const int32_t least = steps_in(long_s, step_s);
+    j->next = (cco_race_next){.stage = CCO_RACE_CONFIRM,
+                              .alive = 1u << j->reference | arms,
+                              .steps = longer > least ? longer : least,
+                              .parts = j->next.parts};
+    j->favourite = j->aim == CCO_GUARD ? j->reference : __builtin_ctz(arms);
+    forget_rounds(j);
 }
 
 /* The error of a look at many arms, one of several looks. */
 static double shared_error(const cco_judge *j)
 {
-    return ERROR / LOOKS / (j->settings->arms - 1);
+    return ERROR / LOOKS / j->contenders;
+}
+
+/* Those that are clearly faster are to be confirmed: one of them, or what they have in common. */
+static uint32_t to_confirm(cco_judge *j, int best)
+{
+    uint32_t parts = 0;
+    for (int arm = 0; arm < CCO_ARMS; arm++)
+        if (others(j) >> arm & 1 && clearly_faster(j, arm))
+            parts |= 1u << arm;
+    if (j->aim != CCO_FIND_PARTS || (parts & (parts - 1)) == 0 || j->settings->arms >= CCO_ARMS)
+        return 1u << best;
+    j->next.parts = parts;
+    return 1u << j->settings->arms;
+}
+
+/* All that are left are decided about. */
+static bool all_are_clear(const cco_judge *j)
+{
+    const uint32_t left = others(j);
+    if (j->aim != CCO_FIND_PARTS)
+        return (left & (left - 1)) == 0 && clearly_faster(j, leader(j));
+    for (int arm = 0; arm < CCO_ARMS; arm++)
+        if (left >> arm & 1 && !clearly_faster(j, arm))
+            return false;
+    return true;
+}
+
+/* No more rounds of short blocks. */
+static bool screening_is_spent(const cco_judge *j, double now)
+{
+    const cco_race_settings *s = j->settings;
+    if (s->seconds > 0)
+        return now - j->began > (s->confirm > 0 ? SCREENING : 1) * s->seconds;
+    if (s->regret > 0 && j->favourite != j->reference)
+        return j->next.round >= ENOUGH_ONLINE; /* the others are as good as the favourite */
+    return j->next.round >= (s->regret > 0 ? MOST_ONLINE : MOST_SCREENED);
 }
 
 static void screened(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
-    const double share = s->confirm > 0 ? SCREENING : 1;
-    const bool spent = s->seconds > 0 ? now - j->began > share * s->seconds
-                                      : j->next.round >= MOST_SCREENED;
+    const bool spent = screening_is_spent(j, now);
     const bool looks = spent || is_time_to_look(j);
     if (looks) {
         look(j, shared_error(j));
         if (s->drop > 0)
             drop(j);
     }
-    const uint32_t others = j->next.alive & ~1u;
-    const bool decided = s->drop > 0 && looks && (others & (others - 1)) == 0 &&
-                         clearly_faster(j, leader(j));
-    if (!spent && others != 0 && !decided)
-        return;
     const int best = leader(j);
-    if (!clearly_faster(j, best))
-        end_with(j, 0);
+    j->favourite = clearly_faster(j, best) ? best : j->reference;
+    if (!spent && others(j) != 0 && !(s->drop > 0 && looks && all_are_clear(j)))
+        return;
+    if (j->favourite == j->reference)
+        end_with(j, j->reference);
     else if (s->confirm > 0)
-        confirm(j, best, step_s, now);
+        confirm(j, to_confirm(j, best), step_s);
     else
         end_with(j, best);
+}
+
+static int challenger(const cco_judge *j)
+{
+    return __builtin_ctz(others(j));
 }
 
 static void confirmed(cco_judge *j, double now)
@@ -186,20 +275,40 @@ static void confirmed(cco_judge *j, double now)
     const cco_race_settings *s = j->settings;
     const bool spent = s->seconds > 0 ? now - j->began > s->seconds
                                       : j->next.round >= MOST_CONFIRMED;
-    if (!spent || j->next.round < FEWEST_ROUNDS)
+    const bool early = s->regret > 0 && is_time_to_look(j);
+    if (!(spent || early) || j->next.round < FEWEST_ROUNDS)
         return;
-    look(j, ERROR);
-    const int best = __builtin_ctz(j->next.alive & ~1u);
-    end_with(j, clearly_faster(j, best) ? best : 0);
+    look(j, s->regret > 0 ? ERROR / CONFIRM_LOOKS : ERROR);
+    const int arm = challenger(j);
+    if (clearly_faster(j, arm))
+        end_with(j, arm);
+    else if (spent || j->interval[arm].low > 0)
+        end_with(j, j->reference);
 }
 
-/* Seconds of a step of the reference in this round. */
-static double reference(int blocks, const int8_t *order, const double *step_s)
+/* Rounds are judged by the dozen, so that what was a while ago does not count; early ones too, for
+ * a choice that has become very bad. */
+static void guarded(cco_judge *j)
+{
+    if (!is_time_to_look(j))
+        return;
+    look(j, GUARD_ERROR);
+    const int arm = challenger(j);
+    if (clearly_faster(j, arm)) {
+        end_with(j, arm);
+    } else if (j->next.round >= GUARD_ROUNDS) {
+        j->next.round = 0;
+        forget_rounds(j);
+    }
+}
+
+/* Seconds of a step of an arm in this round. */
+static double step_of(int arm, int blocks, const int8_t *order, const double *step_s)
 {
     double sum = 0;
     int n = 0;
     for (int i = 0; i < blocks; i++)
-        if (order[i] == 0) {
+        if (order[i] == arm) {
             sum += step_s[i];
             n++;
         }
@@ -208,25 +317,63 @@ static double reference(int blocks, const int8_t *order, const double *step_s)
 
 static void screen(cco_judge *j, double step_s)
 {
-    const double steps = step_s > 0 ? 1e-3 * j->settings->block_ms / step_s + 1 : 1;
     j->next.stage = CCO_RACE_SCREEN;
-    j->next.steps = steps < MOST_STEPS ? (int32_t)steps : MOST_STEPS;
+    j->next.steps = steps_in(1e-3 * j->settings->block_ms, step_s);
     j->next.round = 0;
+    if (j->aim == CCO_GUARD)
+        confirm(j, others(j), step_s);
+}
+
+/* Against the steps of the best arm as it is known by now. */
+static void add_regret(cco_judge *j, int blocks, const int8_t *order, const double *step_s)
+{
+    const double best = step_of(j->favourite, blocks, order, step_s);
+    for (int i = 0; i < blocks; i++)
+        j->regret_s += (step_s[i] - best) * j->next.steps;
+}
+
+static void rest(cco_judge *j, double seconds, double step_s)
+{
+    j->after = j->next;
+    j->next = (cco_race_next){
+        .stage = CCO_RACE_REST, .alive = 1u << j->favourite, .steps = steps_in(seconds, step_s)};
+}
+
+/* So that trying costs no more than its share of the time. */
+static void rest_if_due(cco_judge *j, double step_s, double now)
+{
+    const cco_race_settings *s = j->settings;
+    const double over = j->regret_s - FREE_REGRET_S - s->regret * (now - j->born);
+    if (j->next.stage == CCO_RACE_OVER)
+        return;
+    if (j->aim == CCO_GUARD)
+        rest(j, 2 * j->next.steps * step_s / s->guard, step_s);
+    else if (s->regret > 0 && over > 0)
+        rest(j, fmin(over / s->regret, LONGEST_REST_S), step_s);
 }
 
 void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double *step_s,
                      double now)
 {
-    const double step = reference(blocks, order, step_s);
+    const double step = step_of(j->reference, blocks, order, step_s);
+    const cco_race_stage stage = (cco_race_stage)j->next.stage;
     j->dropped = 0;
-    if (j->next.stage == CCO_RACE_WARM) {
-        screen(j, step);
+    if (stage == CCO_RACE_REST) {
+        j->next = j->after;
         return;
     }
-    add_round(j, blocks, order, step_s);
-    j->next.round++;
-    if (j->next.stage == CCO_RACE_SCREEN)
-        screened(j, step, now);
-    else
-        confirmed(j, now);
+    add_regret(j, blocks, order, step_s);
+    if (stage == CCO_RACE_WARM) {
+        screen(j, step);
+    } else {
+        add_round(j, blocks, order, step_s);
+        j->next.round++;
+        if (stage == CCO_RACE_SCREEN)
+            screened(j, step, now);
+        else if (j->aim == CCO_GUARD)
+            guarded(j);
+        else
+            confirmed(j, now);
+    }
+    rest_if_due(j, step, now);
 }

@@ -18,8 +18,16 @@ typedef enum cco_race_stage {
     CCO_RACE_WARM,    /* each arm once: what it sets up, and how long a step takes */
     CCO_RACE_SCREEN,  /* short blocks, many arms */
     CCO_RACE_CONFIRM, /* long blocks, two arms */
+    CCO_RACE_REST,    /* nothing is tried: the best so far */
     CCO_RACE_OVER
 } cco_race_stage;
+
+/* What a race is to find out. */
+typedef enum cco_race_aim {
+    CCO_FIND_BEST,  /* which arm is the best */
+    CCO_FIND_PARTS, /* which arms are better than the reference; they may be combined */
+    CCO_GUARD       /* whether the reference is still better than the other, again and again */
+} cco_race_aim;
 
 enum {
     CCO_BLOCKS = 2 * CCO_ARMS, /* of a round, at most */
@@ -31,25 +39,42 @@ typedef struct cco_race_next {
     int32_t stage;
     uint32_t alive; /* bit per arm */
     int32_t steps;  /* of a block */
-    int32_t arm;    /* at the end: the one that won, 0 if none did better than the reference */
+    int32_t arm;    /* at the end: the one that won, the reference if none did better */
     uint32_t round; /* of this stage */
+    uint32_t parts; /* CCO_FIND_PARTS, once screened: bit per arm that is better, if several are;
+                       what all of them have in common has the number `settings->arms` */
 } cco_race_next;
 
 typedef struct cco_judge {
     const cco_race_settings *settings;
-    cco_race_next next;
-    double began, confirming; /* seconds at which the race and the last stage began */
-    int rounds;               /* differences of each arm, */
-    int merged;               /* each of which stands for so many rounds */
-    int pending;              /* rounds in the last one, which is not complete */
+    cco_race_aim aim;
+    int reference;
+    int favourite;  /* the best arm as far as is known: the reference unless another is clear */
+    int contenders; /* arms at first, without the reference */
+    cco_race_next next, after; /* what follows CCO_RACE_REST */
+    double born, began;        /* seconds at which the first race and this one began */
+    double regret_s;           /* what trying has cost so far: more than the best arm's steps */
+    int rounds;                /* differences of each arm, */
+    int merged;                /* each of which stands for so many rounds */
+    int pending;               /* rounds in the last one, which is not complete */
     double difference[CCO_ARMS][CCO_DIFFERENCES];
     cco_interval interval[CCO_ARMS]; /* of logarithms, at the last look, trimmed; */
     cco_interval mean[CCO_ARMS];     /* not trimmed */
     uint32_t dropped;                /* arms that the last round made leave */
 } cco_judge;
 
-/* The first round is CCO_RACE_WARM. */
+/* The first race: the best of all arms, with the first as the reference.  Begins with a round of
+ * CCO_RACE_WARM. */
 void cco_judge_begin(cco_judge *judge, const cco_race_settings *settings, double now);
+
+/* Another one, of the arms in `alive`. */
+void cco_judge_go_on(cco_judge *judge, cco_race_aim aim, int reference, uint32_t alive, double now);
+
+/* The first round of any race. */
+cco_race_next cco_race_first(uint32_t alive);
+
+/* Seconds that were lost outside of the rounds, for example with what an arm sets up. */
+void cco_judge_regret(cco_judge *judge, double seconds);
 
 /* The arms of the blocks of a round, in their order; returns how many blocks there are. */
 int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BLOCKS]);

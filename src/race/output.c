@@ -12,7 +12,7 @@
 #include "core/mpi_compat.h"
 #include "crestacoll.h"
 
-static const char *const stages[] = {"warm", "screen", "confirm", "over"};
+static const char *const stages[] = {"warm", "screen", "confirm", "rest", "over"};
 
 static FILE *file;
 static double began;
@@ -105,6 +105,26 @@ void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anch
     end_line();
 }
 
+void cco_race_tell_arms(const cco_race_settings *settings, int first)
+{
+    for (int arm = first; file != NULL && arm < settings->arms; arm++) {
+        put("{\"event\":\"arm\",\"arm\":%d,\"name\":", arm);
+        put_text(settings->arm[arm].name);
+        end_line();
+    }
+}
+
+void cco_race_tell_online(int arm, const cco_interval *gained, double regret_s, double spent_s)
+{
+    if (file == NULL)
+        return;
+    put("{\"event\":\"online\",\"arm\":%d", arm);
+    put_interval(gained);
+    put_number("regret_s", regret_s);
+    put_number("spent_s", spent_s);
+    end_line();
+}
+
 void cco_race_tell_none(const char *why)
 {
     if (file == NULL)
@@ -149,7 +169,7 @@ void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *or
 
 static void tell_dropped(const cco_judge *j)
 {
-    for (int arm = 1; arm < j->settings->arms; arm++) {
+    for (int arm = 0; arm < CCO_ARMS; arm++) {
         if (!(j->dropped >> arm & 1))
             continue;
         put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm, j->rounds * j->merged);
@@ -174,8 +194,8 @@ static void tell_verdict(const cco_judge *j)
     put("{\"event\":\"verdict\",\"arm\":%d", arm);
     put_interval(&j->interval[arm]);
     put_number("mean", expm1(j->mean[arm].centre));
-    put(",\"agree\":%s,\"rounds\":%d", j->mean[arm].centre < 0 || arm == 0 ? "true" : "false",
-        j->rounds * j->merged);
+    put(",\"agree\":%s,\"rounds\":%d",
+        j->mean[arm].centre < 0 || arm == j->reference ? "true" : "false", j->rounds * j->merged);
     end_line();
 }
 

@@ -30,6 +30,12 @@ void cco_race_tell_warm(int arm, double first_s);
 void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
                          const double *step_s);
 
+/* Arms that have been made since, from number `first` on. */
+void cco_race_tell_arms(const cco_race_settings *settings, int first);
+
+/* What CRESTA_ONLINE has come to: logarithms of the ratio of steps; seconds. */
+void cco_race_tell_online(int arm, const cco_interval *gained, double regret_s, double spent_s);
+
 /* What the judge made of it. */
 void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before);
 void cco_race_tell_end(const char *why);

@@ -13,15 +13,17 @@
 #include "core/comm.h"
 #include "tune/rules.h"
 
-/* Reads the text of the settings (race/settings.h).  False on an error, which `error` names. */
-bool cco_race_read(const char *text, char *error, size_t room);
+/* Reads the text of the settings (race/settings.h), which may be NULL, for a race of the arms that
+ * it names, or for CRESTA_ONLINE and CRESTA_GUARD.  False on an error, which `error` names. */
+bool cco_race_read(const char *text, bool online, bool guard, char *error, size_t room);
 
 /* The number of arms, 0 if no race is wanted, and their rules. */
 int cco_race_arms(void);
 const cco_rules *cco_race_rules(int arm);
 
-/* All ranks have agreed on the settings. */
-void cco_race_begin(void);
+/* All ranks have agreed on the settings.  The program of this rank may call from several threads at
+ * the same time, or not. */
+void cco_race_begin(bool many_threads);
 
 /* A communicator has been set up, or has got other rules of its program. */
 void cco_race_set_up(cco_comm *state);

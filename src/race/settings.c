@@ -61,8 +61,8 @@ static bool read_arm(cco_race_settings *s, reader *r, char *text)
     cco_race_arm *arm = &s->arm[s->arms];
     char wrong[768], source[64];
     char *rules = rest_of(text);
-    if (s->arms == CCO_ARMS)
-        return fail(r, "more than %d arms", CCO_ARMS);
+    if (s->arms == CCO_FILED_ARMS)
+        return fail(r, "more than %d arms", CCO_FILED_ARMS);
     if (*text == '\0' || strlen(text) >= sizeof arm->name || *rules == '\0')
         return fail(r, "expected arm NAME RULES, with a name of 1 to %zu characters",
                     sizeof arm->name - 1);
@@ -92,7 +92,9 @@ static const struct {
                {"block_ms", offsetof(cco_race_settings, block_ms), 1e9},
                {"drop", offsetof(cco_race_settings, drop), 1},
                {"confirm", offsetof(cco_race_settings, confirm), 1},
-               {"every_call", offsetof(cco_race_settings, every_call), 1}};
+               {"every_call", offsetof(cco_race_settings, every_call), 1},
+               {"regret", offsetof(cco_race_settings, regret), 1},
+               {"guard", offsetof(cco_race_settings, guard), 1}};
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 static bool read_number(cco_race_settings *s, const reader *r, int i, const char *text)
@@ -124,7 +126,7 @@ static bool read_word(cco_race_settings *s, reader *r, const char *word, char *r
     return fail(r, "\"%.40s\": expected %soutput or arm", word, known);
 }
 
-static bool read_lines(cco_race_settings *s, reader *r)
+static bool read_lines(cco_race_settings *s, reader *r, bool wanted)
 {
     bool good = true;
     for (char *line; good && (line = next_line(r)) != NULL; free(line)) {
@@ -139,14 +141,23 @@ static bool read_lines(cco_race_settings *s, reader *r)
     }
     if (good && *r->at != '\0')
         return fail(r, "no memory");
-    return good && s->arms < 2 ? fail(r, "expected two arms or more") : good;
+    if (good && !wanted && s->arms > 0)
+        return fail(r, "CRESTA_ONLINE and CRESTA_GUARD have arms of their own: expected none here");
+    return good && wanted && s->arms < 2 ? fail(r, "expected two arms or more") : good;
 }
 
-bool cco_race_settings_read(cco_race_settings *s, const char *text, char *error, size_t room)
+void cco_race_settings_preset(cco_race_settings *s)
+{
+    *s = (cco_race_settings){.seed = 1, .watch_ms = 20, .block_ms = 1, .drop = 1, .confirm = 1};
+}
+
+bool cco_race_settings_read(cco_race_settings *s, const char *text, bool wanted, char *error,
+                            size_t room)
 {
     reader r = {.at = text, .error = error, .room = room};
-    *s = (cco_race_settings){.seed = 1, .watch_ms = 500, .block_ms = 1, .drop = 1, .confirm = 1};
-    if (read_lines(s, &r))
+    cco_race_settings_preset(s);
+    s->watch_ms = wanted ? 500 : s->watch_ms;
+    if (read_lines(s, &r, wanted))
         return true;
     cco_race_settings_free(s);
     return false;

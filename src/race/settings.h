@@ -10,6 +10,8 @@
  *     drop 1            arms that are clearly slower leave; 0: all stay
  *     confirm 1         afterwards, the reference against the leader in long blocks; 0: no
  *     every_call 1      for tests: each call on the first communicator with all processes is a step
+ *     regret 0.02       share of the time that trying may cost (CRESTA_ONLINE); 0: not limited
+ *     guard 0.01        share of the time in which CRESTA_GUARD tries the MPI's own
  *     arm NAME RULES    rules as in CRESTA_IMPL; the first arm is the reference
  */
 #ifndef CCO_RACE_SETTINGS_H
@@ -18,25 +20,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tune/rules.h"
+#include "tune/choose.h"
 
-enum { CCO_ARMS = 16 };
+enum {
+    CCO_ARMS = 32,      /* with those that are made while the program runs; */
+    CCO_FILED_ARMS = 16 /* in a file */
+};
 
 typedef struct cco_race_arm {
     char name[32];
-    cco_rules *rules;
+    cco_rules *rules;      /* NULL: none but those that hold anyway */
+    cco_rules_place place; /* where they stand among the others */
 } cco_race_arm;
 
 typedef struct cco_race_settings {
     char *output;                                                        /* NULL: none */
-    double seconds, seed, watch_ms, block_ms, drop, confirm, every_call; /* as in the file */
+    double seconds, seed, watch_ms, block_ms, drop, confirm, every_call; /* as in the file; */
+    double regret, guard;                                                /* 0 for no */
     int arms;
     cco_race_arm arm[CCO_ARMS];
 } cco_race_settings;
 
-/* Reads the text of such a file.  False on an error, which `error` names with its line; `settings`
- * is empty then. */
-bool cco_race_settings_read(cco_race_settings *settings, const char *text, char *error,
+/* Without a file, for CRESTA_ONLINE and CRESTA_GUARD. */
+void cco_race_settings_preset(cco_race_settings *settings);
+
+/* Reads the text of such a file.  It must name arms, two or more, or none if they are not `wanted`.
+ * False on an error, which `error` names with its line; `settings` is empty then.  What the text
+ * does not name is preset. */
+bool cco_race_settings_read(cco_race_settings *settings, const char *text, bool wanted, char *error,
                             size_t room);
 
 void cco_race_settings_free(cco_race_settings *settings);

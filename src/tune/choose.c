@@ -85,11 +85,10 @@ static bool shrink(cco_choices *choices)
     return true;
 }
 
-static bool choose(cco_comm *state, const cco_rules *user, cco_coll coll)
+enum { SOURCES = 6 };
+
+static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll)
 {
-    const cco_rules *const sources[] = {user, tuning_rules, state->program_rules,
-                                        builtin_rules};
-    enum { SOURCES = sizeof sources / sizeof sources[0] };
     cco_choices *choices = &state->choices[coll];
     size_t most = 1;
     for (int i = 0; i < SOURCES; i++)
@@ -109,17 +108,23 @@ static bool choose(cco_comm *state, const cco_rules *user, cco_coll coll)
 
 bool cco_choose_for(cco_comm *state)
 {
-    return cco_choose_by(state, user_rules);
+    return cco_choose_with(state, NULL, CCO_BEFORE_ALL);
 }
 
-bool cco_choose_by(cco_comm *state, const cco_rules *user)
+bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place)
 {
     const bool recorded = cco_profiled, told = cco_configured.log >= CCO_LOG_INFO;
+    const cco_rules *const sources[SOURCES] = {place == CCO_BEFORE_ALL ? more : NULL,
+                                               place == CCO_INSTEAD_OF_USERS ? more : user_rules,
+                                               tuning_rules,
+                                               state->program_rules,
+                                               place == CCO_AFTER_PROGRAMS ? more : NULL,
+                                               builtin_rules};
     cco_comm_drop_choices(state);
     state->plain_choices = state->sized = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!choose(state, user, (cco_coll)coll))
+        if (!choose(state, sources, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
         if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !recorded &&

@@ -18,7 +18,14 @@ void cco_choose_from_tuning(cco_rules *tuning);
  * when memory runs out. */
 bool cco_choose_for(cco_comm *state);
 
-/* The same with other rules of the user's, which may be NULL. */
-bool cco_choose_by(cco_comm *state, const cco_rules *user);
+/* Where more rules stand among these. */
+typedef enum cco_rules_place {
+    CCO_INSTEAD_OF_USERS,
+    CCO_BEFORE_ALL,
+    CCO_AFTER_PROGRAMS /* before the built-in ones */
+} cco_rules_place;
+
+/* The same with other rules or more, which may be NULL. */
+bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place);
 
 #endif

@@ -105,6 +105,108 @@ static void check_orders(void)
                   first[arm]);
 }
 
+/* Goes on with a race until it is over, or `seconds` have passed; the seconds that ran under `arm`.
+ */
+static double go_on(cco_judge *judge, const machine *m, double *now, double seconds, int arm,
+                    uint64_t seed)
+{
+    int8_t order[CCO_BLOCKS];
+    double step_s[CCO_BLOCKS], under = 0;
+    uint64_t state = seed * 77 + 1;
+    const double end = *now + seconds;
+    while (judge->next.stage != CCO_RACE_OVER && *now < end) {
+        const int blocks = cco_race_order(seed, &judge->next, order);
+        for (int i = 0; i < blocks; i++) {
+            step_s[i] = block(m, order[i], judge->next.steps, *now, &state);
+            *now += step_s[i] * judge->next.steps;
+            under += order[i] == arm ? step_s[i] * judge->next.steps : 0;
+        }
+        cco_judge_round(judge, blocks, order, step_s, *now);
+    }
+    return under;
+}
+
+static cco_race_settings online(int arms)
+{
+    return (cco_race_settings){.block_ms = 1,
+                               .seed = 1,
+                               .drop = 1,
+                               .confirm = 1,
+                               .regret = 0.02,
+                               .guard = 0.01,
+                               .arms = arms};
+}
+
+/* Arms that are much slower cost their share of the time and no more; the best one is found. */
+static void check_regret(void)
+{
+    static cco_judge judge;
+    const cco_race_settings settings = online(4);
+    machine m = equal_arms(4, 2e-3);
+    set(&m, 1, 0.8, 0.8);
+    set(&m, 2, 0.8, 0.8); /* as good as the best */
+    set(&m, 3, 8, 8);
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        double now = 0;
+        cco_judge_begin(&judge, &settings, now);
+        go_on(&judge, &m, &now, 60, 3, seed);
+        CHECK(judge.next.stage == CCO_RACE_OVER, "it is over in a minute");
+        CHECK(judge.next.arm == 1 || judge.next.arm == 2, "arm %d wins", judge.next.arm);
+        const double most = 0.05 + 0.02 * now + 2 * 2e-3 * (2 * 8 + 4 * 2);
+        CHECK(judge.regret_s < most, "%.3f s were lost in %.3f s", judge.regret_s, now);
+    }
+}
+
+/* Of the parts of what won, those that are better without are left out together. */
+static void check_parts(void)
+{
+    static cco_judge judge;
+    cco_race_settings settings = online(5);
+    machine m = equal_arms(6, 2e-3);
+    set(&m, 1, 0.9, 0.9);
+    set(&m, 2, 0.9, 0.9);
+    set(&m, 3, 1.1, 1.1);
+    set(&m, 5, 0.8, 0.8); /* 1 and 2 together */
+    double now = 0;
+    cco_judge_begin(&judge, &settings, now);
+    cco_judge_go_on(&judge, CCO_FIND_PARTS, 4, 0x1e, now);
+    while (judge.next.stage == CCO_RACE_WARM || judge.next.stage == CCO_RACE_SCREEN ||
+           judge.next.stage == CCO_RACE_REST)
+        go_on(&judge, &m, &now, 1e-6, 0, 3);
+    CHECK(judge.next.parts == 0x6, "parts %x are better", judge.next.parts);
+    CHECK(judge.next.alive == (1u << 4 | 1u << 5), "both against the reference");
+    settings.arms = 6;
+    go_on(&judge, &m, &now, 60, 0, 3);
+    CHECK(judge.next.stage == CCO_RACE_OVER && judge.next.arm == 5, "together they win");
+}
+
+/* A choice that is good stays; one that turns bad is left. */
+static void check_guard(void)
+{
+    static cco_judge judge;
+    const cco_race_settings settings = online(2);
+    machine m = equal_arms(2, 2e-3);
+    double now = 0;
+    int left = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        now = 0;
+        cco_judge_begin(&judge, &settings, now);
+        cco_judge_go_on(&judge, CCO_GUARD, 0, 3, now);
+        const double tried = go_on(&judge, &m, &now, 600, 1, seed);
+        left += judge.next.stage == CCO_RACE_OVER;
+        CHECK(tried < 0.02 * now + 1, "%.2f of %.2f s go to the guard", tried, now);
+    }
+    CHECK(left <= 2, "%d of 20 choices that are as good are left", left);
+    set(&m, 0, 0.8, 0.8);
+    cco_judge_begin(&judge, &settings, now);
+    cco_judge_go_on(&judge, CCO_GUARD, 0, 3, now);
+    go_on(&judge, &m, &now, 600, 1, 7);
+    CHECK(judge.next.stage != CCO_RACE_OVER, "a better one stays");
+    set(&m, 0, 1.5, 1.5);
+    go_on(&judge, &m, &now, 600, 1, 8);
+    CHECK(judge.next.stage == CCO_RACE_OVER && judge.next.arm == 1, "it has turned bad");
+}
+
 int main(void)
 {
     enum { TIMES = 200 };
@@ -115,6 +217,9 @@ int main(void)
     set(&worse, 3, 0.90, 0.90);
     set(&tempting, 1, 0.85, 2.0); /* fast at once, slow in the long run */
     check_orders();
+    check_regret();
+    check_parts();
+    check_guard();
     for (uint64_t seed = 1; seed <= TIMES; seed++) {
         claims += race(&same, 10, true, seed).arm != 0;
         found += race(&better, 10, true, seed).arm == 2;

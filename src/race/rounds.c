@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rounds.c - see rounds.h. */
+#include "race/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "core/log.h"
+#include "core/wait.h"
+#include "race/arms.h"
+#include "race/output.h"
+
+static cco_race_settings *settings;
+static cco_comm *anchor;
+static cco_judge *judge; /* of rank 0; elsewhere it is not used */
+static cco_race_next next;
+static int home;
+static bool tells; /* this rank is the first on the anchor, and writes the output */
+static bool over;
+static uint32_t used; /* bit per collective that the program calls on this rank; then on any */
+
+/* The round that is on. */
+static struct {
+    int8_t order[CCO_BLOCKS];
+    int blocks, block;          /* how many, and which is on */
+    int steps;                  /* of it so far */
+    double since;               /* when it began */
+    double seconds[CCO_BLOCKS]; /* of each block, on this rank */
+    bool begins;                /* some rank has a communicator with begins */
+    double first_s[CCO_BLOCKS]; /* of the first step of an arm, which is not in `seconds` */
+} present;
+
+/* What CRESTA_ONLINE has found, in logarithms; known to rank 0. */
+static cco_interval gained;
+
+int cco_rounds_home(void)
+{
+    return home;
+}
+
+void cco_rounds_uses(cco_coll coll)
+{
+    used |= 1u << coll;
+}
+
+static void complete(int rc, MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait(request);
+    if (rc != MPI_SUCCESS)
+        cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed", anchor->name);
+}
+
+static void reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)
+{
+    MPI_Request request;
+    complete(PMPI_Iallreduce(mine, all, n, type, op, anchor->comm, &request), &request);
+}
+
+/* The first block of a round begins, or the next. */
+static void start_block(void)
+{
+    cco_arms_switch(present.order[present.block], present.begins ? anchor->comm : MPI_COMM_NULL);
+    if (anchor->watched & CCO_WATCHED_ARM)
+        cco_arms_catch_up(anchor);
+    if (tells && next.stage == CCO_RACE_WARM)
+        cco_race_tell_first(present.order[present.block]);
+    present.steps = 0;
+    present.since = cco_seconds();
+}
+
+static void start_round(void)
+{
+    const int mine = cco_arms_have_begins();
+    int any = 0;
+    reduce(&mine, &any, 1, MPI_INT, MPI_MAX);
+    present.begins = any;
+    present.blocks = cco_race_order((uint64_t)settings->seed, &next, present.order);
+    present.block = 0;
+    start_block();
+}
+
+void cco_rounds_again(void)
+{
+    start_round();
+}
+
+void cco_rounds_pause(void)
+{
+    cco_arms_switch(home, anchor->comm);
+}
+
+static void start_heat(const cco_heat *heat)
+{
+    next = cco_race_first(heat->alive);
+    if (tells)
+        cco_judge_go_on(judge, heat->aim, heat->reference, heat->alive, cco_seconds());
+}
+
+void cco_rounds_begin(cco_race_settings *s, cco_comm *state, const cco_heat *heat)
+{
+    const bool first = judge == NULL;
+    settings = s;
+    anchor = state;
+    tells = state->rank == 0; /* rank 0 of the world need not be first there */
+    judge = first ? calloc(1, sizeof *judge) : judge;
+    if (judge == NULL)
+        cco_fatal("no memory for a race");
+    if (first || heat == NULL)
+        cco_judge_begin(judge, settings, cco_seconds());
+    next = cco_race_first((uint32_t)((1ull << settings->arms) - 1));
+    if (heat != NULL)
+        start_heat(heat);
+    start_round();
+}
+
+/* Rank 0 says how it goes on. */
+static void decide(const double *step_s)
+{
+    MPI_Request request;
+    if (tells) {
+        cco_judge_round(judge, present.blocks, present.order, step_s, cco_seconds());
+        cco_race_tell_next(judge, &next);
+        next = judge->next;
+    }
+    complete(PMPI_Ibcast(&next, sizeof next, MPI_BYTE, 0, anchor->comm, &request), &request);
+    if (next.parts != 0 && next.alive >> settings->arms & 1) {
+        cco_online_combine(settings, next.parts);
+        if (tells)
+            cco_race_tell_arms(settings, settings->arms - 1);
+    }
+}
+
+/* The mean over the ranks of the seconds of a step in each block, of which `steps` are counted. */
+static void average(double *seconds, int steps, double *mean)
+{
+    reduce(seconds, mean, present.blocks, MPI_DOUBLE, MPI_SUM);
+    for (int i = 0; i < present.blocks; i++)
+        mean[i] /= anchor->size * steps;
+}
+
+/* The first step of each arm, with what it sets up. */
+static void tell_warm(void)
+{
+    double first_s[CCO_BLOCKS], least = INFINITY;
+    average(present.first_s, 1, first_s);
+    for (int i = 0; i < present.blocks; i++)
+        least = fmin(least, first_s[i]);
+    for (int i = 0; tells && i < present.blocks; i++) {
+        cco_race_tell_warm(present.order[i], first_s[i]);
+        cco_judge_regret(judge, first_s[i] - least);
+    }
+}
+
+static void take_winner(void)
+{
+    if (tells && next.arm != judge->reference) {
+        const cco_interval *more = &judge->interval[next.arm];
+        gained.centre += more->centre;
+        gained.low += more->low;
+        gained.high += more->high;
+    }
+    home = next.arm;
+}
+
+/* A race has its winner.  True if no other follows. */
+static bool end_heat(void)
+{
+    cco_heat heat;
+    uint32_t of_all = 0;
+    over = true;
+    if (!cco_online_is_on())
+        return true;
+    take_winner();
+    reduce(&used, &of_all, 1, MPI_UINT32_T, MPI_BOR);
+    used = of_all;
+    const int arms = settings->arms;
+    if (!cco_online_next(settings, home, used, &heat))
+        return true;
+    if (tells)
+        cco_race_tell_arms(settings, arms);
+    start_heat(&heat);
+    over = heat.aim == CCO_GUARD;
+    return false;
+}
+
+static bool end_round(void)
+{
+    double step_s[CCO_BLOCKS];
+    const bool warm = next.stage == CCO_RACE_WARM;
+    average(present.seconds, next.steps - warm, step_s);
+    if (warm)
+        tell_warm();
+    else if (tells)
+        cco_race_tell_round(&next, present.blocks, present.order, step_s);
+    decide(step_s);
+    if (next.stage == CCO_RACE_OVER && end_heat())
+        return true;
+    start_round();
+    return false;
+}
+
+/* In most steps nothing else happens. */
+bool cco_rounds_step(void)
+{
+    present.steps++;
+    if (next.stage == CCO_RACE_WARM && present.steps == 1) {
+        const double seconds = cco_seconds();
+        present.first_s[present.block] = seconds - present.since;
+        present.since = seconds;
+    }
+    if (present.steps < next.steps)
+        return false;
+    present.seconds[present.block] = cco_seconds() - present.since;
+    if (++present.block == present.blocks)
+        return end_round();
+    start_block();
+    return false;
+}
+
+/* How much less time a step takes, in percent. */
+static double percent(double logarithm)
+{
+    return -100 * expm1(logarithm);
+}
+
+static const char *without_gain(const char *variable)
+{
+    if (strcmp(variable, "CRESTA_GUARD") == 0)
+        return "what is chosen stays: the MPI's own is not clearly faster";
+    return over ? "nothing that was tried is clearly faster than what is chosen anyway"
+                : "the program ended before it was clear what is fastest";
+}
+
+static void report_choice(void)
+{
+    char rules[512];
+    const char *variable = cco_online_variable(home);
+    cco_online_rules(home, used, rules, sizeof rules);
+    if (home == 0)
+        cco_log(CCO_LOG_WARN, "%s: %s", variable, without_gain(variable));
+    else
+        cco_log(CCO_LOG_WARN,
+                "%s: a time step takes %.1f %% less time (95 %% interval %.1f to %.1f %%) with %s",
+                variable, percent(gained.centre), percent(gained.high), percent(gained.low), rules);
+}
+
+void cco_rounds_report(const char *why)
+{
+    const char *variable = cco_online_variable(home);
+    if (!cco_online_is_on())
+        return;
+    if (judge == NULL) {
+        cco_log(CCO_LOG_WARN, "%s: nothing was tried: %s", variable, why);
+    } else if (tells) {
+        const double spent = cco_seconds() - judge->born;
+        report_choice();
+        cco_log(CCO_LOG_WARN, "%s: to try took %.3f s, %.1f %% of the time since then", variable,
+                fmax(judge->regret_s, 0), 100 * fmax(judge->regret_s, 0) / spent);
+        cco_race_tell_online(home, &gained, judge->regret_s, spent);
+    }
+}
+
+void cco_rounds_end(void)
+{
+    free(judge);
+    judge = NULL;
+    anchor = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plain_steps.c - a program in time steps that knows nothing of the library, and checks its
+ * answers.
+ *
+ *     plain_steps STEPS [KIND]
+ *     steps    transposes, a broadcast and a sum in each step; the default
+ *     phases   other steps in its second half
+ *     freed    the communicator of the steps is freed after half of them, and made again
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 50, MOST = 16 };
+
+static int me, ranks, wrong;
+static MPI_Comm all;
+
+static void expect(int right, const char *what, int step)
+{
+    if (!right && wrong++ == 0)
+        fprintf(stderr, "FAIL: rank %d: %s of step %d\n", me, what, step);
+}
+
+static void transpose(int step)
+{
+    static int send[MOST * N], recv[MOST * N];
+    for (int i = 0; i < ranks * N; i++)
+        send[i] = step + 1000 * me + i;
+    MPI_Alltoall(send, N, MPI_INT, recv, N, MPI_INT, all);
+    for (int i = 0; i < ranks * N; i++)
+        expect(recv[i] == step + 1000 * (i / N) + me * N + i % N, "the transpose", step);
+}
+
+static void tell(int step)
+{
+    int number = me == step % ranks ? step : -1;
+    MPI_Bcast(&number, 1, MPI_INT, step % ranks, all);
+    expect(number == step, "the broadcast", step);
+}
+
+static void sum(int step)
+{
+    double mine = 0.1 * (me + 1) * step, total = 0;
+    MPI_Allreduce(&mine, &total, 1, MPI_DOUBLE, MPI_SUM, all);
+    const double should = 0.05 * ranks * (ranks + 1) * step;
+    expect(total - should < 1e-9 * should && should - total < 1e-9 * should, "the sum", step);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    const int steps = argc > 1 ? atoi(argv[1]) : 1000;
+    const char *kind = argc > 2 ? argv[2] : "steps";
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_rank(all, &me);
+    MPI_Comm_size(all, &ranks);
+    for (int step = 1; step <= steps; step++) {
+        const int late = step > steps / 2;
+        if (late && step == steps / 2 + 1 && strcmp(kind, "freed") == 0) {
+            MPI_Comm_free(&all);
+            MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        }
+        transpose(step);
+        if (!late || strcmp(kind, "phases") != 0) {
+            tell(step);
+            sum(step);
+        } else {
+            sum(step);
+            transpose(step);
+            sum(step);
+        }
+    }
+    MPI_Comm_free(&all);
+    MPI_Finalize();
+    return wrong != 0;
+}
