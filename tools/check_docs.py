@@ -19,7 +19,7 @@ LONG_LINK = re.compile(r"\]\([^)]{40,}\)|https?://\S{40,}")
 
 def pages():
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests/README.md",
-            *sorted(ROOT.glob("docs/**/*.md"))]
+            *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 
 
 def line_of(text, position):
