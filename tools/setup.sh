@@ -18,7 +18,7 @@ base=(cmake gcc libc6-dev)
 fortran=(gfortran)
 openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
-extra=(ninja-build pkg-config libfftw3-dev valgrind
+extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
 
 say() { echo "set-up: $*"; }

@@ -46,7 +46,12 @@ def why_not():
     if os.geteuid() != 0:
         return "it takes root"
     missing = [name for name in NEEDED if not shutil.which(name)]
-    return f"there is no {', '.join(missing)} here" if missing else None
+    if missing:
+        return f"there is no {', '.join(missing)} here"
+    # A container without the privilege, or a chroot, has them and cannot use them.
+    words = ["unshare", "--net", "--mount", "true"]
+    done = subprocess.run(words, capture_output=True, **TEXT, check=False)
+    return f"no name spaces can be made here: {done.stderr.strip()}" if done.returncode else None
 
 
 def share_cores(count):

@@ -68,3 +68,14 @@ def test_hosts_share_no_memory(build):
 def test_a_device_that_is_not_there():
     with pytest.raises(OSError, match="no interface|No such device"):
         segments.lengthen("crestacoll-none", 1 << 18)
+
+
+def test_where_no_name_spaces_can_be_made(monkeypatch, tmp_path):
+    """Root in a container has the programs, but not the privilege."""
+    for name in nethosts.NEEDED:
+        program = tmp_path / name
+        program.write_text("#!/bin/sh\necho 'unshare failed: not permitted' >&2\nexit 1\n")
+        program.chmod(0o755)
+    monkeypatch.setattr(nethosts.os, "geteuid", lambda: 0)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin")
+    assert nethosts.why_not() == "no name spaces can be made here: unshare failed: not permitted"
