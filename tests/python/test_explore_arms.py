@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Points of a profile, and the choices that races try for them."""
 
+import sys
+
 import pytest
+from library_runs import ROOT
 
 from crestacoll.explore import arms
 from crestacoll.explore.arms import Choice, Point
+from crestacoll.peers import series
+
+sys.path.insert(0, str(ROOT / "api"))
+
+from table import read_table  # noqa: E402
 
 ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "ring"}]}
 DESCRIPTION = {
@@ -151,3 +159,10 @@ def test_names_of_arms_have_no_blanks():
     made = arms.point_choices(points, arms.REFERENCE, ["shm"])
     assert made[0].arm(points).name == "bcast@my*row=shm"
     assert made[0].arm(points).rules == "bcast(2)@my*row=shm,*=mpi"
+
+
+def test_lists_of_collectives_are_those_of_the_table():
+    table = read_table()
+    assert set(arms.REDUCTIONS) == {c.name for c in table if c.reduces}
+    assert set(arms.UNSIZED) == {c.name for c in table if "sized" not in c.properties}
+    assert sorted(series.EVERY) == sorted(c.name for c in table)
