@@ -19,6 +19,7 @@ SOURCES = {
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"PMPI_Query_thread": {
+        "core/profile.c": "whether this rank locks its own timeline",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "transport/rma/window.c": "agreed on by cco_all",
         "transport/caf/caf.c": "agreed on by cco_all",

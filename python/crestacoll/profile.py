@@ -8,23 +8,45 @@ from crestacoll import schemas
 from crestacoll.sizes import format_class
 from crestacoll.ui import Problem, show as show_table, out, table, word
 
-SCHEMA = "crestacoll-profile-1"
+SCHEMAS = ("crestacoll-profile-1", "crestacoll-profile-2")
 
 
 def load(path):
     """The profile, checked against its schema."""
+    return checked(path, read_json(path))
+
+
+def read_json(path):
+    """What is in a JSON file."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as e:
         raise Problem(f"cannot read {path}: {e.strerror}") from e
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise Problem(f"{path} is no JSON file: {e}") from e
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise Problem(f"{path} is no profile (schema {SCHEMA})")
+
+
+def checked(path, data):
+    """The same for what was read from a file; the first version had no timeline."""
+    if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
+        raise Problem(f"{path} is no profile (schema {SCHEMAS[-1]})")
     wrong = schemas.problems("profile", data)
     if wrong:
-        raise Problem(f"{path} does not follow the schema {SCHEMA}: {wrong[0]}")
+        raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")
+    data = {"timeline": None} | data
+    if data["timeline"] and any(len(b) != data["timeline"]["bins"] for b in all_bins(data)):
+        raise Problem(f"{path}: an array of the timeline has another length than its bins")
     return data
+
+
+def all_bins(data):
+    """Every array of the timeline."""
+    timeline = data["timeline"]
+    yield from timeline["busy_us"].values()
+    yield timeline["waiting_us"]
+    yield from timeline["collectives_us"].values()
+    for row in timeline["rows"]:
+        yield from (row["busy_us"], row["waiting_us"])
 
 
 def label(record):
@@ -61,6 +83,24 @@ def sums(data, keys=("collective", "communicator")):
         if r["wait_us"]:
             group["wait_us"] = (group["wait_us"] or 0.0) + r["wait_us"]["mean"]
     return sorted(groups.values(), key=lambda g: -g["mean_us"])
+
+
+def shares(data, key):
+    """{key(record): {"us", "wait_us", "unknown_us", "calls"}}, the longest first: times of a rank,
+    mean over all ranks of the job; "unknown_us" is that of records without a measured wait.
+    """
+    groups = {}
+    for r in data["records"]:
+        new = {"us": 0.0, "wait_us": 0.0, "unknown_us": 0.0, "calls": 0}
+        group = groups.setdefault(key(r), new)
+        of_job = r["ranks"] / data["ranks"]
+        group["us"] += of_job * r["time_us"]["mean"]
+        group["calls"] += r["calls"]
+        if r["wait_us"]:
+            group["wait_us"] += of_job * min(r["wait_us"]["mean"], r["time_us"]["mean"])
+        else:
+            group["unknown_us"] += of_job * r["time_us"]["mean"]
+    return dict(sorted(groups.items(), key=lambda item: -item[1]["us"]))
 
 
 def total_us(data):

@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
+#include "core/timeline.h"
 #include "core/wait.h"
 #include "progress/path.h"
 #include "native/calls.h"
@@ -145,8 +146,21 @@ static inline void count(cco_record *record, MPI_Count bytes, uint64_t ticks)
     record->ticks += ticks;
 }
 
-/* How long this rank waits for the last one, and what the barrier costs besides. */
-static void sample_wait(const cco_comm *state, cco_record *record)
+/* Where in the run the time of a call lies. */
+static inline void place(cco_coll coll, uint64_t start, uint64_t end)
+{
+    cco_timeline_add(&cco_timeline_here, (int)coll, start, end);
+}
+
+static void place_sample(uint64_t start, uint64_t waited, uint64_t end)
+{
+    cco_timeline_add(&cco_timeline_here, CCO_BIN_SAMPLED, start, end);
+    cco_timeline_add(&cco_timeline_here, CCO_BIN_WAITED, start, start + waited);
+}
+
+/* How long this rank waits for the last one, and what the barrier costs besides.  Returns ticks,
+ * without the shortest such time so far. */
+static uint64_t sample_wait(const cco_comm *state, cco_record *record)
 {
     MPI_Request request;
     const uint64_t start = cco_ticks();
@@ -154,22 +168,28 @@ static void sample_wait(const cco_comm *state, cco_record *record)
         cco_wait(&request);
     const uint64_t ticks = cco_ticks() - start;
     if (record == NULL || !cco_recording)
-        return;
+        return 0;
     if (record->waits == 0 || ticks < record->shortest_wait)
         record->shortest_wait = ticks;
     record->waits++;
     record->wait_ticks += ticks;
+    return ticks - record->shortest_wait;
 }
 
 static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
     cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
+    const bool sampled = cco_profile_samples(++state->calls); /* on all ranks or none */
     const uint64_t start = cco_ticks();
-    if (cco_profile_samples(++state->calls)) /* on all ranks or none, recording or suspended */
-        sample_wait(state, record);
+    const uint64_t waited = sampled ? sample_wait(state, record) : 0; /* suspended or not */
     const int rc = choice->way.model->run(state, &choice->way, call);
-    if (cco_recording)
-        count(record, bytes, cco_ticks() - start);
+    if (cco_recording) {
+        const uint64_t end = cco_ticks();
+        count(record, bytes, end - start);
+        place(call->coll, start, end);
+        if (sampled)
+            place_sample(start, waited, end);
+    }
     return rc;
 }
 
@@ -192,7 +212,10 @@ static int run_inter(cco_comm *state, const cco_call *call)
         return cco_native_blocking(&cco_native[CCO_BY_US], call);
     const uint64_t start = cco_ticks();
     const int rc = cco_native_blocking(cco_natives_for(call), call);
-    count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, cco_ticks() - start);
+    const uint64_t end = cco_ticks();
+    count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, end - start);
+    if (cco_recording)
+        place(call->coll, start, end);
     return rc;
 }
 
@@ -246,5 +269,8 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
     if (state == NULL)
         return;
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
-    count(native_record(state, mode, call->coll, bytes), bytes, cco_ticks() - start);
+    const uint64_t end = cco_ticks();
+    count(native_record(state, mode, call->coll, bytes), bytes, end - start);
+    if (cco_recording)
+        place(call->coll, start, end);
 }

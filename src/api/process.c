@@ -176,14 +176,17 @@ static void write_profile(void)
     int rank, size;
     cco_recording = false;
     const double wall = cco_profile_wall();
-    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD);
+    cco_timelines timelines;
+    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        const int error = cco_profile_write(path, sizeof path, spawned, &rows, size, wall);
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &timelines, size,
+                                            wall);
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }
+    cco_timelines_free(&timelines);
     free(rows.list);
 }
 

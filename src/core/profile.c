@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/comm.h"
 #include "core/log.h"
+#include "core/timeline.h"
 
 bool cco_profiled, cco_recording;
 
@@ -20,7 +21,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cco_profile_begin(unsigned rate)
 {
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
     start = cco_clock_now();
+    cco_timeline_begin(&cco_timeline_here, start.ticks, level == MPI_THREAD_MULTIPLE);
     sample_below = rate == 0 ? 0 : UINT32_MAX / rate;
     cco_profiled = cco_recording = true;
 }
@@ -28,6 +32,11 @@ void cco_profile_begin(unsigned rate)
 double cco_profile_wall(void)
 {
     return cco_seconds() - start.seconds;
+}
+
+double cco_profile_tick_us(void)
+{
+    return cco_tick_us(start, cco_clock_now());
 }
 
 /* Multiples of the golden ratio spread evenly, so that no period of the program hides from the
@@ -111,7 +120,7 @@ static cco_row make_row(const cco_record *r, double tick_us)
 
 void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
 {
-    const double tick_us = cco_tick_us(start, cco_clock_now());
+    const double tick_us = cco_profile_tick_us();
     pthread_mutex_lock(&lock);
     for (int mode = 0; mode < CCO_MODES; mode++) {
         for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {

@@ -77,6 +77,9 @@ cco_rows cco_profile_take(void);
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);
 
+/* The length of a tick of cco_ticks, measured since then. */
+double cco_profile_tick_us(void);
+
 /* True if the `n`th blocking call of a communicator is one of those that a timed barrier precedes.
  */
 bool cco_profile_samples(uint32_t n);

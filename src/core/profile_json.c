@@ -9,6 +9,7 @@
 
 #include "core/config.h"
 #include "core/mpi_compat.h"
+#include "core/timeline_json.h"
 
 /* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
 static int decode(const unsigned char *c, unsigned *code)
@@ -139,13 +140,13 @@ static FILE *open_file(char *path, size_t room, bool spawned)
     return file;
 }
 
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
-                      double wall_s)
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
+                      const cco_timelines *timelines, int ranks, double wall_s)
 {
     FILE *file = open_file(path, room, spawned);
     if (file == NULL)
         return errno;
-    fprintf(file, "{\"schema\": \"crestacoll-profile-1\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
+    fprintf(file, "{\"schema\": \"crestacoll-profile-2\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
@@ -154,7 +155,9 @@ int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *row
         put_row(file, &rows->list[i]);
         fprintf(file, i + 1 < rows->count ? ",\n" : "\n");
     }
-    fprintf(file, "]}\n");
+    fprintf(file, "],\n \"timeline\": ");
+    cco_timeline_put(file, timelines);
+    fprintf(file, "}\n");
     const int failed = ferror(file) ? EIO : 0;
     return fclose(file) != 0 ? errno : failed;
 }

@@ -4,10 +4,11 @@
 #define CCO_PROFILE_JSON_H
 
 #include "core/profile.h"
+#include "core/timeline_merge.h"
 
 /* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
  * beside it.  `path` gets its name; returns 0, or an errno value. */
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows, int ranks,
-                      double wall_s);
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
+                      const cco_timelines *timelines, int ranks, double wall_s);
 
 #endif

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/comm.h"
 #include "core/fresh.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
-#include "core/wait.h"
+#include "core/transfer.h"
 
 enum { ROWS_TAG = 1 };
 
@@ -67,30 +68,21 @@ static bool merge(cco_rows *a, const cco_rows *b)
     return true;
 }
 
-static void transfer(MPI_Comm comm, int peer, void *data, size_t bytes, bool send)
-{
-    MPI_Request request;
-    const int rc = send ? PMPI_Isend(data, (int)bytes, MPI_BYTE, peer, ROWS_TAG, comm, &request)
-                        : PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, ROWS_TAG, comm, &request);
-    if (rc == MPI_SUCCESS)
-        cco_wait(&request);
-}
-
 static void send_rows(MPI_Comm comm, int peer, cco_rows *rows)
 {
-    transfer(comm, peer, &rows->count, sizeof rows->count, true);
-    transfer(comm, peer, rows->list, (size_t)rows->count * sizeof(cco_row), true);
+    cco_transfer_to(comm, peer, ROWS_TAG, &rows->count, sizeof rows->count);
+    cco_transfer_to(comm, peer, ROWS_TAG, rows->list, (size_t)rows->count * sizeof(cco_row));
 }
 
 static cco_rows receive_rows(MPI_Comm comm, int peer)
 {
     cco_rows rows = {0};
-    transfer(comm, peer, &rows.count, sizeof rows.count, false);
+    cco_transfer_from(comm, peer, ROWS_TAG, &rows.count, sizeof rows.count);
     rows.room = rows.count;
     rows.list = calloc((size_t)rows.count + 1, sizeof(cco_row));
     if (rows.list == NULL)
         cco_fatal("no memory for %d rows of the profile of rank %d", rows.count, peer);
-    transfer(comm, peer, rows.list, (size_t)rows.count * sizeof(cco_row), false);
+    cco_transfer_from(comm, peer, ROWS_TAG, rows.list, (size_t)rows.count * sizeof(cco_row));
     return rows;
 }
 
@@ -109,11 +101,39 @@ static MPI_Comm make_comm(MPI_Comm world)
     return comm;
 }
 
-cco_rows cco_profile_merge(MPI_Comm world)
+/* Up the tree. */
+static void merge_rows(MPI_Comm comm, int rank, int size, cco_rows *rows)
+{
+    for (int bit = 1; bit < size; bit <<= 1) {
+        if (rank & bit) {
+            send_rows(comm, rank - bit, rows);
+            free(rows->list);
+            *rows = (cco_rows){0};
+            break;
+        }
+        if (rank + bit < size) {
+            cco_rows theirs = receive_rows(comm, rank + bit);
+            if (!merge(rows, &theirs))
+                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it",
+                        rank + bit);
+            free(theirs.list);
+        }
+    }
+}
+
+static cco_timelines merge_timelines(MPI_Comm comm, double wall_s)
+{
+    cco_timeline_reach(&cco_timeline_here, cco_ticks());
+    return cco_timeline_merge(comm, &cco_timeline_here, cco_profile_tick_us(), 1e6 * wall_s,
+                              CCO_TIMELINE_ROWS);
+}
+
+cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines)
 {
     int rank, size;
     cco_comm_for_each(cco_comm_drop_choices);
     cco_rows rows = cco_profile_take();
+    *timelines = (cco_timelines){0};
     if (rows.count > 1)
         qsort(rows.list, (size_t)rows.count, sizeof(cco_row), compare);
     MPI_Comm comm = make_comm(world);
@@ -124,21 +144,8 @@ cco_rows cco_profile_merge(MPI_Comm world)
             cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI makes no communicator");
         return rows;
     }
-    for (int bit = 1; bit < size; bit <<= 1) {
-        if (rank & bit) {
-            send_rows(comm, rank - bit, &rows);
-            free(rows.list);
-            rows = (cco_rows){0};
-            break;
-        }
-        if (rank + bit < size) {
-            cco_rows theirs = receive_rows(comm, rank + bit);
-            if (!merge(&rows, &theirs))
-                cco_log(CCO_LOG_WARN, "no memory for the profile of rank %d and those behind it",
-                        rank + bit);
-            free(theirs.list);
-        }
-    }
+    merge_rows(comm, rank, size, &rows);
+    *timelines = merge_timelines(comm, wall_s);
     PMPI_Comm_free(&comm);
     return rows;
 }

@@ -4,8 +4,10 @@
 #define CCO_PROFILE_MERGE_H
 
 #include "core/profile.h"
+#include "core/timeline_merge.h"
 
-/* Collective over `world`, once: every rank's rows become one set on rank 0 (others get none). */
-cco_rows cco_profile_merge(MPI_Comm world);
+/* Collective over `world`, once: every rank's rows become one set on rank 0, and its timeline one
+ * of all (others get none).  `wall_s`: the time that was recorded. */
+cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines);
 
 #endif

@@ -5,6 +5,7 @@ import json
 import os
 
 import pytest
+from crestacoll import profile
 from library_runs import each_build, profiled, run
 
 pytestmark = each_build
@@ -20,6 +21,20 @@ def test_spawned_worlds_write_their_own(build, tmp_path):
     assert ranks.pop("p.json") == 1
     assert [name.startswith("p.json.spawned-") for name in ranks] == [True]
     assert list(ranks.values()) == [2]
+    for path in tmp_path.iterdir():
+        check_timeline(profile.load(path))
+
+
+def check_timeline(data):
+    """It has the time of all records, once: by bin, by collective, by rank."""
+    line = data["timeline"]
+    total = profile.total_us(data)
+    by_collective = sum(sum(bins) for bins in line["collectives_us"].values())
+    by_row = sum(row["ranks"] * sum(row["busy_us"]) for row in line["rows"]) / data["ranks"]
+    for found in (sum(line["busy_us"]["mean"]), by_collective, by_row):
+        assert found == pytest.approx(total, rel=0.01)
+    assert set(line["collectives_us"]) <= {r["collective"] for r in data["records"]}
+    assert [row["rank"] for row in line["rows"]] == list(range(data["ranks"]))
 
 
 @pytest.mark.parametrize(
