@@ -159,6 +159,7 @@ PARTS = {
     "profile.json": lambda: schema_table("profile"),
     "tuning.json": lambda: schema_table("tuning"),
     "bench.json": lambda: schema_table("bench"),
+    "overlap.json": lambda: schema_table("overlap"),
     "explore.json": lambda: schema_table("explore"),
 }
 

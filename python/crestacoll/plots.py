@@ -3,6 +3,7 @@
 light and dark.
 """
 
+import html
 import io
 import re
 
@@ -11,10 +12,13 @@ import matplotlib
 matplotlib.use("Agg")
 matplotlib.rcParams["text.parse_math"] = False  # a $ in a name is one
 
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt, ticker  # noqa: E402
+
+from crestacoll.sizes import format_size  # noqa: E402
 
 INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
-PALETTE = ["#3d85d6", "#e07b28", "#2f9e6e", "#b0569f", "#a08a1c", "#d1544b"]
+# Okabe and Ito's colours, which readers with any kind of colour vision tell apart.
+PALETTE = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"]
 MUTED = "#8b919b"
 STYLE = {
     "svg.fonttype": "none",
@@ -54,7 +58,7 @@ def to_svg(figure, label):
     text = re.sub(
         r"font: [\d.]+px [^;\"]*", lambda m: re.sub(r"px .*", "px var(--font)", m[0]), text
     )
-    return text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    return text.replace("<svg", f'<svg role="img" aria-label="{html.escape(label)}"', 1)
 
 
 def rows(count):
@@ -71,6 +75,7 @@ def finish(axes, names, xlabel):
     axes.set_xlabel(xlabel, fontsize=10)
 
 
+MOST_TICKS = 8
 FEW = 5  # lines whose bands can be told apart, with a legend inside
 
 
@@ -138,8 +143,10 @@ def bench_panel(axes, panel, records):
             continue
         low, high = [r["p10_us"] for r in mine], [r["p90_us"] for r in mine]
         axes.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
-    axes.set_xscale("log", base=2)
+    size_axis(axes, records)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.3)
     axes.set_title(f"{panel[1]}, {panel[0]}, {records[0]['ranks']} ranks", fontsize=10)
     axes.set_xlabel("bytes")
@@ -147,6 +154,17 @@ def bench_panel(axes, panel, records):
     axes.set_ylabel(f"microseconds (median; {band})", fontsize=9)
     outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
     axes.legend(fontsize=9, **(outside if len(names) > FEW else {}))
+
+
+def size_axis(axes, records):
+    """Sizes as people write them, as many as there is room for. (What matplotlib writes itself on
+    such an axis is a formula, and formulas are off.)
+    """
+    sizes = sorted({max(r["bytes"], 1) for r in records})
+    step = -(-len(sizes) // MOST_TICKS)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes[::step], [format_size(size) for size in sizes[::step]])
+    axes.xaxis.set_minor_locator(ticker.NullLocator())
 
 
 def save_overlap(records, path):
@@ -176,7 +194,7 @@ def overlap_panel(axes, mpi, records):
     first = records[0]
     hosts = f"{first['hosts']} host{'s' * (first['hosts'] > 1)}"
     axes.set_title(f"{first['collective']}, {mpi}, {first['ranks']} ranks on {hosts}", fontsize=10)
-    axes.set_xscale("log", base=2)
+    size_axis(axes, records)
     axes.set_ylim(-2, 102)
     axes.grid(alpha=0.3)
     axes.set_xlabel("bytes")

@@ -1,12 +1,27 @@
 # SPDX-License-Identifier: BSD-3-Clause
+from pathlib import Path
+
 import click
 
-from crestacoll import profile
-from crestacoll.ui import json_option, write_json
+from crestacoll import profile, reportfiles
+from crestacoll.ui import USAGE, Problem, json_option, out, write_json
+
+EPILOG = """\b
+crestacoll report p.json
+crestacoll report p.json bench.json overlap.json crestacoll-explore -o report.html
+
+\b
+Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be read or written."""
 
 
-@click.command("report", short_help="Show a profile as a table.")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.command("report", short_help="Show a profile, or make a page of results.", epilog=EPILOG)
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False),
+    help="Write one HTML page of all FILES; it needs no other file.",
+)
 @click.option(
     "--all", "everything", is_flag=True, help="All lines, not only the 30 most expensive."
 )
@@ -16,32 +31,63 @@ from crestacoll.ui import json_option, write_json
     help="One line for each collective, communicator or implementation.",
 )
 @json_option
-def command(file, everything, by, json_to):
+def command(files, output, everything, by, json_to):
     """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote.
 
     Each line is one collective, communicator, size class and implementation, with its calls, time,
-    time spent waiting for late ranks, and share of the program's run time. Exit code 125 if FILE
-    is no profile.
+    time spent waiting for late ranks, and share of the program's run time.
+
+    With -o the result is a page, with pictures: where the time goes, by collective, size,
+    communicator and over the time of the run, for each profile among FILES; the times of
+    implementations and their overlap with computation, for files that `crestacoll bench`,
+    `overlap` and `explore` wrote by --json; and explorations (their folders). --all, --by and
+    --json are for the table of one profile.
     """
-    data = profile.load(file)
-    if json_to:
-        keys = (by,) if by else ("collective", "communicator", "implementation")
-        write_json(
-            {
-                "schema": "crestacoll-report-1",
-                "file": file,
-                "ranks": data["ranks"],
-                "wall_s": data["wall_s"],
-                "collectives_us": profile.total_us(data),
-                "sums": profile.sums(data, keys),
-            },
-            json_to,
-        )
+    if output:
+        if everything or by or json_to:
+            raise Problem("-o makes a page: it takes no --all, --by or --json", USAGE)
+        write_page(files, output)
         return
-    if by:
+    if len(files) > 1:
+        raise Problem("a table is of one profile; for several files add -o report.html", USAGE)
+    data = one_profile(files[0])
+    if json_to:
+        write_json(as_json(files[0], data, by), json_to)
+    elif by:
         show_sums(data, by)
     else:
         profile.show(data, None if everything else 30)
+
+
+def one_profile(file):
+    source = reportfiles.read(file)
+    if source.kind != "profile":
+        raise Problem(f"{file} is a result of {source.kind}: add -o report.html for a page", USAGE)
+    return source.data
+
+
+def as_json(file, data, by):
+    keys = (by,) if by else ("collective", "communicator", "implementation")
+    return {
+        "schema": "crestacoll-report-1",
+        "file": file,
+        "ranks": data["ranks"],
+        "wall_s": data["wall_s"],
+        "collectives_us": profile.total_us(data),
+        "sums": profile.sums(data, keys),
+    }
+
+
+def write_page(files, output):
+    sources = [reportfiles.read(file) for file in files]
+    from crestacoll import reportpage
+
+    text = reportpage.render(sources)
+    try:
+        Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as e:
+        raise Problem(f"cannot write {output}: {e.strerror}") from e
+    out.print(f"report: {output}", soft_wrap=True)
 
 
 def show_sums(data, by):

@@ -10,9 +10,11 @@ def svg(text):
     return Markup(text) if text else ""
 
 
-def body(state, found):
-    """All but the headline, and how to read it."""
-    names = [c.name for c in state.choices("proof")]
+def body(state, found, where=None):
+    """All but the headline, and how to read it. Without a state, which has the rounds, the proof is
+    not drawn. `where`: the machine, else this one.
+    """
+    names = [c.name for c in state.choices("proof")] if state else []
     proof = draw.proof(state.rounds("proof"), names) if len(names) == 2 else None
     anchor = found["anchor"] or {}
     told = f" by the {anchor['collective']} on {anchor['communicator']}" if anchor else ""
@@ -26,7 +28,7 @@ def body(state, found):
             interval=words.interval(found["step"]) if found["step"] else "",
             use=words.use(found) if found.get("use") else "",
             library=" ".join(found["mpi"].split(",")[0].split()),
-            machine=machine.sentence(machine.describe()),
+            machine=machine.sentence(machine.describe()) if where is None else where,
             proof=svg(proof),
             tried=svg(draw.tried(found["arms"])),
             parts=svg(found["time"] and draw.parts(found["time"])),

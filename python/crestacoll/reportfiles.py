@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files that a report is made of: what each is, read and checked."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from crestacoll import profile, schemas
+from crestacoll.ui import Problem
+
+STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
+KINDS = {
+    **dict.fromkeys(profile.SCHEMAS, "profile"),
+    "crestacoll-bench-1": "bench",
+    "crestacoll-overlap-1": "overlap",
+    "crestacoll-explore-result-1": "explore",
+    STATE: "explore",
+}
+KNOWN = "a profile, a result of bench, overlap or explore, or the folder of an exploration"
+
+
+@dataclass
+class Source:
+    """A file by its name on the command line, its kind and what is in it. An exploration may have a
+    folder, with the state that its result is part of.
+    """
+
+    name: str
+    kind: str
+    data: dict
+    folder: Path | None = None
+    state: dict | None = None
+
+
+def read(name):
+    """The Source of a file, or of the folder of an exploration. Raises Problem."""
+    path = Path(name)
+    if path.is_dir():
+        path = path / "state.json"
+    data = profile.read_json(path)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(schema, str) or schema not in KINDS:
+        raise Problem(f"{name} is nothing that report knows: expected {KNOWN}")
+    folder = state = None
+    if schema == STATE:
+        folder, state, data = path.parent, data, data.get("result")
+        if not data:
+            raise Problem(f"{name}: this exploration has no result yet; explore --resume goes on")
+    kind = KINDS[schema]
+    if kind == "profile":
+        return Source(str(name), kind, profile.checked(path, data))
+    wrong = schemas.problems(kind, data)
+    if wrong:
+        raise Problem(f"{path} does not follow the schema of {kind} results: {wrong[0]}")
+    return Source(str(name), kind, data, folder, state)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Small made-up results, as commands write them, for tests of reports and explanations."""
+
+import math
+
+BINS, BIN_US = 60, 250000.0
+NAMES = ["row", "<script>document.title='gone'</script>", "col $x$ \x1b[31m {0} </svg>\ud83d\ude00"]
+
+
+def record(collective, communicator, low, us, impl="mpi", share=0.5, **more):
+    """One record of a profile; `share` of its time is waiting, None: not measured."""
+    wait = None if share is None else {"samples": 9, "mean": share * us, "max": us}
+    return {
+        "collective": collective,
+        "mode": "blocking",
+        "communicator": communicator,
+        "processes": 4,
+        "bytes_min": low,
+        "bytes_max": 2 * low - 1 if low else 0,
+        "implementation": impl,
+        "ranks": 4,
+        "calls": 1000,
+        "calls_total": 4000,
+        "bytes_total": 4000 * low,
+        "time_us": {"min": 0.6 * us, "mean": us, "max": 1.2 * us},
+        "wait_us": wait,
+    } | more
+
+
+def row(rank):
+    """Rank 2 has most to compute; nothing is called in the middle of the run."""
+    busy = [
+        0.0 if 25 < i < 30 else BIN_US * (0.5 - 0.3 * (rank == 2) + 0.05 * math.sin(i / 5))
+        for i in range(BINS)
+    ]
+    waiting = [None if b == 0 else 0.6 * b for b in busy]
+    return {"rank": rank, "ranks": 1, "busy_us": busy, "waiting_us": waiting}
+
+
+def timeline():
+    rows = [row(r) for r in range(4)]
+    columns = list(zip(*(r["busy_us"] for r in rows)))
+    mean = [sum(c) / 4 for c in columns]
+    return {
+        "bin_us": BIN_US,
+        "bins": BINS,
+        "ranks_per_row": 1,
+        "busy_us": {"min": list(map(min, columns)), "mean": mean, "max": list(map(max, columns))},
+        "waiting_us": [None if m == 0 else 0.6 * m for m in mean],
+        "collectives_us": {
+            "alltoall": [0.7 * m for m in mean],
+            "allreduce": [0.3 * m for m in mean],
+        },
+        "rows": rows,
+    }
+
+
+def profile():
+    records = [record("alltoall", name, 16384, 1e6, "shm") for name in NAMES]
+    records += [
+        record("allreduce", "MPI_COMM_WORLD", 8, 2e6, "p2p:recursive_doubling", 0.9),
+        record("bcast", "MPI_COMM_WORLD", 1 << 26, 2e5, share=None, bytes_max=None),
+        record("allgather", "", 64, 30.0, share=None, mode="nonblocking"),
+        record("barrier", "a communicator with a name that is far too long for a line", 0, 20.0),
+    ]
+    return {
+        "schema": "crestacoll-profile-2",
+        "crestacoll": "0.1.0",
+        "mpi": "Open MPI v4.1.4, package: Debian OpenMPI",
+        "ranks": 4,
+        "wall_s": BINS * BIN_US / 1e6,
+        "wait_sampling": 64,
+        "records": records,
+        "timeline": timeline(),
+    }
+
+
+MACHINE = {
+    "cpu": "Some Processor",
+    "cores": 4,
+    "allowed_cores": 4,
+    "memory_gib": 8,
+    "system": "Linux 6",
+}
+
+
+def document(schema, records):
+    return {
+        "schema": schema,
+        "crestacoll": "0.1.0",
+        "date": "2026-11-22T14:43:21+00:00",
+        "machine": MACHINE,
+        "verified": True,
+        "jobs": [],
+        "notes": [{"mpi": "openmpi", "about": "alltoall shm", "text": "left out <b>"}],
+        "records": records,
+    }
+
+
+def bench():
+    records = [
+        {
+            **{"collective": collective, "implementation": name, "mpi": "openmpi", "ranks": ranks},
+            **{"bytes": size, "timing": "back_to_back", "root": "none", "buffers": "hot"},
+            **{"skew_us": 0.0, "oversubscribed": False, "verified": True, "batch": 10},
+            **{"samples": 30, "samples_asked": 30, "samples_dropped": 0},
+            **{"median_us": factor * (1 + size / 999), "p10_us": 0.9 * factor},
+            **{"p90_us": factor * (2 + size / 999), "min_us": 0.8 * factor},
+            **{"ratio_to_mpi": factor, "ratio_p10": factor, "ratio_p90": factor},
+        }
+        for collective in ("bcast", "allreduce", "alltoall")
+        for ranks in (2, 4)
+        for name, factor in (("mpi", 1.0), ("shm", 0.6), ("p2p:ring", 1.7))
+        for size in (8, 64, 512, 4096, 32768, 1 << 18)
+    ]
+    return document("crestacoll-bench-1", records)
+
+
+def overlap():
+    records = [
+        {
+            **{"collective": collective, "implementation": name, "mpi": "mpich", "ranks": 2},
+            **{"hosts": 2, "bytes": size, "verified": True, "samples": 9, "async": "thread"},
+            **{"N_us": 10.0, "C_us": 12.0, "T_us": 22.0 - 10 * share},
+            **{"overlap_cresta": share, "overlap_osu": share, "overlap_imb": share / 1.2},
+        }
+        for collective in ("allreduce", "alltoall")
+        for name, share in (("nonblock", 0.1), ("p2p", 0.9))
+        for size in (1024, 65536, 1 << 22)
+    ]
+    return document("crestacoll-overlap-1", records)
