@@ -13,6 +13,7 @@
 
 #include "explain.h"
 #include "json.h"
+#include "plan/preset.h"
 #include "sched/step.h"
 
 static const char *const names[FIGURES] = {"rounds",        "messages_sent",  "messages_received",
@@ -180,6 +181,21 @@ static void explain_one(const explain_options *o, const cco_algo *algo, const ev
     }
 }
 
+/* The problem, and the algorithm of a rule that names none: `p2p`. */
+static void put_problem(const explain_options *o, const even *e)
+{
+    const cco_problem first = even_problem(e, 0);
+    json_field("collective", cco_coll_infos[o->coll].name, ", ");
+    json_number("bytes", e->bytes, ", ");
+    json_number("element", e->layouts[CCO_IN].size, ", ");
+    json_number("processes", (uint64_t)o->size, ", ");
+    if (cco_coll_infos[o->coll].properties & CCO_ROOTED)
+        json_number("root", (uint64_t)o->root, ", ");
+    else
+        printf("\"root\": null, ");
+    json_field("preset", cco_preset_algo(&first)->name, ", ");
+}
+
 int main(int argc, char **argv)
 {
     explain_options o;
@@ -192,14 +208,7 @@ int main(int argc, char **argv)
         return 1;
     }
     printf("{");
-    json_field("collective", cco_coll_infos[o.coll].name, ", ");
-    json_number("bytes", e.bytes, ", ");
-    json_number("element", e.layouts[CCO_IN].size, ", ");
-    json_number("processes", (uint64_t)o.size, ", ");
-    if (cco_coll_infos[o.coll].properties & CCO_ROOTED)
-        json_number("root", (uint64_t)o.root, ", ");
-    else
-        printf("\"root\": null, ");
+    put_problem(&o, &e);
     printf("\"algorithms\": [");
     for (int i = 0; cco_algo_of(o.coll, i) != NULL; i++)
         if (o.algo == NULL || o.algo == cco_algo_of(o.coll, i)) {

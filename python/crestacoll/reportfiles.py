@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import profile, schemas
+from crestacoll import profile, schemas, tuning
 from crestacoll.ui import Problem
 
 STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
@@ -29,6 +29,15 @@ class Source:
     data: dict
     folder: Path | None = None
     state: dict | None = None
+
+
+def is_tuning(name):
+    """True for what says that it is a tuning file, right or not."""
+    path = Path(name)
+    if path.is_dir():
+        return False
+    data = profile.read_json(path)
+    return isinstance(data, dict) and data.get("schema") == tuning.SCHEMA
 
 
 def read(name):

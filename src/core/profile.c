@@ -133,6 +133,9 @@ void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
             row.processes = state->size;
             snprintf(row.communicator, sizeof row.communicator, "%s", state->name);
             snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
+            snprintf(row.rule, sizeof row.rule, "%s", choice->why);
+            snprintf(row.refused, sizeof row.refused, "%s",
+                     choice->refused != NULL ? choice->refused : "");
             keep_row(&row);
         }
         free(choice->records[mode]);

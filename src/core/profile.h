@@ -29,6 +29,7 @@ typedef struct cco_record {
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
 typedef struct cco_row {
     char communicator[MPI_MAX_OBJECT_NAME], impl[64];
+    char rule[128], refused[96]; /* what decided, and why it is not what the rule names; no keys */
     int32_t coll, mode, size_class, processes;
     int64_t ranks;                 /* that made such calls */
     uint64_t calls_max;            /* of one rank */

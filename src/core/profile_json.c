@@ -63,6 +63,15 @@ static void put_string(FILE *file, const char *text)
     fputc('"', file);
 }
 
+static void put_or_null(FILE *file, const char *member, const char *text)
+{
+    fprintf(file, ", \"%s\": ", member);
+    if (text[0])
+        put_string(file, text);
+    else
+        fprintf(file, "null");
+}
+
 /* The first line of what the MPI says of itself. */
 static void put_library(FILE *file)
 {
@@ -112,6 +121,8 @@ static void put_row(FILE *file, const cco_row *row)
         fprintf(file, "%llu", k == 0 ? 0ULL : 2 * low - 1);
     fprintf(file, ", \"implementation\": ");
     put_string(file, row->impl);
+    put_or_null(file, "rule", row->rule);
+    put_or_null(file, "refused", row->refused);
     fprintf(
         file,
         ",\n     \"ranks\": %lld, \"calls\": %llu, \"calls_total\": %llu, \"bytes_total\": %llu",

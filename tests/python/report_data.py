@@ -18,6 +18,8 @@ def record(collective, communicator, low, us, impl="mpi", share=0.5, **more):
         "bytes_min": low,
         "bytes_max": 2 * low - 1 if low else 0,
         "implementation": impl,
+        "rule": "no rule" if impl == "mpi" else f"CRESTA_IMPL: {collective}={impl}",
+        "refused": None,
         "ranks": 4,
         "calls": 1000,
         "calls_total": 4000,
@@ -129,3 +131,72 @@ def overlap():
         for size in (1024, 65536, 1 << 22)
     ]
     return document("crestacoll-overlap-1", records)
+
+
+def explored():
+    """Two points; shm wins at both, and p2p at the second was tried alone."""
+    rules = ["alltoall[4096-8191](2)@row=shm", "allreduce[8-15](2)=shm"]
+
+    def point(collective, communicator, low, share):
+        return {
+            **{"collective": collective, "communicator": communicator, "processes": 2},
+            **{"low": low, "high": 2 * low - 1, "share": share, "waiting": share / 4},
+        }
+
+    def arm(race, name, texts, trimmed):
+        low, high = trimmed - 0.01, trimmed + 0.01
+        d = {"trimmed": trimmed, "low": low, "high": high, "mean": trimmed, "agree": True}
+        d["rounds"] = 20
+        return {
+            **{"race": race, "name": name, "rules": texts, "difference": d},
+            **{"dropped": False, "failed": ""},
+        }
+
+    def rule(text, collective, sizes, communicator, earned):
+        return {
+            **{"rule": text, "collective": collective, "bytes": sizes, "ranks": 2},
+            **{"communicator": communicator, "implementation": "shm", "earned": earned},
+            **{"changes_rounding": collective == "allreduce", "note": ""},
+        }
+
+    gain = {"gain": 0.2, "low": 0.19, "high": 0.21, "mean": 0.2, "rounds": 30}
+    earned = {"arms": ["mpi", "shm"], "blocks": 30, "gain": 0.2, "low": 0.19, "high": 0.21}
+    return {
+        **{"schema": "crestacoll-explore-result-1", "crestacoll": "0.1.0", "date": "2026-11-22"},
+        **{"command": ["mpirun", "-n", "2", "./<b>"], "folder": "/x/crestacoll-explore"},
+        **{"mpi": "Open MPI v4.1.4, x", "ranks": 2, "runs": 4, "seconds": 99.0, "complete": True},
+        **{"verdict": "faster", "step": gain, "step_s": 0.01, "agree": True, "anchor": None},
+        **{"run": None, "answers": None, "time": None, "others": None, "notes": []},
+        "points": [point("alltoall", "row", 4096, 0.3), point("allreduce", "", 8, 0.1)],
+        "rules": [
+            rule(rules[0], "alltoall", [4096, 8191], "row", earned),
+            rule(rules[1], "allreduce", [8, 15], "", None),
+        ],
+        "arms": [
+            arm("models", "shm", rules, -0.2),
+            arm("models", "p2p", [r.replace("=shm", "=p2p") for r in rules], -0.04),
+            arm("points", "shm all", rules, -0.2),
+            arm("points", "p2p at allreduce", [rules[0], "allreduce[8-15](2)=p2p"], -0.16),
+        ],
+    }
+
+
+TUNING = {
+    "schema": "crestacoll-tuning-1",
+    "head": {
+        "machine": {"cpu": "Some Processor", "cores": 4},
+        **{"mpi": "Open MPI v4.1.4", "date": "2026-11-22", "crestacoll": "0.1.0"},
+    },
+    "rules": [
+        {
+            **{"collective": "alltoall", "bytes": [4096, "inf"], "ranks": [2, 64]},
+            **{"communicator": "row*", "implementation": "p2p:bruck?k=3"},
+            "earned": {
+                **{"arms": ["mpi", "p2p:bruck?k=3"], "blocks": 24, "gain": 0.2},
+                **{"low": 0.1, "high": 0.3},
+            },
+        },
+        {"collective": "*", "implementation": "nonblock", "note": "written by hand"},
+        {"collective": "alltoall", "implementation": "shm"},
+    ],
+}

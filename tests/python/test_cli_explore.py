@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from crestacoll import schemas
+from crestacoll import explanation, points, reportfiles, reportpage, schemas
 from crestacoll.cli import explore as cli
 from crestacoll.explore import outcome, search, watch
 
@@ -91,6 +91,21 @@ def test_the_best_choice_is_found_and_proved(explore, tmp_path):
     assert "less time" in page and "<svg" in page
     assert not re.search(r"(src|href)=.https?:|@import|<script", page)
     assert os.listdir(tmp_path) == ["crestacoll-explore"]
+    is_explained("crestacoll-explore")
+    section = reportpage.explore_section(reportfiles.read("crestacoll-explore"))
+    assert "less time" in section["headline"] and "<h3>The proof</h3>" in section["body"]
+
+
+def is_explained(folder):
+    """What `explain` and `report -o` say of the same exploration."""
+    point, others = explanation.at_point(folder, points.Point("alltoall", 4096, 4096))
+    assert (point["implementation"], others) == ("shm:pairwise", 0)
+    assert point["decided"].startswith("alltoall[4096-8191](2)@row=shm:pairwise, a rule of the")
+    rows = {(r["race"], r["implementation"]): r for r in point["measured"]}
+    assert rows["algorithms", "shm:pairwise"]["chosen"]
+    slower = rows["algorithms", "shm:bruck"]
+    assert slower["against_choice"] > 0 and not slower["others"]
+    assert rows["models", "nonblock"]["others"]
 
 
 def test_a_model_that_is_good_at_one_point_only(explore):

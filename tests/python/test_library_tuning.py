@@ -66,6 +66,11 @@ def test_precedence(build, tmp_path):
     assert implementations(records, "allreduce") == {8: "shm"}, "the user's"
     assert implementations(records, "bcast") == {8: "p2p"}, "the tuning file's"
     assert implementations(records, "alltoall") == {8: "nonblock"}, "the program's"
+    assert {r["collective"]: r["rule"] for r in records} == {
+        "allreduce": "CRESTA_IMPL: allreduce=shm",
+        "bcast": "CRESTA_TUNING=t.json: bcast=p2p",
+        "alltoall": "CRESTA_Set_impl: *=nonblock",
+    }
 
 
 def test_communicators_and_ranks(build, tmp_path):

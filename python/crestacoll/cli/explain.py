@@ -1,19 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import json
 import subprocess
+from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from crestacoll import __version__
-from crestacoll.builds import choose_builds, clean_environment
+from crestacoll.builds import all_builds, choose_builds, clean_environment
 from crestacoll.sizes import Size, format_size
-from crestacoll.ui import CANNOT, TEXT, WRONG, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import (
+    CANNOT,
+    TEXT,
+    USAGE,
+    WRONG,
+    Problem,
+    json_option,
+    out,
+    show,
+    table,
+    write_json,
+)
 
 MODEL = "p2p"  # the model whose algorithms are schedules
+MOST_RANKS = 512  # of the simulator
 
 EPILOG = """\b
 crestacoll explain alltoall --bytes 4K -n 7
 crestacoll explain alltoall --bytes 4K -n 7 --impl 'p2p:bruck?k=3' --schedule 0
+crestacoll explain p.json
+crestacoll explain crestacoll-explore --point 'allreduce 8 bytes 4 ranks comm world'
 
 \b
 rounds      rounds in which a rank has messages; of the rank with the most
@@ -29,8 +45,17 @@ have this size. Reductions use elements of 8 bytes: sizes are rounded up.
 Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."""
 
 
-@click.command("explain", short_help="Show the messages and steps of an algorithm.", epilog=EPILOG)
-@click.argument("collective")
+@click.command(
+    "explain",
+    short_help="Say what runs and why; show the messages of an algorithm.",
+    epilog=EPILOG,
+)
+@click.argument("collective", metavar="COLLECTIVE|FILE")
+@click.option(
+    "--point",
+    metavar="TEXT",
+    help="The calls of FILE to explain: 'COLLECTIVE [SIZE bytes] [N ranks] [comm NAME]'.",
+)
 @click.option(
     "-n", "--ranks", default=8, show_default=True, type=int, help="Number of ranks, up to 512."
 )
@@ -47,12 +72,26 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
 @click.option("--schedule", type=int, metavar="RANK", help="Also show the steps of this rank.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
-def command(collective, ranks, size, implementation, root, schedule, mpi, json_to):
+@click.pass_context
+def command(ctx, collective, point, ranks, size, implementation, root, schedule, mpi, json_to):
     """Show what the algorithms of COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
 
     Nothing is timed and no MPI runs: a simulator runs the schedules of all ranks and counts.
     Without an algorithm, a table compares all algorithms of the collective.
+
+    With a FILE instead (a profile, a tuning file, a result or the folder of `crestacoll explore`),
+    say for each point of it which implementation runs, and which rule of which source decided
+    that. A point is calls of one collective, size, communicator and number of ranks. With --point,
+    also say what else was possible and how much slower it was, as far as that was measured, and
+    show the schedule of that point; --schedule, --mpi and --json work as above. A file whose name
+    is that of a collective is ./NAME.
     """
+    if is_file(collective):
+        refuse_options(ctx, ("ranks", "size", "implementation", "root"))
+        explain_file(collective, point, schedule, mpi, json_to)
+        return
+    if point:
+        raise Problem("--point goes with a FILE", USAGE)
     build = choose_builds(mpi)[0]
     algorithm = algorithm_of(build, implementation)
     if schedule is not None and not algorithm:
@@ -69,6 +108,111 @@ def command(collective, ranks, size, implementation, root, schedule, mpi, json_t
     if json_to != "-":
         print_found(data, one=bool(algorithm))
     say_errors(data["algorithms"])
+
+
+def is_file(name):
+    """A collective that has the name of a file is meant as such."""
+    if not Path(name).exists():
+        return False
+    builds = all_builds()
+    return not builds or name.lower() not in builds[0].collectives
+
+
+def refuse_options(ctx, names):
+    for name in names:
+        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            option = next(p.opts[-1] for p in ctx.command.params if p.name == name)
+            raise Problem(f"{option} goes with a COLLECTIVE; for a FILE use --point", USAGE)
+
+
+def explain_file(name, asked, schedule, mpi, json_to):
+    """What is known of the points of a file. Schedules need a build, all else does not."""
+    from crestacoll import explainshow, explanation, points
+
+    build = next(iter(choose_builds(mpi) if mpi else all_builds()), None)
+    data = {"schema": "crestacoll-explain-point-1", "crestacoll": __version__, "file": name}
+    if asked is None:
+        if schedule is not None:
+            raise Problem("--schedule needs --point", USAGE)
+        entries = explanation.explained(name)
+        if json_to:
+            write_json(data | {"points": [explainshow.as_json(e) for e in entries]}, json_to)
+        if json_to != "-":
+            explainshow.show_list(entries)
+            print_use(build, name)
+        return
+    point = points.parse_point(asked, build.collectives if build else None)
+    entry, others = explanation.at_point(name, point)
+    found, why = schedules(build, entry, schedule)
+    if json_to:
+        write_json(data | {"points": [explainshow.as_json(entry)], "schedules": found}, json_to)
+    if json_to != "-":
+        explainshow.show_one(entry, others)
+        print_use(build, name)
+        print_schedules(entry, found, why)
+
+
+def print_use(build, name):
+    """Whether ranks here would use a tuning file at all."""
+    from crestacoll import reportfiles
+    from crestacoll.cli.tuning import sentence
+
+    if build and reportfiles.is_tuning(name):
+        verdict = build.tuning(name)
+        if "used" in verdict:
+            out.print(f"{build.name}: {sentence(verdict)}", style="dim", soft_wrap=True)
+
+
+def schedules(build, entry, schedule):
+    """({"runs": what crestacoll-explain says of the algorithm, or None, "all": of all of them},
+    why there is none). A point without size has blocks of 1 KiB.
+    """
+    point, none = entry["point"], {"runs": None, "all": None}
+    if build is None:
+        return none, "nothing is built: no schedule is shown"
+    if point.collective == "*" or point.ranks is None:
+        return none, "the point names no number of ranks, or no collective: no schedule is shown"
+    if point.ranks > MOST_RANKS:
+        return none, f"schedules are shown for up to {MOST_RANKS} ranks"
+    words = [point.collective, point.ranks]
+    options = {"bytes": 1024 if point.low is None else point.low}
+    every = ask(build, words, options)
+    name = ran_algorithm(entry["implementation"], every["preset"])
+    if name is None:
+        return none | {"all": every}, f"{entry['implementation']} has no schedule of this library"
+    known = {a["name"] for a in every["algorithms"]}
+    plain = name.partition("?")[0]
+    if plain not in known:
+        return none | {"all": every}, f"'{plain}' is no algorithm of this build"
+    try:
+        runs = ask(build, words, options | {"algorithm": name, "schedule": schedule})
+    except Problem:  # options of the model, such as via=get, stand beside those of the algorithm
+        runs = ask(build, words, options | {"algorithm": plain, "schedule": schedule})
+    return {"runs": runs, "all": every}, ""
+
+
+def ran_algorithm(implementation, preset):
+    """'shm:ring' -> 'ring'; p2p chooses by itself; others alone have no schedule of messages."""
+    model, colon, algorithm = implementation.partition(":")
+    if colon:
+        return algorithm
+    return preset if model.partition("?")[0] == MODEL else None
+
+
+def print_schedules(entry, found, why):
+    out.print("\nSchedule", style="bold")
+    if why:
+        out.print(f"  {why}", soft_wrap=True)
+    if found["runs"] and not entry["implementation"].startswith(MODEL):
+        model = entry["implementation"].partition(":")[0]
+        out.print(f"  {model} runs the steps of this schedule, by its own means:", soft_wrap=True)
+    if found["runs"]:
+        print_one(found["runs"]["algorithms"][0])
+    if found["all"]:
+        out.print("\nSchedules that are possible here", style="bold")
+        print_comparison(found["all"]["algorithms"])
+    if entry["point"].low is None and found["all"]:
+        out.print("The calls have no common size: shown for 1K.", style="dim")
 
 
 def algorithm_of(build, implementation):

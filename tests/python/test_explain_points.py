@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll explain FILE`: which rule won, what else was measured, the schedule. No launches:
+files as commands write them.
+"""
+
+import json
+
+import pytest
+import report_data
+from crestacoll import explanation, points, schemas
+from crestacoll.points import Point, parse_point, parse_rule
+from crestacoll.ui import Problem
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A file of each kind in the folder of the test."""
+    assert schemas.problems("explore", report_data.explored()) == []
+    made = {"p": report_data.profile(), "e": report_data.explored(), "t": report_data.TUNING}
+    for name, data in made.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(data))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "text, point",
+    [
+        ("allreduce", Point("allreduce")),
+        ("allreduce 8", Point("allreduce", 8, 8)),
+        ("Allreduce 8 bytes 4 ranks comm world", Point("allreduce", 8, 8, 4, "world")),
+        ("allreduce 4 ranks 4K bytes", Point("allreduce", 4096, 4096, 4)),
+        ("alltoall on my row", Point("alltoall", communicator="my row")),
+        ("alltoall[4K-inf](4)@row", Point("alltoall", 4096, None, 4, "row")),
+        ("alltoall[8]", Point("alltoall", 8, 8)),
+    ],
+)
+def test_points_as_people_write_them(text, point):
+    assert parse_point(text, ["allreduce", "alltoall"]) == point
+    assert parse_point(text, None) == point
+
+
+@pytest.mark.parametrize(
+    "text", ["", "8 bytes", "nonsense 8", "allreduce x", "allreduce[8", "allreduce two ranks"]
+)
+def test_points_that_are_none(text):
+    with pytest.raises(Problem, match="such as 'allreduce 8 bytes 4 ranks") as e:
+        parse_point(text, ["allreduce"])
+    assert e.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "rule, point, wins",
+    [
+        ("*=shm", Point("bcast"), True),
+        ("bcast=shm", Point("allreduce"), False),
+        ("bcast[8-15]=shm", Point("bcast", 8, 15), True),
+        ("bcast[8-15]=shm", Point("bcast", 16, 16), False),
+        ("bcast[1K-inf]=shm", Point("bcast", 4096, None), True),
+        ("bcast(2-4)=shm", Point("bcast", ranks=5), False),
+        ("bcast@row*=shm", Point("bcast", communicator="row 1"), True),
+        ("bcast@row*=shm", Point("bcast", communicator="a row"), False),
+        ("bcast@MPI_COMM_WORLD=shm", Point("bcast", communicator="world"), True),
+        ("bcast@a=b", Point("bcast", communicator="*"), False),
+        ("*[0-4K]=shm", Point("alltoallv"), False),
+        ("*[0-inf]=shm", Point("alltoallv"), True),
+    ],
+)
+def test_rules_match_as_in_the_library(rule, point, wins):
+    assert points.matches(parse_rule(rule), point) == wins
+
+
+def test_what_a_profile_recorded(files):
+    entry, others = explanation.at_point(files / "p.json", Point("allreduce", 8, 8, 4, "world"))
+    assert entry["implementation"] == "p2p:recursive_doubling" and others == 0
+    assert entry["decided"] == "CRESTA_IMPL: allreduce=p2p:recursive_doubling"
+    assert entry["share"] == pytest.approx(2 / 15) and entry["waiting"] == pytest.approx(0.9)
+    entry, others = explanation.at_point(files / "p.json", Point("alltoall"))
+    assert others == 2 and entry["point"].communicator == "row"
+    listed = {e["point"].collective: e["decided"] for e in explanation.explained(files / "p.json")}
+    assert listed["barrier"] == "no rule: the MPI's own"
+    assert listed["allgather"].startswith("a call that only starts a collective")
+
+
+def test_profiles_without_rules(profile_data, tmp_path):
+    (tmp_path / "p.json").write_text(json.dumps(profile_data))
+    entry, _ = explanation.at_point(tmp_path / "p.json", Point("alltoall"))
+    assert entry["decided"] == "not recorded"
+
+
+def test_what_an_exploration_measured(files):
+    entry, _ = explanation.at_point(files / "e.json", Point("allreduce", 8, 8))
+    assert entry["implementation"] == "shm" and entry["remarks"][0].startswith("sums may differ")
+    rows = {(r["race"], r["implementation"]): r for r in entry["measured"]}
+    alone, together = rows["rule by rule", "p2p"], rows["models", "p2p"]
+    assert alone["against_choice"] == pytest.approx(0.84 / 0.8 - 1) and not alone["others"]
+    assert together["against_choice"] == pytest.approx(0.96 / 0.8 - 1) and together["others"]
+    assert rows["models", "shm"]["chosen"] and rows["models", "shm"]["against_choice"] == 0
+
+
+def test_rules_that_are_not_proved_are_not_used(files):
+    data = report_data.explored() | {"verdict": "none"}
+    (files / "e.json").write_text(json.dumps(data))
+    entry, _ = explanation.at_point(files / "e.json", Point("allreduce"))
+    assert entry["implementation"] == "mpi" and "keep the MPI's own" in entry["remarks"][0]
+    assert len(entry["measured"]) == 4
+
+
+def test_which_rule_of_a_tuning_file_wins(files):
+    entry, _ = explanation.at_point(files / "t.json", Point("alltoall", 8192, 8192, 4, "row 3"))
+    assert entry["implementation"] == "p2p:bruck?k=3"
+    assert "rule 1 of" in entry["decided"] and entry["behind"] == ["*=nonblock", "alltoall=shm"]
+    (mpi,) = [r for r in entry["measured"] if not r["chosen"]]
+    assert mpi["implementation"] == "mpi" and mpi["against_choice"] == pytest.approx(0.25)
+    entry, _ = explanation.at_point(files / "t.json", Point("alltoall", 8, 8, 4))
+    assert entry["implementation"] == "nonblock" and "written by hand" in entry["remarks"]
+    last = explanation.explained(files / "t.json")[2]
+    assert last["implementation"] == "nonblock"
+    assert last["decided"] == "*=nonblock: rule 3 never wins"
+
+
+def test_the_command(files, crestacoll, build):
+    asked = ("--point", "alltoall 8K bytes 4 ranks comm row", "--mpi", build.name)
+    shown = crestacoll("explain", "t.json", *asked, COLUMNS="200")
+    assert shown.returncode == 0, shown.stderr
+    for said in (
+        "alltoall of 8K bytes, 4 ranks, communicator row",
+        "decided by      rule 1 of t.json: alltoall[4K-inf](2-64)@row*=p2p:bruck?k=3",
+        "earned: a step takes 20.0 % less time (95 % interval 10.0 to 30.0 %)",
+        "behind it       *=nonblock (an earlier rule wins)",
+        "25.0 %",
+        "p2p:bruck?k=3: blocks hop",
+        "messages sent",
+        "p2p:pairwise",
+    ):
+        assert said in shown.stdout, said
+    data = json.loads(crestacoll("explain", "t.json", *asked, "--schedule", "1", "--json").stdout)
+    (algorithm,) = data["schedules"]["runs"]["algorithms"]
+    assert algorithm["rank"]["rank"] == 1 and algorithm["messages"] > 0
+    assert data["points"][0]["point"]["bytes"] == [8192, 8192]
+
+
+def test_p2p_alone_shows_the_algorithm_that_it_chooses(files, crestacoll, build):
+    data = report_data.TUNING | {"rules": [{"collective": "alltoall", "implementation": "p2p"}]}
+    (files / "t.json").write_text(json.dumps(data))
+    for size, name in ((8, "bruck"), (1024, "linear"), (1 << 20, "pairwise")):
+        asked = ("--point", f"alltoall {size} bytes 5 ranks", "--mpi", build.name, "--json")
+        found = json.loads(crestacoll("explain", "t.json", *asked).stdout)
+        assert found["schedules"]["runs"]["algorithms"][0]["name"] == name
+
+
+def test_the_list(files, crestacoll):
+    shown = crestacoll("explain", "p.json", COLUMNS="200").stdout
+    assert "CRESTA_IMPL: allreduce=p2p:recursive_doubling" in shown and "\x1b" not in shown
+    assert "13.3 %" in shown and "MPI_COMM_WORLD" in shown
+
+
+@pytest.mark.parametrize(
+    "words, code, said",
+    [
+        (["p.json", "--point", "bcast 8 bytes"], 125, "no calls of bcast of 8 bytes"),
+        (["p.json", "-n", "4"], 2, "--ranks goes with a COLLECTIVE"),
+        (["p.json", "--schedule", "0"], 2, "--schedule needs --point"),
+        (["alltoall", "--point", "alltoall"], 2, "--point goes with a FILE"),
+        (["p.json", "--point", "oops"], 2, "no collective in front"),
+        (["b.json"], 125, "result of bench, which has no points"),
+        (["no.json"], 2, "no collective 'no.json'"),
+    ],
+)
+def test_mistakes(words, code, said, files, crestacoll, build):
+    (files / "b.json").write_text(json.dumps(report_data.bench()))
+    (files / "alltoall").write_text("a file that has the name of a collective")
+    ran = crestacoll("explain", *words)
+    assert (ran.returncode, said in ran.stderr) == (code, True), ran.stderr
