@@ -176,6 +176,11 @@ def size_table(data, wall):
     }
 
 
+def whole(us):
+    """A time that stays in one line."""
+    return profile.seconds(us).replace(" ", "\u00a0")
+
+
 def record_lines(data, wall):
     shown = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])[:MOST_RECORDS]
     return [
@@ -185,12 +190,11 @@ def record_lines(data, wall):
             "bytes": format_class(r["bytes_min"], r["bytes_max"]),
             "implementation": word(r["implementation"]),
             "calls": r["calls"],
-            "each": profile.seconds(r["time_us"]["mean"] / max(r["calls"], 1)),
-            "time": profile.seconds(r["time_us"]["mean"]),
-            "range": f"{profile.seconds(r['time_us']['min'])} to"
-            f" {profile.seconds(r['time_us']['max'])}",
-            "waiting": profile.seconds(r["wait_us"]["mean"]) if r["wait_us"] else "–",
-            "share": profile.percent(r["time_us"]["mean"], wall),
+            "each": whole(r["time_us"]["mean"] / max(r["calls"], 1)),
+            "time": whole(r["time_us"]["mean"]),
+            "range": f"{whole(r['time_us']['min'])} to {whole(r['time_us']['max'])}",
+            "waiting": whole(r["wait_us"]["mean"]) if r["wait_us"] else "–",
+            "share": profile.percent(r["time_us"]["mean"], wall).replace(" ", "\u00a0"),
         }
         for r in shown
     ]
