@@ -29,6 +29,8 @@ static void every_variable_counts(void)
         {"CRESTA_IMPL", "*=p2p", "CRESTA_IMPL=*=p2p\n"},
         {"CRESTA_TUNING", "force:t.json", "CRESTA_TUNING=force:t.json\n"},
         {"CRESTA_RACE", NULL, "CRESTA_RACE=crestacoll race 1\\narm a"},
+        {"CRESTA_ONLINE", "1", "CRESTA_ONLINE=1\n"},
+        {"CRESTA_GUARD", "on", "CRESTA_GUARD=on\n"},
         {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
         {"CRESTA_LOG", "info", NULL},
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
