@@ -20,6 +20,7 @@ openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
 extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
+[ -z "${CI:-}" ] || extra+=(chromium)    # which looks at reports; large, and tests skip without it
 
 say() { echo "set-up: $*"; }
 
