@@ -82,8 +82,8 @@ if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
   set(CRESTA_TEST_ENV OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
                       PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1)
 endif()
-if(CRESTA_SANITIZE)          # the MPIs themselves keep memory until exit
-  list(APPEND CRESTA_TEST_ENV ASAN_OPTIONS=detect_leaks=0)
+if(CRESTA_SANITIZE) # the MPIs themselves keep memory until exit; the preload library comes first
+  list(APPEND CRESTA_TEST_ENV ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0)
 endif()
 
 # cresta_mpi_test(NAME n RANKS r COMMAND target args...
