@@ -213,7 +213,7 @@ static const cco_loops *loops_of(cco_isa isa)
     }
 }
 
-cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
+static cco_kernel find_kernel(cco_isa isa, MPI_Op op, MPI_Datatype type)
 {
     const cco_loops *loops = loops_of(isa);
     const cco_loop loop = loop_of(op);
@@ -222,6 +222,25 @@ cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
         return NULL;
     const cco_number number = number_of(known);
     return number < CCO_NUMBERS ? (*loops)[number][loop] : NULL;
+}
+
+/* A call asks several times, and so does the next.  What has a kernel is of the standard: nobody
+ * frees it. */
+cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
+{
+    static _Thread_local struct {
+        cco_isa isa;
+        MPI_Op op;
+        MPI_Datatype type;
+        cco_kernel kernel;
+    } last;
+    if (last.kernel == NULL || last.isa != isa || last.op != op || last.type != type) {
+        last.isa = isa;
+        last.op = op;
+        last.type = type;
+        last.kernel = find_kernel(isa, op, type);
+    }
+    return last.kernel;
 }
 
 cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type)

@@ -73,8 +73,9 @@ static cco_function next_tool(const char *name, void *own)
     return is_tool(found, own) ? function_at(found) : NULL;
 }
 
-/* In place of NULL, once it is known that there is none. */
-static void none(void) {}
+void cco_no_tool(void)
+{
+}
 
 static const char here; /* in our file */
 
@@ -104,16 +105,13 @@ void cco_definitions_of(const char *name, cco_definitions *are)
 
 static cco_function remember(cco_function now, cco_function *found)
 {
-    __atomic_store_n(found, now != NULL ? now : none, __ATOMIC_RELAXED);
+    __atomic_store_n(found, now != NULL ? now : cco_no_tool, __ATOMIC_RELAXED);
     return now;
 }
 
-cco_function cco_next(const char *name, cco_function *found)
+cco_function cco_next_look_up(const char *name, cco_function *found)
 {
-    const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
-    if (now == NULL)
-        return remember(next_tool(name, own_definition(name)), found);
-    return now != none ? now : NULL;
+    return remember(next_tool(name, own_definition(name)), found);
 }
 
 cco_function cco_first(const char *name, cco_function *found)
@@ -121,5 +119,5 @@ cco_function cco_first(const char *name, cco_function *found)
     const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
     if (now == NULL)
         return remember(first_tool(name, own_definition(name), true), found);
-    return now != none ? now : NULL;
+    return now != cco_no_tool ? now : NULL;
 }

@@ -9,9 +9,19 @@
 
 typedef void (*cco_function)(void);
 
+/* What `found` is once it is known that there is no tool, and the search that finds out. */
+void cco_no_tool(void) __attribute__((visibility("hidden")));
+cco_function cco_next_look_up(const char *name, cco_function *found);
+
 /* The next definition of `name` that is a tool's: neither the MPI's own nor that of another copy of
  * crestacoll (linked and preloaded).  NULL if there is none.  Looked up once. */
-cco_function cco_next(const char *name, cco_function *found);
+static inline cco_function cco_next(const char *name, cco_function *found)
+{
+    const cco_function now = __atomic_load_n(found, __ATOMIC_RELAXED);
+    if (now == NULL)
+        return cco_next_look_up(name, found);
+    return now != cco_no_tool ? now : NULL;
+}
 
 /* The first definition in the process that is a tool's, before us or behind: what a call of the
  * program by that name would come to without us.  For what the program calls by another name. */

@@ -299,13 +299,14 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
     return rc == MPI_SUCCESS ? make_reduction(f, state, call, workspace) : rc;
 }
 
-static bool end_is_fine(const cco_call *c, const cco_buffer *end)
+/* `standard`: its type is one of the standard's. */
+static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
 {
     for (int i = 0; i < end->blocks; i++) {
         if (is_absent(c, end, i))
             continue;
         const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
-        const bool known = i > 0 && end->types == NULL;
+        const bool known = standard || (i > 0 && end->types == NULL);
         if (count_of(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
             (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS))
             return false;
@@ -315,17 +316,23 @@ static bool end_is_fine(const cco_call *c, const cco_buffer *end)
     return true;
 }
 
+/* What has a kernel is of the standard, and fits. */
+static bool reduction_is_valid(const cco_comm *state, const cco_call *call)
+{
+    cco_buffer in, out;
+    cco_buffers_of_reduction(call, state->rank, state->size, &in, &out);
+    const bool standard = cco_kernel_of(call->op, in.type) != NULL;
+    return end_is_fine(call, &in, standard) &&
+           (standard || !cco_op_reserved(call->op) || cco_ask_op(call->op, in.type) == MPI_SUCCESS);
+}
+
 bool cco_bound_is_valid(const cco_comm *state, const cco_call *call)
 {
+    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
+        return reduction_is_valid(state, call);
     cco_bound f = {.in_place = in_place(call, state->rank)};
-    if (!(cco_coll_infos[call->coll].properties & CCO_REDUCTION)) {
-        find_ends(&f, state, call);
-        return end_is_fine(call, &f.in) && end_is_fine(call, &f.out);
-    }
-    cco_buffers_of_reduction(call, state->rank, state->size, &f.in, &f.out);
-    return end_is_fine(call, &f.in) &&
-           (!cco_op_reserved(call->op) || cco_kernel_of(call->op, f.in.type) != NULL ||
-            cco_ask_op(call->op, f.in.type) == MPI_SUCCESS);
+    find_ends(&f, state, call);
+    return end_is_fine(call, &f.in, false) && end_is_fine(call, &f.out, false);
 }
 
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */

@@ -99,7 +99,7 @@ static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cc
 cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_begin_path b = {.path = CCO_PATH_NONE};
-    if (way->model->path == NULL || state->size == 1 || !cco_arguments_valid(state, call))
+    if (!cco_has_paths(state, way) || !cco_arguments_valid(state, call))
         return b;
     const cco_path named = way->model->path(state, way, &b.why);
     const char *never = b.why != NULL ? b.why : unfit(call, named), *lacks = missing(state, named);

@@ -24,6 +24,14 @@ typedef struct cco_begin_path {
     const char *lacks;
     bool unprepared; /* there could be a path if cco_paths_prepare had been called */
 } cco_begin_path;
+
+/* False if no begin takes a path, whatever its arguments. */
+static inline bool cco_has_paths(const cco_comm *state, const cco_way *way)
+{
+    return way->model->path != NULL && state->size > 1;
+}
+
+/* The path of a begin; none where there are no paths. */
 cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call);
 
 #endif
