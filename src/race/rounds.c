@@ -230,6 +230,8 @@ static const char *without_gain(const char *variable)
 {
     if (strcmp(variable, "CRESTA_GUARD") == 0)
         return "what is chosen stays: the MPI's own is not clearly faster";
+    if (!over && judge->favourite != 0)
+        return "the program ended before it was certain what is fastest; the best so far";
     return over ? "nothing that was tried is clearly faster than what is chosen anyway"
                 : "the program ended before it was clear what is fastest";
 }
@@ -238,9 +240,10 @@ static void report_choice(void)
 {
     char rules[512];
     const char *variable = cco_online_variable(home);
-    cco_online_rules(home, used, rules, sizeof rules);
+    cco_online_rules(home != 0 ? home : judge->favourite, used, rules, sizeof rules);
     if (home == 0)
-        cco_log(CCO_LOG_WARN, "%s: %s", variable, without_gain(variable));
+        cco_log(CCO_LOG_WARN, "%s: %s%s%s", variable, without_gain(variable),
+                rules[0] != '\0' ? ": " : "", rules);
     else
         cco_log(CCO_LOG_WARN,
                 "%s: a time step takes %.1f %% less time (95 %% interval %.1f to %.1f %%) with %s",
