@@ -30,6 +30,7 @@ SOURCES = {
         "core/wait.c": "counts the ranks of a node for the fact `crowded`",
         "transport/rma/shared.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
+        "tune/nodes.c": "counts nodes and their ranks: least, most and sum over the ranks",
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
     r"\bgetpid\(": {

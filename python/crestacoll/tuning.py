@@ -2,8 +2,9 @@
 """Tuning files: write, read, check, find, compare, merge. docs/reference/file-formats.md describes
 them; src/tune/tuning.h is what ranks make of them.
 
-A rule is a dictionary as in the file: collective, implementation; bytes and ranks as [least, most]
-or [least, "inf"], communicator, changes_rounding, note, earned may be missing.
+A rule is a dictionary as in the file: collective, implementation; bytes, ranks, nodes and
+ranks_per_node as [least, most] or [least, "inf"], type, operation, communicator, changes_rounding,
+note, earned may be missing.
 """
 
 import datetime
@@ -21,9 +22,12 @@ SCHEMA = "crestacoll-tuning-1"
 NAME = "crestacoll.json"
 MOST = 4 << 20  # bytes that the library reads
 INF = "inf"
+RANGES = ("bytes", "ranks", "nodes", "ranks_per_node")
+CLASSES = ("type", "operation")
 FORCE = "force:"  # in front of a file that is to be used on another machine, too
 MEMBERS = [
-    *("collective", "bytes", "ranks", "communicator", "implementation"),
+    *("collective", "bytes", "ranks", "nodes", "ranks_per_node", "type", "operation"),
+    *("communicator", "implementation"),
     *("changes_rounding", "note", "earned"),
 ]
 
@@ -47,7 +51,7 @@ def problems(data):
     return found or [
         f"rules/{i}/{name}: {what}"
         for i, rule in enumerate(data["rules"])
-        for name in ("bytes", "ranks")
+        for name in RANGES
         for what in range_problems(rule.get(name, [0, INF]))
     ]
 
@@ -161,7 +165,34 @@ def point(rule):
         ends(rule, "bytes"),
         ends(rule, "ranks"),
         rule.get("communicator", "*"),
+        braces(rule),
     )
+
+
+def braces(rule):
+    """The conditions that CRESTA_IMPL has in braces: 'nodes=2-inf&type=floating', or ''."""
+    words = [
+        f"{name}={range_text(ends(rule, name), 1)}"
+        for name in ("nodes", "ranks_per_node")
+        if ends(rule, name)[0] > 1 or ends(rule, name)[1] != float("inf")
+    ]
+    return "&".join([*words, *(f"{name}={rule[name]}" for name in CLASSES if name in rule)])
+
+
+# Classes of operations that no operation has together.
+APART = (
+    {"predefined", "user"},
+    {"commutative", "noncommutative"},
+    {"predefined", "noncommutative"},
+    {"rounding", "user"},
+    {"rounding", "noncommutative"},
+)
+
+
+def exclusive(a, b):
+    """True if no call is of both types, or its operation of both classes."""
+    types = {rule["type"] for rule in (a, b) if "type" in rule}
+    return len(types) > 1 or {rule.get("operation") for rule in (a, b)} in APART
 
 
 def intersect(one, other):
@@ -173,8 +204,8 @@ def overlap(a, b):
     names = {point(a)[0], point(b)[0]}
     return (
         (len(names) == 1 or "*" in names)
-        and intersect(ends(a, "bytes"), ends(b, "bytes"))
-        and intersect(ends(a, "ranks"), ends(b, "ranks"))
+        and all(intersect(ends(a, name), ends(b, name)) for name in RANGES)
+        and not exclusive(a, b)
         and common(a.get("communicator", "*"), b.get("communicator", "*"))
     )
 
@@ -190,8 +221,8 @@ def shadowed(rules):
         for earlier in rules[:i]:
             if (
                 point(earlier)[0] in ("*", point(rule)[0])
-                and inside(ends(rule, "bytes"), ends(earlier, "bytes"))
-                and inside(ends(rule, "ranks"), ends(earlier, "ranks"))
+                and all(inside(ends(rule, name), ends(earlier, name)) for name in RANGES)
+                and all(earlier.get(name, rule.get(name)) == rule.get(name) for name in CLASSES)
                 and earlier.get("communicator", "*") in ("*", rule.get("communicator", "*"))
             ):
                 found.append((rule, earlier))
@@ -239,10 +270,10 @@ def range_text(limits, least, number=str):
 
 
 def columns(rule):
-    """Collective, bytes, ranks and communicator as words."""
-    collective, sizes, ranks, communicator = point(rule)
+    """Collective, bytes, ranks and communicator as words; conditions in braces with the first."""
+    collective, sizes, ranks, communicator, more = point(rule)
     return (
-        collective,
+        collective + (f"{{{more}}}" if more else ""),
         range_text(sizes, 0, format_size),
         range_text(ranks, 1),
         "all" if communicator == "*" else communicator,
@@ -251,11 +282,12 @@ def columns(rule):
 
 def rule_text(rule):
     """As in CRESTA_IMPL."""
-    collective, sizes, ranks, communicator = columns(rule)
+    _, sizes, ranks, communicator = columns(rule)
     return (
-        collective
+        rule["collective"].lower()
         + ("" if sizes == "all" else f"[{sizes}]")
         + ("" if ranks == "all" else f"({ranks})")
+        + (f"{{{braces(rule)}}}" if braces(rule) else "")
         + ("" if communicator == "all" else f"@{communicator}")
         + f"={rule['implementation']}"
     )

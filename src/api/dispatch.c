@@ -7,6 +7,7 @@
 
 #include "api/progress.h"
 #include "api/report.h"
+#include "core/classes.h"
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/facts.h"
@@ -24,6 +25,7 @@
 #include "race/race.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
+#include "tune/nodes.h"
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it. */
@@ -42,6 +44,7 @@ static void set_up(cco_comm *state)
     if (least[NAME] != most[NAME])
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
+    cco_nodes_count(state, NULL);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
@@ -219,6 +222,19 @@ static int run_inter(cco_comm *state, const cco_call *call)
     return rc;
 }
 
+/* A call that the MPI refuses has no classes: its handles may be none. */
+cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count bytes)
+{
+    unsigned classes = 0;
+    if (!(state->classed >> call->coll & 1))
+        return cco_choose(state, call->coll, bytes);
+    if (!cco_classes_again(call, &classes))
+        classes = cco_arguments_valid(state, call) && cco_bound_is_valid(state, call)
+                      ? cco_classes_of(call)
+                      : 0;
+    return cco_choose_classed(state, call->coll, bytes, classes);
+}
+
 /* What comes before a call that is not like those before it.  False on all ranks if it must not
  * run. */
 static bool come_first(cco_comm *state, const cco_call *call)
@@ -230,23 +246,36 @@ static bool come_first(cco_comm *state, const cco_call *call)
     if (!(state->to_report >> call->coll & 1))
         return true;
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
-    return cco_report_choice(state, cco_choose(state, call->coll, bytes), call->coll, bytes);
+    return cco_report_choice(state, cco_choose_by_call(state, call, bytes), call->coll, bytes);
+}
+
+static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
+{
+    return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
+                         : run_recorded(state, choice, call, bytes);
+}
+
+/* A call before which something else comes, or whose classes matter. */
+static int run_slow(cco_comm *state, const cco_call *call)
+{
+    if (!come_first(state, call)) {
+        const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
+        PMPI_Comm_call_errhandler(state->comm, rc);
+        return rc;
+    }
+    const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
+    return run_choice(state, cco_choose_by_call(state, call, bytes), call, bytes);
 }
 
 /* With the implementation that the rules choose. */
 static int run_chosen(cco_comm *state, const cco_call *call)
 {
     const cco_coll coll = call->coll;
-    if (state->slow >> coll & 1 && !come_first(state, call)) {
-        const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
-        PMPI_Comm_call_errhandler(state->comm, rc);
-        return rc;
-    }
+    if (state->slow >> coll & 1)
+        return run_slow(state, call);
     const bool sized = state->sized >> coll & 1;
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
-    cco_choice *choice = cco_choose(state, coll, bytes);
-    return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
-                         : run_recorded(state, choice, call, bytes);
+    return run_choice(state, cco_choose(state, coll, bytes), call, bytes);
 }
 
 int cco_dispatch(cco_comm *state, const cco_call *call)

@@ -29,6 +29,7 @@
 #include "native/natives.h"
 #include "race/race.h"
 #include "tune/choose.h"
+#include "tune/nodes.h"
 #include "tune/tuning_file.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
@@ -118,6 +119,13 @@ static void name_models(const cco_rules *rules)
             named |= 1u << i;
 }
 
+/* What rules of the job need besides being chosen from. */
+static void take_needs(const cco_rules *rules)
+{
+    name_models(rules);
+    cco_nodes_wanted_by(rules);
+}
+
 static void read_environment(void)
 {
     cco_config *c = &cco_configured;
@@ -133,10 +141,10 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO ||
              !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
-    name_models(user);
-    name_models(builtin);
+    take_needs(user);
+    take_needs(builtin);
     for (int i = 0; i < cco_race_arms(); i++)
-        name_models(cco_race_rules(i));
+        take_needs(cco_race_rules(i));
     cco_choose_from(user, builtin);
 }
 
@@ -144,7 +152,7 @@ static void read_environment(void)
 static void take_tuning(cco_rules *rules)
 {
     asked = asked || !cco_rules_are_plain(rules);
-    name_models(rules);
+    take_needs(rules);
     cco_choose_from_tuning(rules);
 }
 

@@ -58,7 +58,7 @@ void cco_comm_drop_choices(cco_comm *state)
 void cco_comm_update(cco_comm *state)
 {
     const bool all = state->begins_wanted || state->watched;
-    state->slow = all ? (1u << CCO_COLLECTIVES) - 1 : state->to_report;
+    state->slow = all ? (1u << CCO_COLLECTIVES) - 1 : state->to_report | state->classed;
     state->plain = all ? 0 : state->plain_choices;
 }
 

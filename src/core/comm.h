@@ -15,9 +15,10 @@
 #include "core/model.h"
 #include "core/profile.h"
 
-/* An implementation for calls of `min` to `max` bytes. */
+/* An implementation for calls of `min` to `max` bytes, of some classes. */
 typedef struct cco_choice {
     MPI_Count min, max;
+    unsigned classes; /* that the call must have too (core/classes.h) */
     cco_way way;
     char impl[64];                  /* the implementation that runs, as a user would write it */
     const char *refused;            /* why it is not the one that the rule names; NULL if it is */
@@ -38,6 +39,13 @@ typedef struct cco_attached {
     struct cco_attached *next;
 } cco_attached;
 
+/* The nodes of a communicator, as its ranks have agreed; 0 if some rank does not know. */
+typedef struct cco_nodes {
+    bool counted; /* only if a rule asks (tune/nodes.h) */
+    int count;
+    int ranks_min, ranks_max; /* of the communicator, on one node */
+} cco_nodes;
+
 typedef enum cco_watched {
     CCO_WATCHED_CALLS = 1, /* a race looks at each (race/race.h) */
     CCO_WATCHED_ARM = 2    /* the next one takes another arm of a race (race/arms.h) */
@@ -46,8 +54,9 @@ typedef enum cco_watched {
 typedef struct cco_comm {
     MPI_Comm comm;
     int rank, size;
-    bool inter;         /* an intercommunicator: every call goes to the MPI */
-    cco_facts facts;    /* what its ranks have agreed on, once they are ready */
+    bool inter;      /* an intercommunicator: every call goes to the MPI */
+    cco_facts facts; /* what its ranks have agreed on, once they are ready */
+    cco_nodes nodes;
     bool ready;         /* ranks have agreed, choices are made */
     bool begins_ready;  /* so is what begins run over (progress/path.h) */
     bool begins_wanted; /* the next blocking call makes it ready */
@@ -56,6 +65,7 @@ typedef struct cco_comm {
     uint32_t slow;  /* something comes before the call (both: cco_comm_update); */
     uint32_t plain_choices;  /* only the MPI is chosen; */
     uint32_t sized;          /* the choice depends on the bytes, or they are recorded; */
+    uint32_t classed;        /* it depends on the classes of the call, too; */
     uint32_t to_report;      /* there is something to say first, or to stop for */
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
     uint32_t calls;          /* blocking calls so far, equal on all ranks */
@@ -118,6 +128,18 @@ static inline cco_choice *cco_choose(cco_comm *state, cco_coll coll, MPI_Count b
     cco_choice *choice = state->choices[coll].list;
     for (int left = state->choices[coll].count - 1; left > 0; left--, choice++)
         if (choice->min <= bytes && bytes <= choice->max)
+            break;
+    return choice;
+}
+
+/* The same where the choice depends on the classes of the call. */
+static inline cco_choice *cco_choose_classed(cco_comm *state, cco_coll coll, MPI_Count bytes,
+                                             unsigned classes)
+{
+    cco_choice *choice = state->choices[coll].list;
+    for (int left = state->choices[coll].count - 1; left > 0; left--, choice++)
+        if (choice->min <= bytes && bytes <= choice->max &&
+            (choice->classes & classes) == choice->classes)
             break;
     return choice;
 }

@@ -177,6 +177,15 @@ static const known *known_of(MPI_Datatype type)
     return type != MPI_DATATYPE_NULL && i < n ? &types[i] : NULL;
 }
 
+/* Bytes and truth values are none that one adds. */
+cco_kind cco_number_kind(MPI_Datatype type)
+{
+    const known *known = known_of(type);
+    if (known == NULL || !(known->operations & 1 << CCO_LOOP_SUM))
+        return CCO_KIND_NONE;
+    return known->family <= UNSIGNED ? CCO_KIND_INTEGER : CCO_KIND_FLOATING;
+}
+
 /* CCO_NUMBERS if elements of the type lie otherwise than C's. */
 static cco_number number_of(const known *known)
 {

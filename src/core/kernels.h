@@ -8,6 +8,10 @@
 #include "core/kernels/loops.h"
 #include "core/mpi_compat.h"
 
+/* What numbers of a type are, if the loops know it. */
+typedef enum cco_kind { CCO_KIND_NONE, CCO_KIND_INTEGER, CCO_KIND_FLOATING } cco_kind;
+cco_kind cco_number_kind(MPI_Datatype type);
+
 /* The loop for elements of a type, as the MPI lays them out; of the best instruction set that this
  * processor has.  NULL for what only the MPI knows: operations of the program and its types,
  * Fortran's LOGICAL, types that are not what they are to C. */

@@ -27,6 +27,13 @@
 #pragma weak ompi_mpi_errors_return
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null
+#pragma weak ompi_mpi_integer1
+#pragma weak ompi_mpi_integer2
+#pragma weak ompi_mpi_integer16
+#pragma weak ompi_mpi_real2
+#pragma weak ompi_mpi_real16
+#pragma weak ompi_mpi_complex4
+#pragma weak ompi_mpi_complex32
 #pragma weak ompi_mpi_byte
 #pragma weak ompi_mpi_char
 #pragma weak ompi_mpi_double

@@ -14,7 +14,7 @@
 typedef struct chosen {
     bool made;
     cco_choices choices[CCO_COLLECTIVES];
-    uint32_t plain, sized, to_report;
+    uint32_t plain, sized, classed, to_report;
 } chosen;
 
 /* From begin number `at` of a communicator on, it has an arm. */
@@ -70,6 +70,7 @@ static void put_away(chosen *c, cco_comm *state)
     memset(state->choices, 0, sizeof state->choices);
     c->plain = state->plain_choices;
     c->sized = state->sized;
+    c->classed = state->classed;
     c->to_report = state->to_report;
     c->made = true;
 }
@@ -79,6 +80,7 @@ static void take(chosen *c, cco_comm *state)
     memcpy(state->choices, c->choices, sizeof c->choices);
     state->plain_choices = c->plain;
     state->sized = c->sized;
+    state->classed = c->classed;
     state->to_report = c->to_report;
     cco_comm_update(state);
     *c = (chosen){.made = false};

@@ -57,21 +57,30 @@ static bool any_refused(const cco_choices *choices)
     return false;
 }
 
+static bool any_classed(const cco_choices *choices)
+{
+    for (int i = 0; i < choices->count; i++)
+        if (choices->list[i].classes != 0)
+            return true;
+    return false;
+}
+
 /* Adds the rules that match to `choices`; true once one takes every size. */
 static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll coll,
                       const cco_comm *state)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++) {
         const cco_rule *rule = &rules->list[i];
-        if (!cco_rule_matches(rule, coll, state->name, state->size))
+        if (!cco_rule_matches(rule, coll, state->name, state->size) ||
+            !cco_rule_fits_nodes(rule, &state->nodes))
             continue;
         cco_choice *choice = &choices->list[choices->count++];
-        *choice = (cco_choice){.min = rule->min, .max = rule->max};
+        *choice = (cco_choice){.min = rule->min, .max = rule->max, .classes = rule->classes};
         cco_rule_way(rule, coll, &choice->way);
         snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
         snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
         go_down(choice, coll, state);
-        if (rule->min == 0 && rule->max == LLONG_MAX)
+        if (rule->min == 0 && rule->max == LLONG_MAX && rule->classes == 0)
             return true;
     }
     return false;
@@ -121,7 +130,7 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
                                                place == CCO_AFTER_PROGRAMS ? more : NULL,
                                                builtin_rules};
     cco_comm_drop_choices(state);
-    state->plain_choices = state->sized = 0;
+    state->plain_choices = state->sized = state->classed = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (!choose(state, sources, (cco_coll)coll))
@@ -132,6 +141,8 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
             state->plain_choices |= 1u << coll;
         if (choices->count > 1 || recorded)
             state->sized |= 1u << coll;
+        if (any_classed(choices))
+            state->classed |= 1u << coll;
         if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
             state->to_report |= 1u << coll;
     }

@@ -200,7 +200,7 @@ static long parse_value(cco_parser *p, const cco_param *param)
     if (!isdigit((unsigned char)*start))
         cco_parse_fail(p, start, "expected a number, with K, M or G if need be: %ld to %ld",
                        param->min, param->max);
-    return (long)cco_parse_number(p, LONG_MAX, true);
+    return (long)cco_parse_number(p, LONG_MAX, CCO_BYTES);
 }
 
 static void parse_param(cco_parser *p, cco_rule *rule, int i)

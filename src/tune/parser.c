@@ -61,9 +61,13 @@ void cco_parse_expect(cco_parser *p, char c, const char *after)
         cco_parse_fail(p, p->at, "expected '%c' after %s", c, after);
 }
 
-/* A number; with `units`, in bytes, with K, M or G. */
-MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units)
+MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, cco_counted what)
 {
+    static const char *const expected[] = {
+        [CCO_BYTES] = "expected a size: digits, then K, M or G if need be, or inf",
+        [CCO_PROCESSES] = "expected a number of processes, or inf",
+        [CCO_NODES] = "expected a number of nodes, or inf"};
+    const bool units = what == CCO_BYTES;
     cco_parse_skip_blanks(p);
     const char *start = p->at;
     if (strncasecmp(p->at, "inf", 3) == 0) {
@@ -77,9 +81,7 @@ MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units)
         value = fits ? value * 10 + (*p->at - '0') : value;
     }
     if (p->at == start) {
-        cco_parse_fail(p, start,
-                       units ? "expected a size: digits, then K, M or G if need be, or inf"
-                             : "expected a number of processes, or inf");
+        cco_parse_fail(p, start, "%s", expected[what]);
         return 0;
     }
     const char *unit = units && *p->at != '\0' ? strchr("KMG", toupper((unsigned char)*p->at))
@@ -93,4 +95,17 @@ MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units)
     if (!fits)
         cco_parse_fail(p, start, "this number is too large; write inf for no limit");
     return value;
+}
+
+void cco_parse_range(cco_parser *p, cco_counted what, char close, MPI_Count inf, MPI_Count *low,
+                     MPI_Count *high)
+{
+    cco_parse_skip_blanks(p);
+    const char *start = p->at;
+    *low = cco_parse_number(p, inf, what);
+    *high = cco_parse_accept(p, '-') ? cco_parse_number(p, inf, what) : *low;
+    if (close != '\0')
+        cco_parse_expect(p, close, "a range");
+    if (*low > *high)
+        cco_parse_fail(p, start, "this range ends before it begins");
 }

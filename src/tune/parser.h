@@ -24,7 +24,14 @@ void cco_parse_skip_blanks(cco_parser *p);
 bool cco_parse_accept(cco_parser *p, char c);
 void cco_parse_expect(cco_parser *p, char c, const char *after);
 
-/* A number; with `units`, in bytes, with K, M or G. */
-MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, bool units);
+/* What a number counts.  Bytes may have K, M or G. */
+typedef enum cco_counted { CCO_BYTES, CCO_PROCESSES, CCO_NODES } cco_counted;
+
+/* A number, or inf. */
+MPI_Count cco_parse_number(cco_parser *p, MPI_Count inf, cco_counted what);
+
+/* "low-high" or "value", and the bracket behind it; '\0': none. */
+void cco_parse_range(cco_parser *p, cco_counted what, char close, MPI_Count inf, MPI_Count *low,
+                     MPI_Count *high);
 
 #endif

@@ -11,8 +11,9 @@
 #include <strings.h>
 
 #include "model/registry.h"
-#include "tune/parser.h"
+#include "tune/conditions.h"
 #include "tune/impl.h"
+#include "tune/parser.h"
 
 /* The names of a list, for messages. */
 static void list_collectives(char *text, size_t room)
@@ -45,18 +46,6 @@ static void parse_collective(cco_parser *p, cco_rule *rule)
                    length ? "no collective \"%.*s\"; possible: %s"
                           : "expected a collective%.*s; possible: %s",
                    (int)(length < 40 ? length : 40), start, possible);
-}
-
-/* "low-high" or "value", up to the closing bracket. */
-static void parse_range(cco_parser *p, char close, MPI_Count inf, MPI_Count *low, MPI_Count *high)
-{
-    cco_parse_skip_blanks(p);
-    const char *start = p->at;
-    *low = cco_parse_number(p, inf, close == ']');
-    *high = cco_parse_accept(p, '-') ? cco_parse_number(p, inf, close == ']') : *low;
-    cco_parse_expect(p, close, "a range");
-    if (*low > *high)
-        cco_parse_fail(p, start, "this range ends before it begins");
 }
 
 /* A size range stands only where all ranks know the size. */
@@ -92,19 +81,22 @@ static void parse_pattern(cco_parser *p, cco_rule *rule)
 static void parse_rule(cco_parser *p, cco_rule *rule)
 {
     const char *start = p->at;
-    *rule = (cco_rule){.max = LLONG_MAX, .processes_max = INT_MAX, .pattern = ""};
+    *rule = (cco_rule){
+        .max = LLONG_MAX, .processes_max = INT_MAX, .nodes_max = INT_MAX, .on_node_max = INT_MAX};
     parse_collective(p, rule);
     const char *range = p->at;
     if (cco_parse_accept(p, '[')) {
-        parse_range(p, ']', LLONG_MAX, &rule->min, &rule->max);
+        cco_parse_range(p, CCO_BYTES, ']', LLONG_MAX, &rule->min, &rule->max);
         check_sized(p, rule, range);
     }
     if (cco_parse_accept(p, '(')) {
         MPI_Count low, high;
-        parse_range(p, ')', INT_MAX, &low, &high);
+        cco_parse_range(p, CCO_PROCESSES, ')', INT_MAX, &low, &high);
         rule->processes_min = (int)low;
         rule->processes_max = (int)high;
     }
+    if (cco_parse_accept(p, '{'))
+        cco_parse_conditions(p, rule);
     if (cco_parse_accept(p, '@'))
         parse_pattern(p, rule);
     cco_parse_expect(p, '=', "the collective, its ranges and its communicator");
@@ -189,6 +181,20 @@ bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int
     return (rule->collectives >> coll & 1) && rule->processes_min <= size &&
            size <= rule->processes_max &&
            (rule->pattern[0] == '\0' || cco_pattern_matches(rule->pattern, name));
+}
+
+bool cco_rule_asks_nodes(const cco_rule *rule)
+{
+    return rule->nodes_min > 1 || rule->nodes_max != INT_MAX || rule->on_node_min > 1 ||
+           rule->on_node_max != INT_MAX;
+}
+
+bool cco_rule_fits_nodes(const cco_rule *rule, const cco_nodes *nodes)
+{
+    return !cco_rule_asks_nodes(rule) ||
+           (nodes->count > 0 && rule->nodes_min <= nodes->count &&
+            nodes->count <= rule->nodes_max && rule->on_node_min <= nodes->ranks_min &&
+            nodes->ranks_max <= rule->on_node_max);
 }
 
 bool cco_rules_are_plain(const cco_rules *rules)

@@ -8,13 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/comm.h"
 #include "core/model.h"
 
 typedef struct cco_rule {
     uint32_t collectives; /* bit per collective */
     MPI_Count min, max;   /* bytes, both included */
     int processes_min, processes_max;
-    char pattern[64]; /* communicator names; "*" stands for any characters */
+    int nodes_min, nodes_max;     /* nodes of the communicator; */
+    int on_node_min, on_node_max; /* its ranks on each of them */
+    unsigned classes;             /* that a call must have (core/classes.h) */
+    char pattern[64];             /* communicator names; "*" stands for any characters */
     const cco_model *model;
     char algorithm[32]; /* "" if it names none */
     struct {
@@ -38,6 +42,12 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
 /* True if `rule` speaks of `coll` on a communicator of that name and size, for some message size.
  */
 bool cco_rule_matches(const cco_rule *rule, cco_coll coll, const char *name, int size);
+
+/* True if the rule depends on the nodes of a communicator. */
+bool cco_rule_asks_nodes(const cco_rule *rule);
+
+/* True if it holds for such nodes; if they are not known, only a rule that does not ask does. */
+bool cco_rule_fits_nodes(const cco_rule *rule, const cco_nodes *nodes);
 
 /* True if `text` is `pattern`, in which "*" stands for any characters. */
 bool cco_pattern_matches(const char *pattern, const char *text);

@@ -10,14 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLLECTIVE, BYTES, RANKS, COMMUNICATOR, IMPLEMENTATION, KNOWN };
+enum {
+    COLLECTIVE,
+    BYTES,
+    RANKS,
+    NODES,
+    RANKS_PER_NODE,
+    TYPE,
+    OPERATION,
+    COMMUNICATOR,
+    IMPLEMENTATION,
+    KNOWN
+};
+
+static const char *const names[KNOWN] = {"collective", "bytes",          "ranks",
+                                         "nodes",      "ranks_per_node", "type",
+                                         "operation",  "communicator",   "implementation"};
+
+enum { CONDITIONS = 320 }; /* characters of all in braces: ranges and classes have few */
 
 /* A rule as it stands in the file, and where each of its members begins; NULL for those that it has
  * not. */
 typedef struct draft {
     const char *start, *place[KNOWN];
-    char collective[64], communicator[64], implementation[64];
-    long long bytes[2], ranks[2];
+    char collective[64], type[64], operation[64], communicator[64], implementation[64];
+    long long bytes[2], ranks[2], nodes[2], ranks_per_node[2];
 } draft;
 
 static void read_text(cco_json *json, const char *what, char text[64])
@@ -64,16 +81,28 @@ static void read_known(cco_json *json, draft *d, int which)
 {
     switch (which) {
     case COLLECTIVE:
-        read_text(json, "collective", d->collective);
+        read_text(json, names[which], d->collective);
         break;
     case BYTES:
-        read_range(json, "bytes", LLONG_MAX, d->bytes);
+        read_range(json, names[which], LLONG_MAX, d->bytes);
         break;
     case RANKS:
-        read_range(json, "ranks", INT_MAX, d->ranks);
+        read_range(json, names[which], INT_MAX, d->ranks);
+        break;
+    case NODES:
+        read_range(json, names[which], INT_MAX, d->nodes);
+        break;
+    case RANKS_PER_NODE:
+        read_range(json, names[which], INT_MAX, d->ranks_per_node);
+        break;
+    case TYPE:
+        read_text(json, names[which], d->type);
+        break;
+    case OPERATION:
+        read_text(json, names[which], d->operation);
         break;
     case COMMUNICATOR:
-        read_text(json, "communicator", d->communicator);
+        read_text(json, names[which], d->communicator);
         break;
     default:
         read_text(json, "implementation", d->implementation);
@@ -90,8 +119,6 @@ static bool is_remark(const char *name)
 /* A condition that is not known must not be passed over: the rule would hold for too much. */
 static void read_members(cco_json *json, draft *d)
 {
-    static const char *const names[KNOWN] = {"collective", "bytes", "ranks", "communicator",
-                                             "implementation"};
     char name[64];
     for (;;) {
         int which = 0;
@@ -104,7 +131,8 @@ static void read_members(cco_json *json, draft *d)
         else if (which == KNOWN && !is_remark(name))
             cco_json_fail(json, json->name,
                           "a rule has no member \"%s\"; possible: collective, bytes, ranks, "
-                          "communicator, implementation, changes_rounding, note, earned",
+                          "nodes, ranks_per_node, type, operation, communicator, implementation, "
+                          "changes_rounding, note, earned",
                           name);
         if (which == KNOWN) {
             cco_json_skip(json);
@@ -115,9 +143,9 @@ static void read_members(cco_json *json, draft *d)
     }
 }
 
-/* "[4096-inf]" and the like; nothing for a range that takes all. */
-static void compose_range(char text[80], const char *brackets, const long long range[2],
-                          long long least, long long inf)
+/* "4096-inf" and the like, between two texts; nothing for a range that takes all. */
+static void compose_range(char text[80], const char *before, const long long range[2],
+                          const char *behind, long long least, long long inf)
 {
     char end[32] = "inf";
     text[0] = '\0';
@@ -125,7 +153,7 @@ static void compose_range(char text[80], const char *brackets, const long long r
         return;
     if (range[1] != inf)
         snprintf(end, sizeof end, "%lld", range[1]);
-    snprintf(text, 80, "%c%lld-%s%c", brackets[0], range[0], end, brackets[1]);
+    snprintf(text, 80, "%s%lld-%s%s", before, range[0], end, behind);
 }
 
 /* The parser's error again, now with the place in the file: to find that takes time, which
@@ -162,37 +190,73 @@ static void check_word(cco_json *json, const char *place, const char *what, cons
         cco_json_fail(json, place, "%s cannot hold '%c'", what, text[length]);
 }
 
+/* One more in the braces, which the parser takes for itself first. */
+static bool add_condition(cco_json *json, const draft *d, int which, const char *value,
+                          char braces[CONDITIONS], cco_rule *rule)
+{
+    char text[512];
+    const size_t used = strlen(braces);
+    if (*value == '\0')
+        return true;
+    check_word(json, d->place[which], names[which], value, " ,=#{}&@[](");
+    snprintf(text, sizeof text, "%s{%s=%s}=mpi", d->collective, names[which], value);
+    snprintf(braces + used, CONDITIONS - used, "%c%s=%s", used > 0 ? '&' : '{', names[which],
+             value);
+    return parse(json, d->place[which], text, rule);
+}
+
+/* "{nodes=2-4&type=floating}", or nothing. */
+static bool compose_conditions(cco_json *json, const draft *d, char braces[CONDITIONS],
+                               cco_rule *rule)
+{
+    char nodes[80], per_node[80];
+    braces[0] = '\0';
+    compose_range(nodes, "", d->nodes, "", 1, INT_MAX);
+    compose_range(per_node, "", d->ranks_per_node, "", 1, INT_MAX);
+    const bool good = add_condition(json, d, NODES, nodes, braces, rule) &&
+                      add_condition(json, d, RANKS_PER_NODE, per_node, braces, rule) &&
+                      add_condition(json, d, TYPE, d->type, braces, rule) &&
+                      add_condition(json, d, OPERATION, d->operation, braces, rule);
+    if (good && braces[0] != '\0')
+        strcat(braces, "}");
+    return good;
+}
+
 /* First the collective by itself, then with its ranges, then all: so each error has the place of
  * the member that brings it. */
 static bool parse_draft(cco_json *json, const draft *d, cco_rule *rule)
 {
-    char bytes[80], ranks[80], text[512];
+    char bytes[80], ranks[80], braces[CONDITIONS], text[1024];
     const char *place = d->place[COLLECTIVE], *const at = d->communicator[0] != '\0' ? "@" : "";
-    check_word(json, place, "collective", d->collective, " ,=#[](@");
+    check_word(json, place, "collective", d->collective, " ,=#[]({@");
     check_word(json, d->place[IMPLEMENTATION], "implementation", d->implementation, " ,#");
-    compose_range(bytes, "[]", d->bytes, 0, LLONG_MAX);
-    compose_range(ranks, "()", d->ranks, 1, INT_MAX);
+    compose_range(bytes, "[", d->bytes, "]", 0, LLONG_MAX);
+    compose_range(ranks, "(", d->ranks, ")", 1, INT_MAX);
     snprintf(text, sizeof text, "%s=mpi", d->collective);
     if (!parse(json, place, text, rule))
         return false;
     place = d->place[BYTES] != NULL ? d->place[BYTES] : d->start;
     snprintf(text, sizeof text, "%s%s%s=mpi", d->collective, bytes, ranks);
-    if (!parse(json, place, text, rule))
+    if (!parse(json, place, text, rule) || !compose_conditions(json, d, braces, rule))
         return false;
-    snprintf(text, sizeof text, "%s%s%s=%s", d->collective, bytes, ranks, d->implementation);
+    snprintf(text, sizeof text, "%s%s%s%s=%s", d->collective, bytes, ranks, braces,
+             d->implementation);
     if (!parse(json, d->place[IMPLEMENTATION], text, rule))
         return false;
     /* A name of a communicator may have characters that would end it in a spec. */
     snprintf(rule->pattern, sizeof rule->pattern, "%s", d->communicator);
-    snprintf(text, sizeof text, "%s%s%s%s%s=%s", d->collective, bytes, ranks, at, d->communicator,
-             d->implementation);
+    snprintf(text, sizeof text, "%s%s%s%s%s%s=%s", d->collective, bytes, ranks, braces, at,
+             d->communicator, d->implementation);
     snprintf(rule->text, sizeof rule->text, "%.95s", text);
     return true;
 }
 
 bool cco_tuning_rule(cco_json *json, cco_rule *rule)
 {
-    draft d = {.bytes = {0, LLONG_MAX}, .ranks = {1, INT_MAX}};
+    draft d = {.bytes = {0, LLONG_MAX},
+               .ranks = {1, INT_MAX},
+               .nodes = {1, INT_MAX},
+               .ranks_per_node = {1, INT_MAX}};
     d.start = cco_json_place(json);
     if (!cco_json_open(json, CCO_JSON_OBJECT))
         return false;

@@ -15,6 +15,7 @@
  * pcontrol=N     MPI_Pcontrol(N)
  * allreduce=BYTES, bcast, alltoall, allgather, gatherv likewise; barrier=0; iallreduce=BYTES
  * begin=BYTES    a split-phase allreduce
+ * sum=BYTES      an allreduce of doubles; isum=BYTES of integers
  * ordered=BYTES  an allreduce with an operation that does not commute
  * derived=BYTES  the same on elements of a derived type
  */
@@ -91,7 +92,11 @@ static int collective(const char *name, int n)
     if (strcmp(name, "begin") == 0) {
         CRESTA_Allreduce_begin(in, out, n, MPI_BYTE, MPI_BOR, comm, &request);
         CRESTA_Coll_end(1, &request);
-    } else if (strcmp(name, "allreduce") == 0)
+    } else if (strcmp(name, "sum") == 0)
+        CRESTA_Allreduce(in, out, n / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, comm);
+    else if (strcmp(name, "isum") == 0)
+        CRESTA_Allreduce(in, out, n / (int)sizeof(int), MPI_INT, MPI_SUM, comm);
+    else if (strcmp(name, "allreduce") == 0)
         CRESTA_Allreduce(in, out, n, MPI_BYTE, MPI_BOR, comm);
     else if (strcmp(name, "ordered") == 0)
         ordered(n, MPI_BYTE);

@@ -360,3 +360,35 @@ def test_a_profile_that_cannot_be_written(build):
     )
     assert done.returncode != 0
     assert len(messages(done)) == 1 and "/does/not/exist" in done.stderr, done.stderr
+
+
+def test_types_and_operations(build, tmp_path):
+    """Each call runs what the rule for its class says, also after a call of another class."""
+    rules = [
+        *("allreduce{operation=noncommutative&type=other}=mpi", "allreduce{type=derived}=p2p"),
+        *("allreduce{operation=rounding}=nonblock", "allreduce{type=integer}=shm"),
+        *("*{operation=predefined}=persist", "*=mpi"),
+    ]
+    steps = ["sum=8", "isum=16", "sum=32", "allreduce=64", "ordered=128", "derived=256", "sum=512"]
+    env = {"CRESTA_IMPL": ",".join(rules)}
+    records = profiled(build, tmp_path, "script", *steps, "isum=1024", "bcast=8", env=env)
+    ran = {8: "nonblock", 16: "shm", 32: "nonblock", 64: "persist", 128: "mpi", 256: "p2p"}
+    assert implementations(records, "allreduce") == ran | {512: "nonblock", 1024: "shm"}
+    assert implementations(records, "bcast") == {8: "mpi"}, "no reduction"
+
+
+def test_nodes(build, tmp_path):
+    """All ranks are on one node here; so also on a part of them, and after CRESTA_Set_impl."""
+    rules = "allreduce{nodes=2-inf}=shm,allreduce{ranks_per_node=4}=nonblock,allreduce{nodes=1}=p2p"
+    steps = ["allreduce=8", "split", "name=few", "set=bcast{ranks_per_node=2}=nonblock", "bcast=8"]
+    env = {"CRESTA_IMPL": rules}
+    records = profiled(build, tmp_path, "script", *steps, "allreduce=8", ranks=4, env=env)
+    assert implementations(records, "allreduce", "MPI_COMM_WORLD") == {8: "nonblock"}
+    assert implementations(records, "allreduce", "few") == {8: "p2p"}
+    assert implementations(records, "bcast", "few") == {8: "nonblock"}
+
+
+def test_nodes_asked_for_by_the_program_only(build, tmp_path):
+    steps = ["allreduce=8", "set=allreduce{nodes=1}=p2p", "allreduce=64"]
+    records = profiled(build, tmp_path, "script", *steps, ranks=2)
+    assert implementations(records, "allreduce") == {8: "mpi", 64: "p2p"}

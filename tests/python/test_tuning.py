@@ -76,7 +76,7 @@ def test_the_library_names_machine_and_mpi_alike(build):
         ({"ranks": [True, 2]}, "rules/0/ranks/0"),
         ({"ranks": [-1, 2]}, "rules/0/ranks/0"),
         ({"communicator": ""}, "rules/0/communicator"),
-        ({"nodes": [1, 2]}, "rules/0"),
+        ({"node": [1, 2]}, "rules/0"),
         ({"earned": {"gain": 0.1}}, "rules/0/earned"),
         ({"earned": EARNED | {"blocks": "many"}}, "rules/0/earned/blocks"),
         ({"changes_rounding": "no"}, "rules/0/changes_rounding"),
@@ -165,6 +165,12 @@ def test_where_files_are_looked_for(tmp_path, monkeypatch):
         (rule(communicator="row"), rule(communicator="col"), False),
         (rule(communicator="r*"), rule(communicator="*w"), True),
         (rule(communicator="row"), rule(), True),
+        (rule(nodes=[1, 1]), rule(nodes=[2, "inf"]), False),
+        (rule(ranks_per_node=[1, 4]), rule(ranks_per_node=[4, 8]), True),
+        (rule("scan", type="integer"), rule("scan", type="derived"), False),
+        (rule("scan", type="integer"), rule("scan"), True),
+        (rule("scan", operation="user"), rule("scan", operation="rounding"), False),
+        (rule("scan", operation="user"), rule("scan", operation="commutative"), True),
     ],
 )
 def test_overlaps(a, b, overlaps):
@@ -224,6 +230,13 @@ def test_rules_that_never_win():
     assert tuning.shadowed([special, general]) == []
     assert tuning.shadowed([rule(communicator="row"), rule()]) == []
     assert tuning.shadowed([rule(ranks=[1, 2]), rule(ranks=[2, 3])]) == []
+    some, all_nodes = rule(nodes=[2, 4]), rule(nodes=[1, "inf"])
+    assert tuning.shadowed([some, all_nodes]) == []
+    assert tuning.shadowed([all_nodes, some]) == [(some, all_nodes)]
+    typed, plain = rule("scan", type="integer"), rule("scan")
+    assert tuning.shadowed([typed, plain, rule("scan", type="other")]) == [
+        (rule("scan", type="other"), plain)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -233,6 +246,10 @@ def test_rules_that_never_win():
         (FULL, "alltoall[4K-inf](2-8)@row*=nonblock"),
         (rule(bytes=[8, 8]), "alltoall[8]=nonblock"),
         (rule(bytes=[0, "inf"], ranks=[1, "inf"]), "alltoall=nonblock"),
+        (
+            rule("Scan", nodes=[2, "inf"], ranks_per_node=[4, 4], operation="user"),
+            "scan{nodes=2-inf&ranks_per_node=4&operation=user}=nonblock",
+        ),
     ],
 )
 def test_a_rule_as_text(given, text):

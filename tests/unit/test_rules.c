@@ -3,6 +3,7 @@
  * running MPI. */
 #include <limits.h>
 
+#include "core/classes.h"
 #include "model/registry.h"
 #include "testing/testing.h"
 #include "tune/rules.h"
@@ -106,6 +107,61 @@ static void processes_and_names(void)
     free(rules);
 }
 
+static bool fits(const char *spec, int nodes, int least, int most)
+{
+    cco_rules *rules = one(spec);
+    const bool fit = cco_rule_fits_nodes(&rules->list[0], &(cco_nodes){true, nodes, least, most});
+    free(rules);
+    return fit;
+}
+
+static void nodes(void)
+{
+    CHECK(fits("bcast=mpi", 0, 0, 0), "what does not ask fits nodes that nobody knows");
+    CHECK(!fits("bcast{nodes=1-8}=mpi", 0, 0, 0), "what asks does not");
+    CHECK(fits("bcast{nodes=1-inf}=mpi", 0, 0, 0), "1-inf asks nothing");
+    CHECK(fits("bcast{nodes=2-4}=mpi", 2, 1, 1) && fits("bcast{nodes=2-4}=mpi", 4, 8, 8), "2, 4");
+    CHECK(!fits("bcast{nodes=2-4}=mpi", 1, 4, 4) && !fits("bcast{nodes=2-4}=mpi", 5, 1, 1), "1, 5");
+    CHECK(fits("bcast{ ranks_per_node = 4 }=mpi", 3, 4, 4), "4 on each");
+    CHECK(!fits("bcast{ranks_per_node=4}=mpi", 3, 3, 4), "3 on one");
+    CHECK(!fits("bcast{ranks_per_node=1-4}=mpi", 3, 4, 5), "5 on one");
+    CHECK(fits("bcast{nodes=2&ranks_per_node=2-inf}@x=mpi", 2, 2, 9), "both");
+    CHECK(!fits("bcast{nodes=2&ranks_per_node=2-inf}@x=mpi", 2, 1, 9), "1 on one");
+}
+
+static void classes(void)
+{
+    static const struct {
+        const char *spec;
+        unsigned classes;
+    } cases[] = {
+        {"allreduce=mpi", 0},
+        {"allreduce{type=integer}=mpi", CCO_TYPE_INTEGER},
+        {"allreduce{type=floating}=mpi", CCO_TYPE_FLOATING},
+        {"scan{type=other}=mpi", CCO_TYPE_OTHER},
+        {"reduce{type=derived}=mpi", CCO_TYPE_DERIVED},
+        {"*{operation=predefined}=mpi", CCO_OP_PREDEFINED},
+        {"*{operation=user}=mpi", CCO_OP_USER},
+        {"exscan{operation=commutative}=mpi", CCO_OP_COMMUTATIVE},
+        {"*[8](2){nodes=2&operation=noncommutative&type=derived}@x=mpi",
+         CCO_OP_NONCOMMUTATIVE | CCO_TYPE_DERIVED},
+        {"reduce_scatter{operation=rounding}=mpi", CCO_OP_ROUNDING},
+    };
+    for (int i = 0; i < LEN(cases); i++) {
+        cco_rules *rules = one(cases[i].spec);
+        const cco_rule *rule = &rules->list[0];
+        CHECK(rule->classes == cases[i].classes, "%x", rule->classes);
+        CHECK(cases[i].classes == 0 || !cco_rule_matches(rule, CCO_BCAST, "x", 2), "no reduction");
+        free(rules);
+    }
+    cco_rules *rules = one("*{type=integer}=mpi");
+    for (int i = 0; i < CCO_COLLECTIVES; i++)
+        CHECK(cco_rule_matches(&rules->list[0], (cco_coll)i, "", 2) ==
+                  !!(cco_coll_infos[i].properties & CCO_REDUCTION),
+              "%s", cco_coll_infos[i].name);
+    free(rules);
+}
+
 static void lists(void)
 {
     static const struct {
@@ -186,6 +242,21 @@ static void mistakes(void)
         {"bcast[1-9223372036854775807G]=mpi", "too large", 0},
         {"bcast[-1-5]=mpi", "size", 7},
         {"bcast(99999999999)=mpi", "too large", 0},
+        {"bcast{}=mpi", "expected a condition: nodes, ranks_per_node", 7},
+        {"bcast{node=1}=mpi", "expected a condition", 7},
+        {"bcast{nodes}=mpi", "'='", 12},
+        {"bcast{nodes=x}=mpi", "number of nodes", 13},
+        {"bcast{nodes=2K}=mpi", "'}'", 14},
+        {"bcast{nodes=3-2}=mpi", "ends before it begins", 13},
+        {"bcast{ranks_per_node=}=mpi", "number of processes", 22},
+        {"bcast{nodes=1&nodes=2}=mpi", "nodes stands here twice", 15},
+        {"bcast{nodes=1=mpi", "'}'", 14},
+        {"bcast{nodes=99999999999}=mpi", "too large", 0},
+        {"bcast@x{nodes=1}=mpi", "no implementation \"1}=mpi\"", 0},
+        {"bcast{type=integer}=mpi", "bcast is no reduction", 7},
+        {"alltoallw{operation=user}=mpi", "alltoallw is no reduction", 11},
+        {"scan{type=int}=mpi", "integer, floating, other, derived", 11},
+        {"scan{operation=sum}=mpi", "predefined, user, commutative, noncommutative, rounding", 16},
         {"bcast=mpi\nalltoall=no", "no implementation \"no\"", 0},
     };
     for (int i = 0; i < LEN(cases); i++) {
@@ -204,7 +275,7 @@ static void mistakes(void)
 /* Whatever comes in: no crash, and an error says something (run under the sanitizers as well). */
 static void rubbish(void)
 {
-    static const char letters[] = "abcst*=[]()@,-#:?&\n KMGinf0189mpi";
+    static const char letters[] = "abst*=[]()@{},-#:?&\n KGinf0189mpi";
     unsigned seed = 7;
     for (int round = 0; round < 20000; round++) {
         char spec[64];
@@ -262,6 +333,8 @@ int main(void)
     sizes();
     collectives();
     processes_and_names();
+    nodes();
+    classes();
     lists();
     implementations();
     mistakes();

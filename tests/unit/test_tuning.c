@@ -5,6 +5,7 @@
 
 #include <limits.h>
 
+#include "core/classes.h"
 #include "model/registry.h"
 #include "testing/testing.h"
 
@@ -63,6 +64,30 @@ static void a_whole_file(void)
     free(rules);
 }
 
+static void conditions(void)
+{
+    cco_rules *rules = parse(
+        "[{\"collective\": \"allreduce\", \"bytes\": [8, 8], \"nodes\": [2, \"inf\"],"
+        " \"ranks_per_node\": [4, 4], \"type\": \"floating\", \"operation\": \"rounding\","
+        " \"communicator\": \"a}b\", \"implementation\": \"p2p\"},"
+        " {\"collective\": \"*\", \"nodes\": [1, \"inf\"], \"implementation\": \"mpi\"}]");
+    CHECK(rules != NULL && rules->count == 2, "%s", error);
+    if (rules == NULL)
+        return;
+    const cco_rule *rule = &rules->list[0];
+    CHECK(rule->nodes_min == 2 && rule->nodes_max == INT_MAX, "nodes");
+    CHECK(rule->on_node_min == 4 && rule->on_node_max == 4, "ranks on a node");
+    CHECK(rule->classes == (CCO_TYPE_FLOATING | CCO_OP_ROUNDING), "%x", rule->classes);
+    CHECK(rule->min == 8 && rule->max == 8 && strcmp(rule->pattern, "a}b") == 0, "the others");
+    CHECK(strncmp(rule->text,
+                  "allreduce[8-8]{nodes=2-inf&ranks_per_node=4-4&type=floating&operation=rounding}"
+                  "@a}b=p2p",
+                  95) == 0,
+          "%s", rule->text);
+    CHECK(!cco_rule_asks_nodes(&rules->list[1]), "a range that takes all");
+    free(rules);
+}
+
 static void no_rules(void)
 {
     cco_rules *rules = parse("[]");
@@ -92,6 +117,14 @@ static void many_rules(void)
 }
 
 /* What is wrong with a rule is told with its place in the file. */
+static void check_refused(const char *text, const char *said)
+{
+    cco_rules *rules = parse(text);
+    CHECK(rules == NULL && strstr(error, said) != NULL, "%s", error);
+    CHECK(strncmp(error, "file: line ", 11) == 0, "%s", error);
+    free(rules);
+}
+
 static void wrong_rules(void)
 {
     static const struct {
@@ -123,8 +156,20 @@ static void wrong_rules(void)
          "the end of a range is a number or \"inf\""},
         {"[{\"collective\": \"bcast\", \"ranks\": [1, 3000000000], \"implementation\": \"mpi\"}]",
          "ranks are at most 2147483647"},
-        {"[{\"collective\": \"bcast\", \"nodes\": [1, 2], \"implementation\": \"mpi\"}]",
-         "column 36: a rule has no member \"nodes\""},
+        {"[{\"collective\": \"bcast\", \"node\": [1, 2], \"implementation\": \"mpi\"}]",
+         "column 36: a rule has no member \"node\"; possible: collective, bytes, ranks, nodes, "},
+        {"[{\"collective\": \"bcast\", \"nodes\": [2, 1], \"implementation\": \"mpi\"}]",
+         "this range of nodes ends before it begins"},
+        {"[{\"collective\": \"bcast\", \"nodes\": 2, \"implementation\": \"mpi\"}]",
+         "column 45: expected an array"},
+        {"[{\"collective\": \"bcast\",\n \"type\": \"integer\", \"implementation\": \"mpi\"}]",
+         "line 5, column 10: bcast is no reduction"},
+        {"[{\"collective\": \"*\",\n \"operation\": \"sum\", \"implementation\": \"mpi\"}]",
+         "line 5, column 15: expected a class of operations: predefined, user"},
+        {"[{\"collective\": \"*\", \"type\": \"other}@x=p2p#\", \"implementation\": \"mpi\"}]",
+         "type cannot hold '}'"},
+        {"[{\"collective\": \"scan\", \"type\": \"\", \"implementation\": \"mpi\"}]",
+         "type is empty"},
         {"[{\"collective\": \"bcast\", \"collective\": \"*\", \"implementation\": \"mpi\"}]",
          "\"collective\" stands here twice"},
         {"[{\"collective\": \"bcast\", \"communicator\": \"\", \"implementation\": \"mpi\"}]",
@@ -132,7 +177,17 @@ static void wrong_rules(void)
         {"[{\"collective\": \"bcast\", \"communicator\": \"\\u001b\", \"implementation\": "
          "\"mpi\"}]",
          "communicator has a control character"},
-        /* One rule must not become two, nor a range hide in a name. */
+    };
+    for (int i = 0; i < LEN(cases); i++)
+        check_refused(cases[i].rules, cases[i].said);
+}
+
+/* One rule must not become two, nor a range hide in a name. */
+static void smuggled_rules(void)
+{
+    static const struct {
+        const char *rules, *said;
+    } cases[] = {
         {"[{\"collective\": \"bcast\", \"implementation\": \"mpi,*=p2p\"}]", "cannot hold ','"},
         {"[{\"collective\": \"bcast\", \"implementation\": \"mpi\\n*=p2p\"}]", "control character"},
         {"[{\"collective\": \"bcast\", \"implementation\": \"mpi#\"}]", "cannot hold '#'"},
@@ -143,12 +198,8 @@ static void wrong_rules(void)
         {"[{\"collective\": \"*x\", \"implementation\": \"mpi\"}]", "column 27: expected '='"},
         {"[{\"collective\": \"*\", \"implementation\": \"mpi\"},]", "expected a value, found ']'"},
     };
-    for (int i = 0; i < LEN(cases); i++) {
-        cco_rules *rules = parse(cases[i].rules);
-        CHECK(rules == NULL && strstr(error, cases[i].said) != NULL, "%s", error);
-        CHECK(strncmp(error, "file: line ", 11) == 0, "%s", error);
-        free(rules);
-    }
+    for (int i = 0; i < LEN(cases); i++)
+        check_refused(cases[i].rules, cases[i].said);
 }
 
 static void wrong_heads(void)
@@ -261,9 +312,11 @@ static void machines(void)
 int main(void)
 {
     a_whole_file();
+    conditions();
     no_rules();
     many_rules();
     wrong_rules();
+    smuggled_rules();
     wrong_heads();
     rules_are_read_last();
     truncated();

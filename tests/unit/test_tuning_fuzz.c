@@ -25,6 +25,8 @@ static const char whole[] =
     "\"gain\": 0.12, \"low\": -1e-2, \"high\": 1.5E+1}},\n"
     "  {\"collective\": \"allreduce\", \"implementation\": \"p2p:ring\"},\n"
     "  {\"collective\": \"bcast\", \"bytes\": [0, 65536], \"implementation\": \"os?via=get\"},\n"
+    "  {\"collective\": \"scan\", \"nodes\": [1, 4], \"ranks_per_node\": [2, \"inf\"], "
+    "\"type\": \"floating\", \"operation\": \"rounding\", \"implementation\": \"p2p\"},\n"
     "  {\"collective\": \"*\", \"implementation\": \"mpi\"}\n ]\n}\n";
 
 /* What a file is made of, and what it should not have. */
@@ -57,6 +59,11 @@ static const char *const words[] = {
     "\"collective\": \"*\", ",
     "\"bytes\": [1, 2], ",
     "\"implementation\": \"caf\"",
+    "\"nodes\": [2, 2], ",
+    "\"operation\": \"user\", ",
+    "\"type\": ",
+    "{type=other}",
+    "}",
     "p2p:pairwise",
     "?chunk=4K",
     "&",
@@ -134,6 +141,8 @@ static void check_rules(const cco_rules *rules)
         CHECK(rule->collectives != 0 && rule->collectives >> CCO_COLLECTIVES == 0, "%d", i);
         CHECK(0 <= rule->min && rule->min <= rule->max, "rule %d: bytes", i);
         CHECK(0 <= rule->processes_min && rule->processes_min <= rule->processes_max, "%d", i);
+        CHECK(0 <= rule->nodes_min && rule->nodes_min <= rule->nodes_max, "rule %d: nodes", i);
+        CHECK(0 <= rule->on_node_min && rule->on_node_min <= rule->on_node_max, "rule %d", i);
         CHECK(strlen(rule->text) < sizeof rule->text && *rule->text != '\0', "rule %d: text", i);
     }
 }

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* nodes.h - on how many nodes a communicator is, and with how many ranks on each.  Only rules that
+ * ask for it cost the communication to find out. */
+#ifndef CCO_NODES_H
+#define CCO_NODES_H
+
+#include "core/comm.h"
+#include "tune/rules.h"
+
+/* From now on each communicator finds out in its set-up, if a rule asks for it.  For rules that all
+ * ranks of the job have.  NULL: no rules. */
+void cco_nodes_wanted_by(const cco_rules *rules);
+
+/* Counts, if a rule wanted it, or one of `more` does (NULL: none), and nobody has counted yet.
+ * Collective.  The ranks have the same rules. */
+void cco_nodes_count(cco_comm *state, const cco_rules *more);
+
+#endif
