@@ -5,10 +5,13 @@
  *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024
  *          [--samples N] [--budget S]
  *          [--timing back_to_back|synchronised] [--skew US] [--root rotate|fixed]
- *          [--buffers hot|cold] [--batch-us US] [--label L]
+ *          [--buffers hot|cold] [--batch-us US] [--rounds 0|1] [--label L]
  *
  * --skew: every rank starts a call 0 to US microseconds after the agreed time, by chance, but the
  * same for all implementations; the time counts from the last rank's start to the slowest's end.
+ *
+ * --rounds 1: also all samples of a size, in lines of the type "rounds". Samples with one index
+ * were taken right after each other.
  *
  * COLLECTIVE=IMPL in the list is for that collective only. Rank 0 prints JSON lines: one
  * header, records, notes, and an end. Exit code 1: some result was wrong; 2: usage. `mpi` must
@@ -65,12 +68,30 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            bench_quantile(ratios, n, 0.9));
 }
 
+/* Rank 0, before any series is sorted. */
+static void print_rounds(const struct run *r, const struct bench_problem *q, int rounds)
+{
+    printf("{\"type\": \"rounds\", \"collective\": \"%s\", \"bytes\": %zu, \"us\": {",
+           q->coll->name, q->bytes);
+    for (int k = 0; k < r->n_now; k++) {
+        printf("%s", k > 0 ? ", " : "");
+        json_text(r->now[k].impl);
+        printf(": [");
+        for (int i = 0; i < rounds; i++)
+            printf("%s%.6g", i > 0 ? ", " : "", r->now[k].us[i]);
+        printf("]");
+    }
+    printf("}}\n");
+}
+
 /* Rank 0. Ratios of samples taken in the same round share what disturbed that round; they must
  * be formed before any series is sorted. */
 static void print_cell(const struct run *r, const struct bench_problem *q, struct bench_result res)
 {
     const int n = res.kept;
     double *ratios = calloc((size_t)(n * r->n_now + 1), sizeof *ratios);
+    if (r->o.rounds)
+        print_rounds(r, q, n);
     for (int k = 0; ratios && k < r->n_now; k++)
         for (int i = 0; i < n; i++)
             ratios[k * n + i] = r->now[0].us[i] > 0 ? r->now[k].us[i] / r->now[0].us[i] : 0;

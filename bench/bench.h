@@ -29,6 +29,7 @@ struct bench_options {
     double batch_us;   /* a back-to-back sample lasts at least this long */
     int rotate;        /* the root of rooted calls goes round */
     int cold;          /* use other buffers in every call */
+    int rounds;        /* crestacoll-bench: print each sample, too */
     double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
     const char *procs; /* crestacoll-harness: ROWSxCOLUMNS, NULL for its own choice */

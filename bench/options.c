@@ -59,6 +59,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->rotate = strcmp(value, "fixed") != 0;
     else if (!strcmp(name, "--buffers"))
         o->cold = strcmp(value, "cold") == 0;
+    else if (!strcmp(name, "--rounds"))
+        o->rounds = atoi(value);
     else if (!strcmp(name, "--work"))
         o->work = atof(value);
     else if (!strcmp(name, "--async"))

@@ -53,9 +53,10 @@ def launch_words(build, ranks):
     return [build.launcher, *extra, "-n", str(ranks)]
 
 
-def words(build, plan):
+def words(build, plan, launch=None):
+    """The words of a job; `launch`: a launcher and its options in place of the build's."""
     return [
-        *launch_words(build, plan.ranks),
+        *([*launch, "-n", str(plan.ranks)] if launch else launch_words(build, plan.ranks)),
         str(build.program("crestacoll-bench")),
         "--label",
         build.name,
@@ -86,6 +87,7 @@ class Result:
     header: dict = field(default_factory=dict)
     records: list = field(default_factory=list)
     notes: list = field(default_factory=list)
+    rounds: list = field(default_factory=list)  # with --rounds 1
     end: dict | None = None
 
     @property
@@ -104,6 +106,8 @@ def take(result, line, label):
         result.header = data
     elif kind == "record":
         result.records.append(data)
+    elif kind == "rounds":
+        result.rounds.append(data)
     elif kind == "note":
         result.notes.append({"mpi": label, **data})
     elif kind == "end":

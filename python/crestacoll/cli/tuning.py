@@ -87,7 +87,8 @@ def sentence(verdict):
 def show_file(file, json_to):
     """Show FILE as a table: the rules in their order, and how each was earned.
 
-    The gain is that of a step of the program, with its confidence interval.
+    The gain is that of a step of the program (explore) or of a call (tune), with its confidence
+    interval.
     """
     data = tuning.read(file)
     if json_to:

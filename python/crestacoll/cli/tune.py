@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import shlex
+import shutil
+import sys
+
+import click
+
+from crestacoll.builds import choose_builds
+from crestacoll.cli.explore import Duration
+from crestacoll.sizes import Sizes
+from crestacoll.ui import Problem, json_option, out, write_json
+
+EPILOG = """\b
+crestacoll tune allreduce,bcast,alltoall -n 4 --budget 10m
+crestacoll tune --resume --budget 30m
+crestacoll tune all -n 2,4 --launcher 'srun --nodes 2'
+crestacoll run --tuning crestacoll-tune/tuning.json -- mpirun -n 4 ./app
+
+\b
+Everything is in DIR: tuning.json with the rules, state.json with what was measured.
+
+\b
+Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 it could not run;
+130 interrupted by Ctrl-C (128+n: by signal n); --resume goes on."""
+
+
+@click.command(
+    "tune", short_help="Tune a machine: rules for all collectives and sizes.", epilog=EPILOG
+)
+@click.argument("collectives", default="all")
+@click.option(
+    "-n",
+    "--ranks",
+    default="2",
+    show_default=True,
+    metavar="LIST",
+    help="Numbers of ranks; powers of two up to the largest are added: 8 is 2,4,8.",
+)
+@click.option(
+    "--sizes",
+    type=Sizes(),
+    default="8:2M:x8",
+    show_default=True,
+    metavar="LIST",
+    help="Sizes and ranges, as in `crestacoll bench`.",
+)
+@click.option(
+    "--budget",
+    type=Duration(),
+    default="10m",
+    show_default=True,
+    metavar="TIME",
+    help="Time for everything, such as 90s, 10m, 1h. More time finds smaller gains.",
+)
+@click.option(
+    "--output",
+    default="crestacoll-tune",
+    show_default=True,
+    metavar="DIR",
+    help="Folder for the tuning file and what was measured.",
+)
+@click.option(
+    "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
+)
+@click.option("--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest.")
+@click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
+@click.option(
+    "--launcher",
+    metavar="WORDS",
+    help="Launcher and its options, in front of `-n N`; default: mpiexec of the build.",
+)
+@json_option
+def command(
+    collectives, ranks, sizes, budget, output, keep_rounding, resume, mpi, launcher, json_to
+):
+    """Tune this machine: find the fastest implementation of COLLECTIVES (`allreduce,bcast`, or
+    `all`) at each size and number of ranks, and write a tuning file.
+
+    The implementations take turns in one job. A rule enters the file only if its gain is beyond the
+    noise, first among all models and algorithms, and again on fresh data against the MPI's own.
+    """
+    from crestacoll.tune import state as states
+
+    if resume:
+        state = states.resumed(output)
+        build = choose_builds(state.data["options"]["mpi"])[0]
+    else:
+        build = choose_builds(mpi)[0]
+        asked = (collectives, ranks, sizes, keep_rounding, launcher)
+        state = states.new(output, options_of(build, *asked))
+    number = tune(build, state, budget)
+    finish(state, json_to)
+    sys.exit(128 + number if number else 0)
+
+
+def options_of(build, collectives, ranks, sizes, keep_rounding, launcher):
+    from crestacoll.tune import grid
+
+    words = shlex.split(launcher) if launcher else None
+    if words and shutil.which(words[0]) is None:
+        raise click.UsageError(f"--launcher: there is no command '{words[0]}'")
+    return {
+        "collectives": grid.collectives(collectives, build.collectives, keep_rounding),
+        "ranks": grid.rank_counts(ranks),
+        "sizes": sorted(sizes),
+        "keep_rounding": keep_rounding,
+        "mpi": build.name,
+        "launcher": words,
+    }
+
+
+def tune(build, state, budget):
+    """Does the work; the number of the signal that interrupted it, or 0."""
+    from crestacoll.explore import progress, runs
+    from crestacoll.tune import measure, search
+
+    jobs = measure.Jobs(build, state.data["options"]["launcher"])
+    state.data["ended"] = ""
+    try:
+        with progress.shown(budget) as tell, runs.interruptible():
+            search.Search(build, state, jobs, budget, tell).work()
+    except runs.Interrupted as e:
+        state.data["ended"] = "interrupted"
+        state.save()
+        return e.number
+    except Problem as e:
+        state.data["ended"] = e.message
+        state.save()
+        raise
+    return 0
+
+
+def finish(state, json_to):
+    """Writes the tuning file and tells."""
+    from crestacoll.tune import rules, words
+
+    path, found = rules.write(state)
+    if json_to:
+        write_json(state.data | {"rules": found, "file": path and str(path)}, json_to)
+    if json_to == "-":
+        return
+    words.show_points(state)
+    words.show_rules(found)
+    for line in words.summary(state, found, path):
+        out.print(line, soft_wrap=True)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The order of the work: for each point the models, the algorithms of the best one, and a proof of
+what is ahead on fresh data, in longer samples.
+"""
+
+import time
+
+from crestacoll import machine, racestats
+from crestacoll.racestats import Difference
+from crestacoll.tune import grid
+from crestacoll.tune.grid import MPI
+from crestacoll.tune.measure import LONG_US, SHORT_US
+from crestacoll.ui import Problem
+
+SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
+LEAST = 1.5  # seconds for a job besides its launch: less shows nothing
+
+
+class Changed(Problem):
+    """What was measured so far holds for something else."""
+
+
+class Search:
+    """One command's work on a grid. `jobs.race` measures (measure.Jobs)."""
+
+    def __init__(self, build, state, jobs, budget, tell):
+        self.build, self.state, self.jobs, self.tell = build, state, jobs, tell
+        self.begin, self.budget = time.monotonic(), budget
+        self.earlier_s = state.data["spent_s"]
+
+    def left(self):
+        return self.budget - (time.monotonic() - self.begin)
+
+    def work(self):
+        """All points that are not done, as far as the time reaches. A point is kept when done."""
+        others = machine.Others()
+        others.look()
+        try:
+            while self.state.open_points and self.left() >= self.least:
+                share = self.left() / len(self.state.open_points)
+                self.try_to_tune(self.state.open_points[0], max(share, self.least))
+                self.keep()
+        finally:
+            others.look()
+            self.state.data["others"] = others.found()
+            self.keep()
+        self.state.data["ended"] = "done" if not self.state.open_points else "time"
+        self.state.save()
+
+    @property
+    def least(self):
+        """Seconds that a point takes at least: three jobs."""
+        return 3 * (LEAST + self.jobs.launch_s)
+
+    def try_to_tune(self, point, seconds):
+        """A job that breaks off is the end of its point only, unless no job has worked yet."""
+        try:
+            self.tune(point, time.monotonic() + seconds)
+        except Changed:
+            raise
+        except Problem as e:
+            if self.jobs.header is None:
+                raise
+            told = f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}"
+            point["notes"].append(told)
+            point["done"] = point["short"] = True
+            self.tell.note(told)
+
+    def keep(self):
+        self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
+        self.state.save()
+
+    def tune(self, point, end):
+        """A point is done when all three parts are: what an interrupted one had is measured
+        again.
+        """
+        cells = {b: new_cell(b) for b in grid.sizes_of(point["collective"], self.sizes)}
+        point["notes"] = []
+        self.models(point, cells, end)
+        self.algorithms(point, cells, end)
+        self.prove(point, cells, end)
+        point["cells"], point["done"] = list(cells.values()), True
+        point["short"] = any(
+            not c["found"] or (c["candidate"] and not c["proof"]) for c in point["cells"]
+        )
+
+    @property
+    def sizes(self):
+        return self.state.data["options"]["sizes"]
+
+    def race(self, point, sizes, arms, seconds, batch_us, title):
+        name = f"{point['collective']} on {point['ranks']} ranks: {title}"
+        self.tell.tries(name, arms[1:])
+        seconds = max(seconds, LEAST + self.jobs.launch_s)
+        rounds, notes = self.jobs.race(point, sizes, arms, seconds, batch_us, self.tell.tick)
+        point["notes"] += [n for n in notes if n not in point["notes"]]
+        self.learn()
+        return rounds
+
+    def learn(self):
+        """On what it runs, which must stay the same."""
+        header, data = self.jobs.header, self.state.data
+        if header is None:
+            return
+        for name in ("mpi_library", "hosts"):
+            if data[name] not in (None, header[name]):
+                raise Changed(
+                    f"this tuning was begun with {data[name]} ({name}), and now there is"
+                    f" {header[name]}; --output OTHER begins another"
+                )
+            data[name] = header[name]
+
+    def models(self, point, cells, end):
+        seconds = SHARES["models"] * (end - time.monotonic())
+        arms = grid.models(self.build)
+        found = self.race(point, list(cells), arms, seconds, SHORT_US, "models")
+        for size, rounds in found.items():
+            take(cells[size], rounds, None)
+
+    def algorithms(self, point, cells, end):
+        """Those of the best model that has some, beside what is ahead already."""
+        arms, model = [], best_model(self.build, point, cells)
+        if model is not None:
+            arms = grid.algorithms(self.build, point["collective"], model)
+        if not arms:
+            return
+        seconds = SHARES["algorithms"] * (end - time.monotonic())
+        ahead = {c["candidate"] for c in cells.values() if c["candidate"]}
+        every = [MPI, *sorted(ahead), *arms]
+        found = self.race(point, list(cells), every, seconds, SHORT_US, f"algorithms of {model}")
+        for size, rounds in found.items():
+            take(cells[size], rounds, cells[size]["candidate"])
+
+    def prove(self, point, cells, end):
+        """Against the MPI alone, in long samples: the gain of a rule is that of this race."""
+        asked = {}
+        for cell in cells.values():
+            if cell["candidate"]:
+                asked.setdefault(cell["candidate"], []).append(cell["bytes"])
+        for count, (name, sizes) in enumerate(asked.items()):
+            seconds = (end - time.monotonic()) / (len(asked) - count)
+            found = self.race(point, sizes, [MPI, name], seconds, LONG_US, "proof")
+            for size, rounds in found.items():
+                pair = racestats.pairs(rounds, name, MPI)
+                proof = racestats.difference(*pair)
+                cells[size]["proof"] = proof and proof.as_dict()
+
+
+def new_cell(size):
+    return {"bytes": size, "found": {}, "candidate": None, "arms": [], "proof": None}
+
+
+def take(cell, rounds, leader):
+    """What a race says of one size. A leader from the race before stays unless another is faster
+    than it, beyond the noise.
+    """
+    names = list(rounds[0]) if rounds else []
+    if MPI not in names:
+        return
+    found = racestats.compare(rounds, names, MPI)
+    cell["found"] |= {n: d.as_dict() for n, d in found.items() if d is not None}
+    cell["arms"] = list(dict.fromkeys([*cell["arms"], *names]))
+    best = racestats.best(found)
+    if leader in names and best not in (None, leader):
+        level = racestats.corrected(racestats.LEVEL, len(names) - 1)
+        ahead = racestats.difference(*racestats.pairs(rounds, best, leader), level)
+        best = best if ahead is not None and ahead.faster else leader
+    if best is not None or leader in names:
+        cell["candidate"] = best
+
+
+def best_model(build, point, cells):
+    """The model with algorithms that is ahead at most sizes; else the one that is behind least."""
+    having = [m for m in grid.models(build) if grid.algorithms(build, point["collective"], m)]
+    ahead = [c["candidate"] for c in cells.values() if c["candidate"] in having]
+    if ahead:
+        return max(having, key=ahead.count)
+    known = {
+        m: [Difference(**c["found"][m]) for c in cells.values() if m in c["found"]] for m in having
+    }
+    open_ones = {m: ds for m, ds in known.items() if ds and not all(d.slower for d in ds)}
+    return min(open_ones, key=lambda m: min(d.trimmed for d in open_ones[m]), default=None)

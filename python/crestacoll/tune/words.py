@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `crestacoll tune` tells at its end."""
+
+from crestacoll import machine, tuning
+from crestacoll.sizes import format_size
+from crestacoll.tune import grid
+from crestacoll.tune.rules import winner
+from crestacoll.ui import out, show, table, word
+
+
+def percent(fraction):
+    return f"{100 * fraction:.1f} %"
+
+
+def show_points(state):
+    """What was found at each size: the winner, or why there is none."""
+    done = [p for p in state.points if p["cells"]]
+    if not done:
+        return
+    made = table("collective", ">ranks", ">bytes", "fastest", ">gain", ">interval", ">rounds", "")
+    for p in done:
+        for cell in p["cells"]:
+            made.add_row(*row_of(p, cell))
+    show(made)
+
+
+def row_of(point, cell):
+    size = "-" if point["collective"] == "barrier" else format_size(cell["bytes"])
+    start = (point["collective"], str(point["ranks"]), size)
+    proof = cell["proof"]
+    if proof is None:
+        why = "" if cell["found"] else "too little time"
+        return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
+    name = winner(cell)
+    note = "" if name else f"{cell['candidate']}: not beyond the noise in the proof"
+    interval = f"{percent(-proof['high'])} to {percent(-proof['low'])}"
+    gain = percent(-proof["trimmed"])
+    return (*start, word(name or grid.MPI), gain, interval, str(proof["rounds"]), word(note))
+
+
+def show_rules(found):
+    if not found:
+        return
+    out.print("\nrules:")
+    for rule in found:
+        out.print(f"  {tuning.rule_text(rule)}", soft_wrap=True)
+
+
+def summary(state, found, path):
+    data, left = state.data, len(state.open_points)
+    every = len(state.points)
+    yield ""
+    for note in dict.fromkeys(n for p in state.points for n in p["notes"]):
+        yield f"note: {note}"
+    if machine.is_shared(data["others"]):
+        yield "Other programs use these cores: small gains cannot be seen."
+    if left:
+        yield (
+            f"{left} of {every} points (a collective on a number of ranks) are not measured yet:"
+            f" crestacoll tune --resume --output {state.folder}"
+        )
+    if path is None:
+        yield "Nothing was measured."
+        return
+    gained = "nothing is faster than the MPI's own collectives beyond the noise"
+    yield f"{path}: {len(found)} rules" if found else f"{path}: no rules, {gained}"
+    if any(r.get("changes_rounding") for r in found):
+        yield "Rules for reductions may change the last digits of sums (--keep-rounding)."
+    if found:
+        yield f"To use it: crestacoll run --tuning {path} -- mpirun -n N ./app"

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll tune`: the grid, what becomes a rule, interruptions; one launch at the end."""
+
+import json
+import random
+
+import pytest
+
+from crestacoll import builds, racestats, tuning
+from crestacoll.explore.progress import Lines
+from crestacoll.explore.runs import Interrupted
+from crestacoll.tune import grid, measure, rules, search, state as states, words
+from crestacoll.ui import Problem
+
+LIBRARY = "Some MPI 1.0"
+
+
+class FakeBuild:
+    """Three models, of which one has algorithms."""
+
+    implementations = ["mpi", "nonblock", "p2p"]
+    description = {
+        "models": [
+            {"name": "mpi", "algorithms": {}},
+            {"name": "nonblock", "algorithms": {}},
+            {"name": "p2p", "algorithms": {"bcast": [{"name": "tree"}, {"name": "chain"}]}},
+        ]
+    }
+
+
+class FakeJobs:
+    """Times by a formula, with noise; remembers what was asked."""
+
+    launch_s = 0.0
+
+    def __init__(self, time_of, noise=0.02, rounds=60):
+        self.time_of, self.noise, self.rounds = time_of, noise, rounds
+        self.asked, self.header, self.random = [], None, random.Random(5)
+
+    def race(self, point, sizes, arms, seconds, batch_us, tick=lambda: None):
+        self.asked.append((point["collective"], point["ranks"], tuple(sizes), tuple(arms)))
+        self.header = {"mpi_library": LIBRARY, "hosts": 1}
+        return {b: [self.one(point, b, arms) for _ in range(self.rounds)] for b in sizes}, []
+
+    def one(self, point, size, arms):
+        scatter = {a: self.random.gauss(1, self.noise) for a in arms}
+        return {a: self.time_of(point, size, a) * scatter[a] for a in arms}
+
+
+def new_state(tmp_path, collectives=("bcast",), ranks=(2,), sizes=(8, 64, 512)):
+    options = {"collectives": list(collectives), "ranks": list(ranks), "sizes": list(sizes)}
+    return states.new(tmp_path / "t", options | {"mpi": "fake", "launcher": None})
+
+
+def tune(state, jobs, budget=1000.0):
+    search.Search(FakeBuild, state, jobs, budget, Lines()).work()
+    return rules.rules(state)
+
+
+def cell(size, name=None, trimmed=-0.2, high=-0.1):
+    proof = racestats.Difference(trimmed, -0.3, high, trimmed, True, 40).as_dict()
+    given = {"bytes": size, "found": {}, "candidate": name, "arms": ["mpi", "p2p"]}
+    return given | {"proof": proof if name else None}
+
+
+def point(cells, collective="bcast", ranks=2):
+    return {"collective": collective, "ranks": ranks, "done": True, "cells": cells, "notes": []}
+
+
+def short_rules(points):
+    return [(c, ranks, span[0], span[1]) for c, ranks, span in rules.chains(points)]
+
+
+@pytest.mark.parametrize(
+    "text, counts",
+    [("2", [2]), ("4", [2, 4]), ("2,4", [2, 4]), ("6", [2, 4, 6]), ("3,8", [2, 3, 4, 8])],
+)
+def test_rank_counts(text, counts):
+    assert grid.rank_counts(text) == counts
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "1", "2,,4", "-2"])
+def test_wrong_rank_counts(text):
+    with pytest.raises(Problem, match="expected numbers of ranks"):
+        grid.rank_counts(text)
+
+
+def test_collectives():
+    assert grid.collectives("all", ["bcast", "scan"], True) == ["bcast"]
+    assert grid.collectives("Scan,bcast,scan", ["bcast", "scan"], False) == ["scan", "bcast"]
+    with pytest.raises(Problem, match="no collective 'x'; there are: bcast"):
+        grid.collectives("x", ["bcast"], False)
+    with pytest.raises(Problem, match="keep-rounding"):
+        grid.collectives("scan", ["scan"], True)
+
+
+def test_limits_leave_no_gap_and_do_not_overlap():
+    assert rules.limits([8]) == [(8, 8)]
+    found = rules.limits([0, 8, 64, 4096])
+    assert found[0][0] == 0 and found[-1][1] == 4096
+    assert all(b[0] == a[1] + 1 for a, b in zip(found, found[1:]))
+    assert all(low <= s <= high for s, (low, high) in zip([0, 8, 64, 4096], found))
+
+
+def test_neighbouring_sizes_with_one_winner_are_one_range():
+    cells = [cell(8, "p2p"), cell(64, "p2p"), cell(512), cell(4096, "p2p"), cell(32768, "shm")]
+    assert short_rules([point(cells)]) == [
+        ("bcast", [2], "p2p", (8, 181)),
+        ("bcast", [2], "p2p", (1449, 11585)),
+        ("bcast", [2], "shm", (11586, 32768)),
+    ]
+
+
+def test_what_is_within_the_noise_is_no_rule():
+    assert short_rules([point([cell(8, "p2p", trimmed=-0.1, high=0.01)])]) == []
+    unsure = cell(8, "p2p")
+    unsure["proof"] |= {"agree": False}
+    assert short_rules([point([unsure])]) == []
+
+
+def test_without_a_common_size_one_must_win_at_all_sizes():
+    win, other = [cell(8, "p2p"), cell(64, "p2p")], [cell(8, "p2p"), cell(64, "shm")]
+    assert short_rules([point(win, "gatherv")]) == [("gatherv", [2], "p2p", None)]
+    assert short_rules([point(other, "gatherv")]) == []
+    assert short_rules([point([cell(8, "p2p"), cell(64)], "gatherv")]) == []
+
+
+def test_neighbouring_numbers_of_ranks():
+    def same(n):
+        return point([cell(8, "p2p"), cell(64)], ranks=n)
+
+    none = point([cell(8), cell(64)], ranks=8)
+    assert short_rules([same(2), same(4), none, same(16)]) == [
+        ("bcast", [2, 4], "p2p", (8, 22)),
+        ("bcast", [16], "p2p", (8, 22)),
+    ]
+
+
+def test_a_rule_has_the_least_gain_of_its_sizes():
+    span = ("p2p", (8, 64), [cell(8, "p2p", -0.2), cell(64, "p2p", -0.12)])
+    made = rules.rule("scan", [2, 4], span, 1)
+    assert made["ranks"] == [2, 4] and made["nodes"] == [1, 1] and made["changes_rounding"]
+    assert made["earned"]["gain"] == 0.12 and made["earned"]["blocks"] == 80
+    assert [s["gain"] for s in made["earned"]["sizes"]] == [0.2, 0.12]
+    data = {"schema": tuning.SCHEMA, "head": tuning.head(LIBRARY), "rules": [made]}
+    assert tuning.problems(data) == []
+
+
+def test_the_best_algorithm_wins_where_it_is_faster(tmp_path):
+    def time_of(point, size, arm):
+        fast = {"p2p": 8.0, "p2p:chain": 5.0 if size > 100 else 9.0, "nonblock": 11.0}
+        return fast.get(arm, 10.0)
+
+    jobs = FakeJobs(time_of)
+    found = tune(new_state(tmp_path), jobs)
+    assert [(r["bytes"], r["implementation"]) for r in found] == [
+        ([8, 181], "p2p"), ([182, 512], "p2p:chain"),
+    ]
+    assert jobs.asked == [
+        ("bcast", 2, (8, 64, 512), ("mpi", "nonblock", "p2p")),
+        ("bcast", 2, (8, 64, 512), ("mpi", "p2p", "p2p:tree", "p2p:chain")),
+        ("bcast", 2, (8, 64), ("mpi", "p2p")),
+        ("bcast", 2, (512,), ("mpi", "p2p:chain")),
+    ]
+    assert 0.15 < found[0]["earned"]["low"] < 0.2 < found[0]["earned"]["high"] < 0.25
+
+
+def test_equal_implementations_earn_nothing(tmp_path):
+    """Of 60 sizes, with four arms each that are equal to the MPI's own."""
+    jobs = FakeJobs(lambda *_: 10.0, noise=0.1)
+    assert tune(new_state(tmp_path, sizes=[8 + i for i in range(60)]), jobs) == []
+
+
+def test_a_gain_that_does_not_last_is_no_rule(tmp_path):
+    """Faster in short samples, not in the long ones of the proof."""
+    class Fading(FakeJobs):
+        def race(self, point, sizes, arms, seconds, batch_us, tick=lambda: None):
+            gain = 0.5 if batch_us == measure.SHORT_US else 1.0
+            self.time_of = lambda p, s, a: gain if a == "nonblock" else 1.0
+            return super().race(point, sizes, arms, seconds, batch_us, tick)
+
+    assert tune(new_state(tmp_path), Fading(None)) == []
+
+
+def test_interrupted_and_resumed(tmp_path):
+    """What is done stays, and is not measured again."""
+    class Stopped(FakeJobs):
+        def race(self, point, *rest):
+            if point["ranks"] == 4:
+                raise Interrupted(2)
+            return super().race(point, *rest)
+
+    state = new_state(tmp_path, ranks=(2, 4))
+    with pytest.raises(Interrupted):
+        tune(state, Stopped(lambda p, s, a: 5.0 if a == "nonblock" else 10.0))
+    again = states.resumed(state.folder)
+    assert [p["done"] for p in again.points] == [True, False]
+    assert len(rules.rules(again)) == 1 and rules.write(again)[0].exists()
+    jobs = FakeJobs(lambda p, s, a: 5.0 if a == "nonblock" else 10.0)
+    (rule,) = tune(again, jobs)
+    assert rule["ranks"] == [2, 4] and {asked[1] for asked in jobs.asked} == {4}
+    assert again.data["ended"] == "done"
+
+
+def test_points_with_too_few_rounds_are_measured_again(tmp_path):
+    state = new_state(tmp_path)
+    assert tune(state, FakeJobs(lambda *_: 1.0, rounds=racestats.FEWEST - 1)) == []
+    assert states.resumed(state.folder).open_points
+
+
+def test_no_time_left(tmp_path):
+    state, jobs = new_state(tmp_path), FakeJobs(lambda *_: 1.0)
+    assert tune(state, jobs, budget=1.0) == [] and jobs.asked == []
+    assert state.data["ended"] == "time" and rules.write(state) == (None, [])
+    assert any("1 of 1 points" in line for line in words.summary(state, [], None))
+
+
+def test_a_job_that_breaks_off_ends_its_point_only(tmp_path):
+    class Breaks(FakeJobs):
+        def race(self, point, *rest):
+            if point["collective"] == "scan":
+                raise Problem("the benchmark broke off")
+            return super().race(point, *rest)
+
+    state = new_state(tmp_path, collectives=("bcast", "scan", "exscan"))
+    tune(state, Breaks(lambda *_: 1.0))
+    assert [bool(p["cells"]) for p in state.points] == [True, False, True]
+    assert state.points[1]["notes"] == ["scan on 2 ranks: the benchmark broke off"]
+    first = new_state(tmp_path / "other", collectives=("scan",))
+    with pytest.raises(Problem, match="broke off"):
+        tune(first, Breaks(None))
+
+
+def test_another_mpi_on_resume(tmp_path):
+    state = new_state(tmp_path)
+    state.data["mpi_library"] = "Other MPI"
+    with pytest.raises(Problem, match="begun with Other MPI"):
+        tune(state, FakeJobs(lambda *_: 1.0))
+
+
+def test_a_folder_is_not_overwritten(tmp_path):
+    new_state(tmp_path)
+    with pytest.raises(Problem, match="--resume goes on"):
+        new_state(tmp_path)
+    with pytest.raises(Problem, match="nothing to resume"):
+        states.resumed(tmp_path / "none")
+
+
+def test_wrong_results_take_no_part():
+    line = {"bytes": 8, "us": {"mpi": [1.0, 2.0], "p2p": [0.5, 0.6]}}
+    assert measure.rounds_of(line, {(8, "p2p")}) == [{"mpi": 1.0}, {"mpi": 2.0}]
+    assert measure.rounds_of(line, {(64, "p2p")})[1] == {"mpi": 2.0, "p2p": 0.6}
+
+
+def test_end_to_end(crestacoll, tmp_path):
+    if not builds.all_builds():
+        pytest.skip("nothing is built")
+    build = builds.all_builds()[0]
+    asked = ("tune", "barrier", "--budget", "11s", "--mpi", build.name)
+    ran = crestacoll(*asked, "--output", "t", "--json=t.json")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads((tmp_path / "t.json").read_text())
+    done = [p for p in found["points"] if p["done"]]
+    assert done and done[0]["cells"][0]["found"], found["points"]
+    assert "fastest" in ran.stdout and "barrier" in ran.stdout
+    made = tuning.read(tmp_path / "t" / "tuning.json")
+    assert made["rules"] == found["rules"]
+    assert build.tuning(tmp_path / "t" / "tuning.json")["used"]
+    again = crestacoll(*asked, "--output", "t")
+    assert again.returncode == 2 and "already holds a tuning" in again.stderr
