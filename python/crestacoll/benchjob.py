@@ -158,8 +158,10 @@ class Study:
 FINALIZE = 10
 
 
-def run_command(build, command, on_progress=lambda: None, limit=None):
-    """The same with the words of the job given, whose program answers like crestacoll-bench."""
+def run_command(build, command, on_progress=lambda: None, limit=None, variables=None):
+    """The same with the words of the job given, whose program answers like crestacoll-bench, and
+    with more variables in its environment.
+    """
     result = Result()
     with tempfile.TemporaryFile("w+", **DECODED) as errors:
         with (
@@ -168,7 +170,7 @@ def run_command(build, command, on_progress=lambda: None, limit=None):
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 **TEXT,
-                env=clean_environment(),
+                env=clean_environment(**(variables or {})),
             ) as job,
             contextlib.ExitStack() as stack,
         ):

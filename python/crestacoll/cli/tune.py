@@ -62,6 +62,15 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
 @click.option(
     "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
 )
+@click.option(
+    "--native",
+    is_flag=True,
+    help=(
+        "Race the algorithms of the MPI itself instead, in jobs of their own: those of Open MPI's"
+        " coll_tuned, or of MPICH's control variables. `crestacoll tuning export` writes the"
+        " winners in the format of that MPI."
+    ),
+)
 @click.option("--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @click.option(
@@ -71,7 +80,7 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
 )
 @json_option
 def command(
-    collectives, ranks, sizes, budget, output, keep_rounding, resume, mpi, launcher, json_to
+    collectives, ranks, sizes, budget, output, keep_rounding, native, resume, mpi, launcher, json_to
 ):
     """Tune this machine: find the fastest implementation of COLLECTIVES (`allreduce,bcast`, or
     `all`) at each size and number of ranks, and write a tuning file.
@@ -86,24 +95,29 @@ def command(
         build = choose_builds(state.data["options"]["mpi"])[0]
     else:
         build = choose_builds(mpi)[0]
-        asked = (collectives, ranks, sizes, keep_rounding, launcher)
+        asked = (collectives, ranks, sizes, keep_rounding, native, launcher)
         state = states.new(output, options_of(build, *asked))
     number = tune(build, state, budget)
-    finish(state, json_to)
+    if state.data["options"]["native"]:
+        finish_native(build, state, json_to)
+    else:
+        finish(state, json_to)
     sys.exit(128 + number if number else 0)
 
 
-def options_of(build, collectives, ranks, sizes, keep_rounding, launcher):
-    from crestacoll.tune import grid
+def options_of(build, collectives, ranks, sizes, keep_rounding, native, launcher):
+    from crestacoll.tune import grid, native as natives
 
     words = shlex.split(launcher) if launcher else None
     if words and shutil.which(words[0]) is None:
         raise click.UsageError(f"--launcher: there is no command '{words[0]}'")
+    known = natives.collectives(build) if native else build.collectives
     return {
-        "collectives": grid.collectives(collectives, build.collectives, keep_rounding),
+        "collectives": grid.collectives(collectives, known, keep_rounding),
         "ranks": grid.rank_counts(ranks),
         "sizes": sorted(sizes),
         "keep_rounding": keep_rounding,
+        "native": native,
         "mpi": build.name,
         "launcher": words,
     }
@@ -112,13 +126,14 @@ def options_of(build, collectives, ranks, sizes, keep_rounding, launcher):
 def tune(build, state, budget):
     """Does the work; the number of the signal that interrupted it, or 0."""
     from crestacoll.explore import progress, runs
-    from crestacoll.tune import measure, search
+    from crestacoll.tune import measure, native_search, search
 
+    kind = native_search.NativeSearch if state.data["options"]["native"] else search.Search
     jobs = measure.Jobs(build, state.data["options"]["launcher"])
     state.data["ended"] = ""
     try:
         with progress.shown(budget) as tell, runs.interruptible():
-            search.Search(build, state, jobs, budget, tell).work()
+            kind(build, state, jobs, budget, tell).work()
     except runs.Interrupted as e:
         state.data["ended"] = "interrupted"
         state.save()
@@ -142,4 +157,18 @@ def finish(state, json_to):
     words.show_points(state)
     words.show_rules(found)
     for line in words.summary(state, found, path):
+        out.print(line, soft_wrap=True)
+
+
+def finish_native(build, state, json_to):
+    """The same with the algorithms of the MPI itself."""
+    from crestacoll.tune import native_file, words
+
+    path, found = native_file.write(state, build.family)
+    if json_to:
+        write_json(state.data | {"native": found, "file": path and str(path)}, json_to)
+    if json_to == "-":
+        return
+    words.show_points(state)
+    for line in words.native_summary(state, found, path, build.family):
         out.print(line, soft_wrap=True)

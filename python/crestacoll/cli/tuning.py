@@ -5,6 +5,8 @@ import click
 
 from crestacoll import tuning
 from crestacoll.builds import all_builds, choose_builds
+from crestacoll.explore import progress
+from crestacoll.tune import export as exports, measure, native_file
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, word, write_json
 
 EPILOG = """\b
@@ -194,3 +196,53 @@ def merge(a, b, to, json_to):
     for ours, theirs in data["overlaps"]:
         out.print(f"overlap: {ours} wins over {theirs}", soft_wrap=True)
     out.print(f"wrote {data['rules']} rules to {to}", soft_wrap=True)
+
+
+@command.command("export", short_help="Write native winners in the format of their MPI.")
+@file_argument
+@click.option(
+    "--format",
+    "form",
+    required=True,
+    type=click.Choice(sorted(exports.FORMATS)),
+    help=(
+        "openmpi: a file of rules for coll_tuned, and FILE.env with the variables that load it;"
+        " mpich: a file with environment variables."
+    ),
+)
+@click.option("-o", "--output", "to", required=True, metavar="FILE", help="File to write.")
+@click.option("--mpi", metavar="NAME", help="Build to prove it with; default: that of the format.")
+@json_option
+def export(file, form, to, mpi, json_to):
+    """Write the algorithms of FILE, the native.json of `crestacoll tune --native`, in the format of
+    their MPI, so that programs without crestacoll use them.
+
+    Each is proved by runs of the file first: that it is in force, and not slower than the MPI's own
+    choice. What is not proved is left out; exit code 1 if nothing remains.
+    """
+    data, build = native_file.read(file), choose_builds(mpi or form)[0]
+    exports.check(data, build, form)
+    target = exports.FORMATS[form](build, data, to)
+    budget = 2.0 * exports.ROUNDS * len(target.choices) + 1
+    with progress.shown(budget) as tell:
+        found = exports.export(target, measure.Jobs(build, None), tell)
+    tell_exported(found, target, json_to)
+    sys.exit(0 if any(fine for *_, fine in found) else WRONG)
+
+
+def tell_exported(found, target, json_to):
+    rows = [
+        {"choice": native_file.words(choice), "seen": seen, "written": fine}
+        for choice, seen, fine in found
+    ]
+    files = [str(path) for path in target.files if path.exists()]
+    if json_to:
+        write_json({"schema": "crestacoll-export-1", "files": files, "choices": rows}, json_to)
+    if json_to == "-":
+        return
+    for row in rows:
+        left = "" if row["written"] else "left out: "
+        out.print(f"{left}{row['choice']}: {row['seen']}", soft_wrap=True)
+    out.print(f"wrote {' and '.join(files)}" if files else "nothing to write", soft_wrap=True)
+    if files:
+        out.print(f"To use it: . {files[-1]}, then start programs as before", soft_wrap=True)

@@ -10,7 +10,7 @@ from crestacoll import benchjob
 
 SHORT_US, LONG_US = 50, 2000  # a sample lasts at least so long: to select, to prove
 MOST = 400  # rounds
-LAUNCH = 2.0  # seconds that a job takes besides, at first
+LAUNCH = 1.0  # seconds that a job takes besides, at first
 KILL = 60.0  # seconds after which a job that should have ended does not end by itself
 
 
@@ -21,10 +21,12 @@ class Jobs:
         self.build, self.launcher, self.launch_s = build, launcher, LAUNCH
         self.header = None
 
-    def race(self, point, sizes, implementations, seconds, batch_us, tick=lambda: None):
+    def race(
+        self, point, sizes, implementations, seconds, batch_us, tick=lambda: None, variables=None
+    ):
         """{bytes: [{implementation: us}, one for each round]}, and notes about what was left out.
         `seconds` are for all of the job. An implementation with a wrong result does not come
-        back; `mpi` is the first.
+        back; `mpi` is the first. `variables` are for the environment of the job.
         """
         plan = benchjob.Plan(
             [point["collective"]],
@@ -37,7 +39,7 @@ class Jobs:
         )
         words = benchjob.words(self.build, plan, self.launcher)
         found, took = timed(
-            lambda: benchjob.run_command(self.build, words, tick, seconds + KILL)
+            lambda: benchjob.run_command(self.build, words, tick, seconds + KILL, variables)
         )
         self.launch_s = min(max(0.2, took - found.end["seconds"]), seconds / 2)
         self.header = found.header

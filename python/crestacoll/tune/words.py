@@ -47,18 +47,7 @@ def show_rules(found):
 
 
 def summary(state, found, path):
-    data, left = state.data, len(state.open_points)
-    every = len(state.points)
-    yield ""
-    for note in dict.fromkeys(n for p in state.points for n in p["notes"]):
-        yield f"note: {note}"
-    if machine.is_shared(data["others"]):
-        yield "Other programs use these cores: small gains cannot be seen."
-    if left:
-        yield (
-            f"{left} of {every} points (a collective on a number of ranks) are not measured yet:"
-            f" crestacoll tune --resume --output {state.folder}"
-        )
+    yield from remarks(state)
     if path is None:
         yield "Nothing was measured."
         return
@@ -68,3 +57,35 @@ def summary(state, found, path):
         yield "Rules for reductions may change the last digits of sums (--keep-rounding)."
     if found:
         yield f"To use it: crestacoll run --tuning {path} -- mpirun -n N ./app"
+
+
+def remarks(state):
+    left, every = len(state.open_points), len(state.points)
+    yield ""
+    for note in dict.fromkeys(n for p in state.points for n in p["notes"]):
+        yield f"note: {note}"
+    if machine.is_shared(state.data["others"]):
+        yield "Other programs use these cores: small gains cannot be seen."
+    if left:
+        yield (
+            f"{left} of {every} points (a collective on a number of ranks) are not measured yet:"
+            f" crestacoll tune --resume --output {state.folder}"
+        )
+
+
+def native_summary(state, found, path, family):
+    """Of `tune --native`."""
+    yield from remarks(state)
+    if path is None:
+        yield "Nothing was measured."
+        return
+    names = found["winners"] if family == "openmpi" else found["everywhere"]
+    lost = len(found["winners"]) - len(names)
+    yield f"{path}: {len(found['winners'])} algorithms are faster than the MPI's own choice"
+    if family == "mpich" and lost > 0:
+        yield (
+            f"{len(names)} can be exported: a control variable of MPICH holds for all sizes, so"
+            " the algorithm must not be slower at any"
+        )
+    if names:
+        yield f"To use them: crestacoll tuning export {path} --format {family} -o FILE"
