@@ -23,9 +23,12 @@ static bool report_refused(const cco_comm *state, const cco_choice *choice, cco_
 static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll coll,
                        MPI_Count bytes)
 {
+    const char *others = state->classed >> coll & 1       ? "; other calls may differ"
+                         : state->choices[coll].count > 1 ? "; other sizes may differ"
+                                                          : "";
     cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
             cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
-            choice->why, state->choices[coll].count > 1 ? "; other sizes may differ" : "");
+            choice->why, others);
 }
 
 bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)

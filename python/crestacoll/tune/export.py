@@ -137,8 +137,8 @@ def prove(target, jobs, choice, tick):
 
 
 def in_force(target, jobs, choice, point, sizes, tick):
-    """The job works under all choices, and no longer once an algorithm that does not exist takes the
-    place of this one: so the MPI looks there in this very call.
+    """The job works under all choices, and no longer once an algorithm that does not exist takes
+    the place of this one: so the MPI looks there in this very call.
     """
 
     def run(variables):

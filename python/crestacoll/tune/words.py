@@ -8,6 +8,10 @@ from crestacoll.tune.rules import winner
 from crestacoll.ui import out, show, table, word
 
 
+def counted(number, what):
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
 def percent(fraction):
     return f"{100 * fraction:.1f} %"
 
@@ -52,7 +56,7 @@ def summary(state, found, path):
         yield "Nothing was measured."
         return
     gained = "nothing is faster than the MPI's own collectives beyond the noise"
-    yield f"{path}: {len(found)} rules" if found else f"{path}: no rules, {gained}"
+    yield f"{path}: {counted(len(found), 'rule')}" if found else f"{path}: no rules, {gained}"
     if any(r.get("changes_rounding") for r in found):
         yield "Rules for reductions may change the last digits of sums (--keep-rounding)."
     if found:
@@ -81,7 +85,8 @@ def native_summary(state, found, path, family):
         return
     names = found["winners"] if family == "openmpi" else found["everywhere"]
     lost = len(found["winners"]) - len(names)
-    yield f"{path}: {len(found['winners'])} algorithms are faster than the MPI's own choice"
+    count = counted(len(found["winners"]), "time")
+    yield f"{path}: an algorithm is faster than the MPI's own choice {count}"
     if family == "mpich" and lost > 0:
         yield (
             f"{len(names)} can be exported: a control variable of MPICH holds for all sizes, so"
