@@ -7,14 +7,14 @@ import re
 from dataclasses import dataclass
 
 from crestacoll import tuning
-from crestacoll.explore.arms import UNSIZED
+from crestacoll.explore.arms import REDUCTIONS, UNSIZED
 from crestacoll.sizes import format_class, parse_size
 from crestacoll.ui import USAGE, Problem
 from crestacoll.wildcards import common
 
 RULE = re.compile(
     r"(?P<collective>\*|\w+)(?:\[(?P<bytes>[^\]]*)\])?(?:\((?P<ranks>[^)]*)\))?"
-    r"(?:@(?P<communicator>[^=]*))?=(?P<implementation>.+)",
+    r"(?:\{(?P<braces>[^}]*)\})?(?:@(?P<communicator>[^=]*))?=(?P<implementation>.+)",
     re.DOTALL,
 )
 ASKED = re.compile(
@@ -117,19 +117,32 @@ def parse_rule(text):
     rule = {"collective": found["collective"].lower(), "implementation": found["implementation"]}
     for name, number in (("bytes", parse_size), ("ranks", int)):
         if found[name]:
-            ends = found[name].split("-") if "-" in found[name] else [found[name]] * 2
-            rule[name] = [e if e == tuning.INF else number(e) for e in ends]
+            rule[name] = parse_ends(found[name], number)
+    for condition in (found["braces"] or "").split("&"):
+        name, _, value = (word.strip() for word in condition.partition("="))
+        if name:
+            rule[name] = value if name in tuning.CLASSES else parse_ends(value, int)
     if found["communicator"]:
         rule["communicator"] = found["communicator"]
     return rule
 
 
+def parse_ends(text, number):
+    """'8-inf' -> [8, "inf"]; '8' -> [8, 8]"""
+    ends = [end.strip() for end in text.split("-")] if "-" in text else [text] * 2
+    return [end if end == tuning.INF else number(end) for end in ends]
+
+
 def matches(rule, point):
-    """What the point leaves open matches."""
+    """What the point leaves open matches: so do nodes, types and operations, which it never has.
+    Types and operations are asked for in reductions only.
+    """
     sizes, ranks = tuning.ends(rule, "bytes"), tuning.ends(rule, "ranks")
     if rule["collective"].lower() not in ("*", point.collective):
         return False
     if point.collective in UNSIZED and rule.get("bytes", [0, tuning.INF]) != [0, tuning.INF]:
+        return False
+    if point.collective not in REDUCTIONS and any(name in rule for name in tuning.CLASSES):
         return False
     high = point.high if point.high is not None else float("inf")
     if point.low is not None and not tuning.intersect(sizes, (point.low, high)):

@@ -69,6 +69,18 @@ def test_rules_match_as_in_the_library(rule, point, wins):
     assert points.matches(parse_rule(rule), point) == wins
 
 
+def test_conditions_in_braces():
+    """What a point does not know is taken to be so, except a type where there is none."""
+    rule = parse_rule("*[8-inf](2){nodes=2-inf & ranks_per_node=4&type=floating}@x=p2p:ring")
+    assert rule["nodes"] == [2, "inf"] and rule["ranks_per_node"] == [4, 4]
+    assert (rule["type"], rule["communicator"]) == ("floating", "x")
+    assert rule["implementation"] == "p2p:ring"
+    assert points.matches(rule, Point("allreduce", 8, 8, 2, "x"))
+    assert not points.matches(rule, Point("bcast", 8, 8, 2, "x"))
+    assert points.implementation_at(["bcast{nodes=1}=shm"], Point("bcast")) == "shm"
+
+
+
 def test_what_a_profile_recorded(files):
     entry, others = explanation.at_point(files / "p.json", Point("allreduce", 8, 8, 4, "world"))
     assert entry["implementation"] == "p2p:recursive_doubling" and others == 0
