@@ -255,16 +255,23 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
                          : run_recorded(state, choice, call, bytes);
 }
 
-/* A call before which something else comes, or whose classes matter. */
-static int run_slow(cco_comm *state, const cco_call *call)
+static int run_allowed(cco_comm *state, const cco_call *call)
 {
-    if (!come_first(state, call)) {
-        const int rc = cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
-        PMPI_Comm_call_errhandler(state->comm, rc);
-        return rc;
-    }
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     return run_choice(state, cco_choose_by_call(state, call, bytes), call, bytes);
+}
+
+/* A call that something else comes before or after, or whose classes matter. */
+static int run_slow(cco_comm *state, const cco_call *call)
+{
+    const bool allowed = come_first(state, call);
+    const int rc = allowed ? run_allowed(state, call)
+                           : cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
+    if (state->watched & CCO_WATCHED_TIMES)
+        cco_race_called(state, call->coll);
+    if (!allowed)
+        PMPI_Comm_call_errhandler(state->comm, rc);
+    return rc;
 }
 
 /* With the implementation that the rules choose. */

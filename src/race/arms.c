@@ -119,6 +119,11 @@ static void take_arm(arms *a, int arm)
     load(a, arm);
 }
 
+void cco_arms_take(cco_comm *state, int arm)
+{
+    take_arm(cco_comm_attached(state, &key), arm);
+}
+
 static void watch(cco_comm *state, bool wanted)
 {
     state->watched &= ~(unsigned)CCO_WATCHED_ARM;

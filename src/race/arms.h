@@ -22,6 +22,10 @@ void cco_arms_set_up(cco_comm *state);
  * which the arm comes to a communicator with begins; MPI_COMM_NULL: no rank has one. */
 void cco_arms_switch(int arm, MPI_Comm comm);
 
+/* One communicator takes an arm for a blocking call on it.  To be called by all of its ranks before
+ * the same call, and with the reference, 0, after it. */
+void cco_arms_take(cco_comm *state, int arm);
+
 /* True if this process has a communicator with begins. */
 bool cco_arms_have_begins(void);
 

@@ -3,6 +3,7 @@
 #include "race/output.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,9 @@ static const char *const stages[] = {"warm", "screen", "confirm", "rest", "over"
 
 static FILE *file;
 static double began;
+static double flushed;                                   /* seconds when that was, */
+static const double LATER_S = 0.25;                      /* and the next time after so many */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of turns */
 
 void cco_race_output_begin(void)
 {
@@ -53,6 +57,17 @@ static void end_line(void)
     fflush(file);
 }
 
+/* The same for lines that may come often. */
+static void end_line_later(void)
+{
+    const double now = cco_seconds();
+    put(",\"at_s\":%.6f}\n", now - began);
+    if (now - flushed < LATER_S)
+        return;
+    fflush(file);
+    flushed = now;
+}
+
 /* JSON has no infinity. */
 static void put_number(const char *name, double number)
 {
@@ -81,24 +96,31 @@ static void put_interval(const cco_interval *interval)
     put_number("high", expm1(interval->high));
 }
 
-void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
-                         MPI_Count bytes, int period)
+/* Who compares what. */
+static void put_head(const char *event, const cco_race_settings *settings, int ranks)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
-    if (file == NULL)
-        return;
     PMPI_Get_library_version(version, &length);
     version[strcspn(version, "\n")] = '\0';
-    put("{\"event\":\"start\",\"crestacoll\":\"%d.%d.%d\",\"mpi\":", CRESTA_VERSION_MAJOR,
+    put("{\"event\":\"%s\",\"crestacoll\":\"%d.%d.%d\",\"mpi\":", event, CRESTA_VERSION_MAJOR,
         CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_text(version);
-    put(",\"ranks\":%d,\"arms\":[", anchor->size);
+    put(",\"ranks\":%d,\"arms\":[", ranks);
     for (int i = 0; i < settings->arms; i++) {
         put(i > 0 ? "," : "");
         put_text(settings->arm[i].name);
     }
-    put("],\"anchor\":{\"communicator\":");
+    put("]");
+}
+
+void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
+                         MPI_Count bytes, int period)
+{
+    if (file == NULL)
+        return;
+    put_head("start", settings, anchor->size);
+    put(",\"anchor\":{\"communicator\":");
     put_text(anchor->name);
     put(",\"processes\":%d,\"collective\":\"%s\",\"bytes\":%lld,\"calls_per_step\":%d}",
         anchor->size, cco_coll_infos[coll].name, (long long)bytes, period);
@@ -151,19 +173,25 @@ void cco_race_tell_warm(int arm, double first_s)
     end_line();
 }
 
+static void put_blocks(const char *name, int blocks, const int8_t *order, const double *seconds,
+                       int parts)
+{
+    put(",\"order\":[");
+    for (int i = 0; i < blocks; i++)
+        put("%s%d", i > 0 ? "," : "", order[i]);
+    put("],\"%s\":[", name);
+    for (int i = 0; i < blocks; i++)
+        put("%s%.9g", i > 0 ? "," : "", seconds[i] / parts);
+    put("]");
+}
+
 void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *order,
                          const double *step_s)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d,\"order\":[", stages[next->stage],
-        next->steps);
-    for (int i = 0; i < blocks; i++)
-        put("%s%d", i > 0 ? "," : "", order[i]);
-    put("],\"step_s\":[");
-    for (int i = 0; i < blocks; i++)
-        put("%s%.9g", i > 0 ? "," : "", step_s[i]);
-    put("]");
+    put("{\"event\":\"round\",\"phase\":\"%s\",\"steps\":%d", stages[next->stage], next->steps);
+    put_blocks("step_s", blocks, order, step_s, 1);
     end_line();
 }
 
@@ -216,4 +244,74 @@ void cco_race_tell_end(const char *why)
         return;
     put("{\"event\":\"end\",\"why\":\"%s\"", why);
     end_line();
+}
+
+void cco_race_output_open_own(const char *path, int rank)
+{
+    char own[4096];
+    if (path == NULL || rank == 0) {
+        cco_race_output_open(path);
+        return;
+    }
+    snprintf(own, sizeof own, "%s.%d", path, rank);
+    cco_race_output_open(own);
+}
+
+void cco_race_tell_turns(const cco_race_settings *settings, int ranks)
+{
+    if (file == NULL)
+        return;
+    put_head("turns", settings, ranks);
+    end_line();
+}
+
+static void put_point(const cco_race_point *point)
+{
+    const int k = point->size_class;
+    const unsigned long long low = k == 0 ? 0 : 1ull << (k - 1);
+    put(",\"communicator\":[%llu,%llu],\"processes\":%d,\"collective\":\"%s\",\"bytes_min\":%llu",
+        (unsigned long long)point->number, (unsigned long long)point->lead, point->processes,
+        cco_coll_infos[point->coll].name, low);
+}
+
+/* True, with the lock, if there is somebody to tell. */
+static bool lock_file(void)
+{
+    if (file == NULL)
+        return false;
+    pthread_mutex_lock(&lock);
+    return true;
+}
+
+void cco_race_tell_first_at(const cco_race_point *point, int arm)
+{
+    if (!lock_file())
+        return;
+    put("{\"event\":\"first\",\"arm\":%d", arm);
+    put_point(point);
+    end_line();
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const double *seconds)
+{
+    if (!lock_file())
+        return;
+    put("{\"event\":\"turn\"");
+    put_point(point);
+    put(",\"round\":%u,\"calls\":%d", turn->next.round, cco_turn_counted(turn));
+    put_blocks("call_s", turn->blocks, turn->order, seconds, cco_turn_counted(turn));
+    end_line_later();
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_race_tell_youth(const cco_race_point *point, int arm, int calls, double seconds)
+{
+    if (!lock_file())
+        return;
+    put("{\"event\":\"youth\"");
+    put_point(point);
+    put(",\"arm\":%d,\"calls\":%d,\"call_s\":%.9g", arm, calls, seconds / calls);
+    end_line_later();
+    pthread_mutex_unlock(&lock);
 }

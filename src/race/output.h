@@ -6,6 +6,15 @@
 
 #include "core/comm.h"
 #include "race/judge.h"
+#include "race/turn.h"
+
+/* Calls of one collective and size class on a communicator, which has the number `number` among
+ * those of which `lead` is the first rank in the world. */
+typedef struct cco_race_point {
+    uint64_t number, lead;
+    cco_coll coll;
+    int size_class, processes;
+} cco_race_point;
 
 /* Times count from here. */
 void cco_race_output_begin(void);
@@ -14,6 +23,22 @@ void cco_race_output_begin(void);
  */
 void cco_race_output_open(const char *path);
 void cco_race_output_close(void);
+
+/* The same for a rank that writes its own times: FILE on rank 0, FILE.RANK on others.  What follows
+ * may come from several threads. */
+void cco_race_output_open_own(const char *path, int rank);
+
+/* Arms take turns by calls (race/turns.h). */
+void cco_race_tell_turns(const cco_race_settings *settings, int ranks);
+
+/* An arm runs such calls for the first time on this rank. */
+void cco_race_tell_first_at(const cco_race_point *point, int arm);
+
+/* A round: seconds of all calls that count, of each block. */
+void cco_race_tell_turn(const cco_race_point *point, const cco_turn *turn, const double *seconds);
+
+/* The first calls of a communicator, all under one arm, and their seconds. */
+void cco_race_tell_youth(const cco_race_point *point, int arm, int calls, double seconds);
 
 /* The program repeats `period` calls on a communicator, of which this is one. */
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,

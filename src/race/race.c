@@ -13,8 +13,9 @@
 #include "race/online.h"
 #include "race/output.h"
 #include "race/rounds.h"
+#include "race/turns.h"
 
-typedef enum phase { NONE, LEARNS, RACES, OVER } phase;
+typedef enum phase { NONE, LEARNS, RACES, OVER, TURNS /* by calls, to the end */ } phase;
 
 static cco_race_settings settings;
 static phase now = NONE;
@@ -60,6 +61,11 @@ void cco_race_begin(bool many_threads)
         return;
     tells = cco_world_rank(&rank) && rank == 0;
     cco_race_output_begin();
+    if (settings.calls > 0) {
+        cco_turns_begin(&settings);
+        now = TURNS;
+        return;
+    }
     if (tells)
         cco_race_output_open(settings.output);
     if (many_threads && cco_online_is_on())
@@ -72,6 +78,10 @@ void cco_race_set_up(cco_comm *state)
 {
     if (now == NONE)
         return;
+    if (now == TURNS) {
+        cco_turns_set_up(state);
+        return;
+    }
     cco_arms_set_up(state);
     if (now == LEARNS || (now == RACES && cco_candidate_is(state))) {
         state->watched |= CCO_WATCHED_CALLS;
@@ -235,7 +245,7 @@ static void learn(cco_comm *state, cco_coll coll, MPI_Count bytes, uint64_t word
 
 void cco_race_call(cco_comm *state, const cco_call *call)
 {
-    if (!is_one_thread())
+    if (now != TURNS && !is_one_thread())
         cco_candidates_spoil();
     if (state->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(state);
@@ -246,12 +256,20 @@ void cco_race_call(cco_comm *state, const cco_call *call)
                                 : 0;
     cco_rounds_uses(call->coll);
     const uint64_t word = cco_mix((uint64_t)call->coll + 1, (uint64_t)cco_size_class(bytes));
-    if (now == LEARNS)
+    if (now == TURNS)
+        cco_turns_call(state, call->coll, bytes);
+    else if (now == LEARNS)
         learn(state, call->coll, bytes, word);
     else if (now == RACES && state == anchor.state)
         follow(word);
     else if (now == RACES)
         ask_for_anchor(state, call->coll, bytes);
+}
+
+void cco_race_called(cco_comm *state, cco_coll coll)
+{
+    if (now == TURNS)
+        cco_turns_called(state, coll);
 }
 
 bool cco_race_is_on(void)
@@ -261,7 +279,7 @@ bool cco_race_is_on(void)
 
 bool cco_race_has_begun(void)
 {
-    return now != NONE;
+    return now != NONE && now != TURNS;
 }
 
 void cco_race_prepare_begins(cco_comm *state)
@@ -286,6 +304,8 @@ void cco_race_end(void)
         cco_rounds_report(cco_candidates_why());
     if (tells && now == RACES)
         cco_race_tell_end("finalize");
+    if (now == TURNS)
+        cco_turns_end();
     now = NONE;
     cco_race_output_close();
     cco_arms_end();

@@ -6,7 +6,10 @@
  * are sets of rules, take turns by blocks of steps, and what is measured is the time of the steps:
  * it contains waiting, imbalance and overlap besides the collectives.  Arms change in calls on the
  * anchor only.  Between rounds, outside of what is timed, the ranks add up their times, and rank 0
- * says how it goes on (race/judge.h). */
+ * says how it goes on (race/judge.h).
+ *
+ * A program without steps has another kind of race, in which arms take turns by calls
+ * (race/turns.h). */
 #ifndef CCO_RACE_H
 #define CCO_RACE_H
 
@@ -30,6 +33,9 @@ void cco_race_set_up(cco_comm *state);
 
 /* Before a blocking call on a communicator that is watched, which the MPI will not refuse. */
 void cco_race_call(cco_comm *state, const cco_call *call);
+
+/* After it, if the state says CCO_WATCHED_TIMES. */
+void cco_race_called(cco_comm *state, cco_coll coll);
 
 /* True while arms may change: then begins may become operations of ours later, whatever the rules
  * of now say. */

@@ -92,9 +92,11 @@ static const struct {
                {"block_ms", offsetof(cco_race_settings, block_ms), 1e9},
                {"drop", offsetof(cco_race_settings, drop), 1},
                {"confirm", offsetof(cco_race_settings, confirm), 1},
-               {"every_call", offsetof(cco_race_settings, every_call), 1},
                {"regret", offsetof(cco_race_settings, regret), 1},
-               {"guard", offsetof(cco_race_settings, guard), 1}};
+               {"guard", offsetof(cco_race_settings, guard), 1},
+               {"calls", offsetof(cco_race_settings, calls), 1000},
+               {"youth", offsetof(cco_race_settings, youth), 1e6},
+               {"every_call", offsetof(cco_race_settings, every_call), 1}};
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
 static bool read_number(cco_race_settings *s, const reader *r, int i, const char *text)
@@ -143,12 +145,15 @@ static bool read_lines(cco_race_settings *s, reader *r, bool wanted)
         return fail(r, "no memory");
     if (good && !wanted && s->arms > 0)
         return fail(r, "CRESTA_ONLINE and CRESTA_GUARD have arms of their own: expected none here");
+    if (good && !wanted && s->calls > 0)
+        return fail(r, "CRESTA_ONLINE and CRESTA_GUARD compare steps: expected no calls here");
     return good && wanted && s->arms < 2 ? fail(r, "expected two arms or more") : good;
 }
 
 void cco_race_settings_preset(cco_race_settings *s)
 {
-    *s = (cco_race_settings){.seed = 1, .watch_ms = 20, .block_ms = 1, .drop = 1, .confirm = 1};
+    *s = (cco_race_settings){
+        .seed = 1, .watch_ms = 20, .block_ms = 1, .drop = 1, .confirm = 1, .youth = 32};
 }
 
 bool cco_race_settings_read(cco_race_settings *s, const char *text, bool wanted, char *error,

@@ -9,6 +9,8 @@
  *     block_ms 1        how long a block of steps takes at least; 1
  *     drop 1            arms that are clearly slower leave; 0: all stay
  *     confirm 1         afterwards, the reference against the leader in long blocks; 0: no
+ *     calls 4           arms take turns by calls, in blocks of so many (race/turns.h); 0: by steps
+ *     youth 32          the first calls on a communicator, which all run under one arm then; 32
  *     every_call 1      for tests: each call on the first communicator with all processes is a step
  *     regret 0.02       share of the time that trying may cost (CRESTA_ONLINE); 0: not limited
  *     guard 0.01        share of the time in which CRESTA_GUARD tries the MPI's own
@@ -36,7 +38,7 @@ typedef struct cco_race_arm {
 typedef struct cco_race_settings {
     char *output;                                                        /* NULL: none */
     double seconds, seed, watch_ms, block_ms, drop, confirm, every_call; /* as in the file; */
-    double regret, guard;                                                /* 0 for no */
+    double calls, youth, regret, guard;                                  /* 0 for no */
     int arms;
     cco_race_arm arm[CCO_ARMS];
 } cco_race_settings;

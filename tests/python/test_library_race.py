@@ -24,7 +24,8 @@ NONE = {
 def race(build, folder, kind, ranks=2, *, steps, arms=None, **settings):
     """Runs the program; the events of the race. Blocks of one step: nothing depends on time."""
     output, file = folder / "race.jsonl", folder / "race.txt"
-    output.unlink(missing_ok=True)
+    for old in folder.glob("race.jsonl*"):
+        old.unlink()
     arms = arms or {name: f"*={name}" for name in models_of(build)}
     words = {"output": output, "watch_ms": 0, "block_ms": 0, "drop": 0, **settings}
     lines = ["crestacoll race 1", *(f"{word} {value}" for word, value in words.items())]
@@ -32,7 +33,11 @@ def race(build, folder, kind, ranks=2, *, steps, arms=None, **settings):
     file.write_text("\n".join(lines) + "\n")
     good(run(build, "race", kind, str(steps), ranks=ranks,
              env={"CRESTA_RACE": str(file), "CRESTA_FALLBACK": "silent"}))
-    return [json.loads(line) for line in output.read_text().splitlines()]
+    return events_of(output)
+
+
+def events_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def of_kind(events, name):
@@ -82,6 +87,47 @@ def test_another_order_with_another_seed(build, tmp_path):
         for seed in (1, 1, 2)
     ]
     assert orders[0] == orders[1] != orders[2]
+
+
+def seen_alike(events, names, values):
+    """{what a rank calls it: what it saw}."""
+    made = {}
+    for event in events:
+        words = [event[name] for name in names]
+        key = json.dumps([event["communicator"], event["processes"], *words])
+        assert key not in made, f"twice: {key}"
+        made[key] = [event[value] for value in values]
+    return made
+
+
+POINT = ("collective", "bytes_min")
+
+
+@pytest.mark.parametrize("kind, ranks", [
+    ("comms", 3),
+    ("begins", 3),
+    ("threads", 2),
+])
+def test_arms_take_turns_by_calls(build, tmp_path, kind, ranks):
+    """Answers stay right, and what ranks of one communicator see is the same."""
+    first = race(build, tmp_path, kind, ranks, steps=150, calls=2, youth=5)
+    (start,) = of_kind(first, "turns")
+    arms = range(len(start["arms"]))
+    assert start["ranks"] == ranks
+    files = [first, *(events_of(tmp_path / f"race.jsonl.{rank}") for rank in range(1, ranks))]
+    turns, youths = {}, {}
+    for events in files:
+        for one in of_kind(events, "turn"):
+            assert sorted(one["order"]) == sorted([*arms, *arms])
+            assert all(seconds > 0 for seconds in one["call_s"]) and one["calls"] >= 1
+        seen = seen_alike(of_kind(events, "turn"), (*POINT, "round"), ("order", "calls"))
+        assert all(turns.setdefault(key, what) == what for key, what in seen.items())
+        seen = seen_alike(of_kind(events, "youth"), POINT, ("arm", "calls"))
+        assert all(youths.setdefault(key, what) == what for key, what in seen.items())
+    assert turns and {arm for arm, _ in youths.values()} <= set(arms)
+    if kind == "comms":  # each of these lives for two calls
+        assert {arm for arm, _ in youths.values()} == set(arms)
+    assert {event["arm"] for event in of_kind(first, "first")} == set(arms)
 
 
 WRONG = [
