@@ -47,6 +47,8 @@ class Race:
     watch_ms: float = 500.0
     drop: bool = True
     confirm: bool = True
+    calls: int = 0  # of a block, where arms take turns by calls (turns.py); 0: by steps
+    youth: int = 32
 
     def text(self, output):
         if not 2 <= len(self.arms) <= MOST_ARMS:
@@ -60,6 +62,7 @@ class Race:
             f"watch_ms {self.watch_ms:g}",
             f"drop {int(self.drop)}",
             f"confirm {int(self.confirm)}",
+            *([f"calls {self.calls}", f"youth {self.youth}"] if self.calls else []),
             *(f"arm {arm.label} {arm.rules}" for arm in self.arms),
         ]
         return "\n".join(lines) + "\n"
@@ -107,6 +110,7 @@ class Log:
     verdict: dict | None = None
     phase: str = "screen"
     rounds: list = field(default_factory=list)
+    first: str | None = None  # arm that ran for the first time, with nothing behind it
     warm: dict = field(default_factory=dict)  # arm: seconds of its first step
     dropped: dict = field(default_factory=dict)  # arm: the event
     at_s: float = 0.0
@@ -145,6 +149,7 @@ class Log:
         """A line that is cut or unknown is counted, and changes nothing."""
         try:
             event = json.loads(line)
+            self.first = None
             getattr(self, f"on_{event['event']}", self.on_other)(event)
             self.at_s = float(event.get("at_s", self.at_s))
         except (ValueError, KeyError, TypeError, IndexError, AttributeError):
@@ -158,6 +163,9 @@ class Log:
 
     def on_none(self, event):
         self.none = event
+
+    def on_first(self, event):
+        self.first = self.names[event["arm"]]
 
     def on_warm(self, event):
         self.warm[self.names[event["arm"]]] = float(event["first_s"])

@@ -9,6 +9,7 @@ import random
 import re
 import sys
 import time
+from pathlib import Path
 
 KIND = sys.argv[1]
 SETTINGS = dict(a.split("=", 1) for a in sys.argv[2:])
@@ -23,6 +24,7 @@ EFFECTS = {
     ("allreduce", "p2p"): -0.05,
     ("*", "shm"): -0.11,
 }
+WITHOUT_STEPS = ("no-rhythm", "calls", "calls-null", "calls-break", "calls-slow")
 if KIND == "split":
     EFFECTS = {("alltoall", "shm"): -0.1, ("allreduce", "shm"): 0.12}
 
@@ -48,10 +50,57 @@ def write_profile(path):
         "computes": records[2:],
     }
     data = {"schema": "crestacoll-profile-1", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"}
-    data |= {"ranks": 2, "wall_s": 1.0, "wait_sampling": 64}
+    data |= {"ranks": 2, "wall_s": wall_s(), "wait_sampling": 64}
     data["records"] = kinds.get(KIND, records)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(data, file)
+
+
+def wall_s():
+    """Of a whole run, under the rules if there are any."""
+    if KIND not in ("calls", "calls-slow", "calls-break"):
+        return 1.0
+    tuned = os.environ.get("CRESTA_IMPL", "")
+    rules = Path(tuned[1:]).read_text(encoding="utf-8").split() if tuned else []
+    factor = 1 + effect(",".join(rules)) if rules else 1.0
+    if KIND == "calls-slow":  # what the calls gain is lost elsewhere
+        factor = 1.0
+    return 0.1 * factor * random.lognormvariate(0, 0.005)
+
+
+def turns(path):
+    """Two ranks that write the times of their calls."""
+    values, arms = asked(path)
+    chance = random.Random(int(values["seed"]))
+    rows = {"alltoall": 4096, "allreduce": 8}
+    files = [open(f"{values['output']}{end}", "a", encoding="utf-8") for end in ("", ".1")]  # noqa: SIM115
+
+    def write(rank, **event):
+        files[rank].write(json.dumps(event) + "\n")
+        files[rank].flush()
+
+    write(0, event="turns", mpi="x", ranks=2, arms=[a[0] for a in arms], at_s=AT)
+    for collective, low in rows.items():
+        place = {"collective": collective, "bytes_min": low, "processes": 2, "communicator": [1, 0]}
+        for number, (_, rules) in enumerate(arms):
+            write(0, event="first", arm=number, at_s=AT, **place)
+            if KIND == "calls-break" and only(rules, "alltoall").endswith("=os"):
+                os.kill(os.getpid(), 11)
+        for number in range(100):
+            order = list(range(len(arms)))
+            chance.shuffle(order)
+            order += order[::-1]
+            for rank in (0, 1):
+                seconds = [
+                    1e-5 * (1 + effect(only(arms[i][1], collective)))
+                    * chance.lognormvariate(0, 0.02) for i in order
+                ]  # fmt: skip
+                write(rank, event="turn", round=number, calls=3, order=order, call_s=seconds,
+                      at_s=AT, **place)  # fmt: skip
+
+
+def only(rules, collective):
+    return ",".join(r for r in rules.split(",") if r.startswith(collective)) or "*=mpi"
 
 
 def asked(path):
@@ -68,7 +117,7 @@ def effect(rules):
     for rule in rules.split(","):
         head, how = rule.split("=", 1)
         total += EFFECTS.get((re.match(r"\w+|\*", head)[0], how), 0.0)
-    return total if KIND != "null" else 0.0
+    return total if KIND not in ("null", "calls-null") else 0.0
 
 
 def race(path):
@@ -84,11 +133,15 @@ def race(path):
         write(event="start", mpi="x", ranks=2, arms=[a[0] for a in arms], anchor=anchor,
               at_s=AT)  # fmt: skip
         for number, (_, rules) in enumerate(arms):
-            write(event="warm", arm=number, first_s=0.01, at_s=AT)
+            write(event="first", arm=number, at_s=AT)
             if KIND == "breaks" and "=os" in rules:
                 os.kill(os.getpid(), 11)
             if KIND == "stalls" and "=os" in rules:
                 time.sleep(60)
+        for number in range(len(arms)):
+            write(event="warm", arm=number, first_s=0.01, at_s=AT)
+        if KIND == "breaks-later" and any("=os" in rules for _, rules in arms):
+            os.kill(os.getpid(), 11)
         steps = [STEP * (1 + effect(rules)) for _, rules in arms]
         for number in range(int(SETTINGS.get("rounds", 150))):
             order = list(range(len(arms)))
@@ -120,11 +173,15 @@ def main():
         sys.exit(9)
     if KIND != "silent":
         print("answer", 43 if KIND == "wrong" and tuned else 42, flush=True)
-    if "CRESTA_RACE" in os.environ and KIND == "no-rhythm":
+    race_file = os.environ.get("CRESTA_RACE")
+    if race_file and KIND in WITHOUT_STEPS and "calls" in asked(race_file)[0]:
+        if KIND != "no-rhythm":
+            turns(race_file)
+    elif race_file and KIND in WITHOUT_STEPS:
         with open(asked(os.environ["CRESTA_RACE"])[0]["output"], "w", encoding="utf-8") as file:
             file.write('{"event": "none", "why": "no collective repeats", "at_s": 1.0}\n')
-    elif "CRESTA_RACE" in os.environ and KIND != "hang":
-        race(os.environ["CRESTA_RACE"])
+    elif race_file and KIND != "hang":
+        race(race_file)
     if KIND == "hang" or KIND == "long" and not tuned:
         time.sleep(60)
     time.sleep(float(SETTINGS.get("sleep", 0)))

@@ -162,6 +162,42 @@ def test_a_clear_sentence_for(kind, code, sentence, explore, tmp_path):
     assert not left_behind(tmp_path)
 
 
+def test_a_program_without_steps_is_compared_by_calls(explore):
+    """And proved by whole runs, plain and under the rules in turn."""
+    text = explore("--", "calls", budget="30s")
+    found = result()
+    assert found["verdict"] == "faster" and found["by"] == "calls"
+    assert [r["rule"] for r in found["rules"]] == [
+        "allreduce[8-15](2)=p2p",
+        "alltoall[4096-8191](2)=shm:pairwise",
+    ]
+    assert found["step"]["gain"] == pytest.approx(0.30, abs=0.03)
+    assert found["step"]["rounds"] >= 6
+    assert "a whole run of this program takes" in text and "pairs of whole runs" in text
+    assert "has no rhythm (no collective repeats)" in text and "by the time of each call" in text
+
+
+def test_calls_that_gain_nothing(explore):
+    explore("--", "calls-null", budget="15s")
+    assert result()["verdict"] == "none" and result()["rules"] == []
+
+
+def test_calls_are_faster_but_whole_runs_are_not(explore, tmp_path):
+    """The time of a call leaves out what ranks wait elsewhere: whole runs decide."""
+    text = explore("--", "calls-slow", budget="15s")
+    assert result()["verdict"] == "none" and "of a whole run (95 % interval" in text
+    assert not (tmp_path / "crestacoll-explore" / "rules").exists()
+
+
+def test_an_implementation_that_breaks_one_kind_of_calls(explore):
+    """What ran first, with nothing behind it, leaves: there, and nowhere else."""
+    text = explore("--", "calls-break", budget="20s")
+    assert result()["verdict"] == "faster"
+    broken = [a["name"] for a in result()["arms"] if a["failed"]]
+    assert broken == ["alltoall=os"]
+    assert "alltoall=os: the program was ended by SIGSEGV under it" in text
+
+
 def test_a_program_that_prints_nothing(explore):
     assert "prints nothing: its answers were not compared" in explore("--", "silent")
 
@@ -188,15 +224,26 @@ def test_rules_that_break_the_program(explore):
     assert result()["verdict"] == "failed"
 
 
-@pytest.mark.parametrize("kind", ["breaks", "stalls"])
-def test_an_arm_that_breaks_the_program_leaves(kind, explore, monkeypatch):
-    """Each runs alone against the reference, until it is known which one it was."""
+@pytest.mark.parametrize("kind, runs", [("breaks", 1), ("stalls", 1), ("breaks-later", 6)])
+def test_an_arm_that_breaks_the_program_leaves(kind, runs, explore, monkeypatch, tmp_path):
+    """The one that ran first, with nothing behind it. If it breaks the program later, each runs
+    alone against the reference, until it is known which one it was.
+    """
     monkeypatch.setattr(watch.Watch, "patience", lambda self: 0.5)
     monkeypatch.setattr(search, "MOST_RUNS", 12)
     explore("--", kind, budget="15s")
     assert result()["verdict"] == "faster"
     assert {a["name"] for a in result()["arms"] if a["failed"]} == {"os"}
     assert result()["notes"][0].startswith("os: the program")
+    state = json.loads((tmp_path / "crestacoll-explore" / "state.json").read_text())
+    assert runs_until_known(state, tmp_path / "crestacoll-explore") == runs
+
+
+def runs_until_known(state, folder):
+    """Of the first race, those with the arm that broke the program."""
+    files = [folder / "runs" / f"{n:03d}" / "race" for n in state["stages"]["models"]["runs"]]
+    with_it = ["=os" in f.read_text() for f in files]
+    return max(n for n, has in enumerate(with_it, 1) if has)
 
 
 def test_a_long_program_is_ended(explore, tmp_path):

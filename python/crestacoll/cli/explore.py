@@ -18,7 +18,7 @@ Exit code: 0 if it ended, whether something is gained or not, or
   11   the program itself ends by MPI_Abort
   12   the program neither ended nor repeated a step in its share of the budget
   13   the program calls no (blocking) collective
-  14   the program has no rhythm: no time step that repeats
+  14   the program has no rhythm, no time step that repeats, and too few calls to compare these
   124  no rank loaded crestacoll, or the program does not reach MPI_Finalize
   125  crestacoll could not start it; 127: the launcher or program does not exist
   130  interrupted by Ctrl-C (128+n: by signal n); --resume goes on
@@ -183,7 +183,7 @@ def tell(found, report):
         out.print(line, soft_wrap=True)
     if found["arms"]:
         out.print()
-        show_arms(found["arms"])
+        show_arms(found["arms"], "call" if found.get("by") == "calls" else "step")
     if found.get("use"):
         out.print("\nTo use it:", soft_wrap=True)
         for r in found["rules"]:
@@ -192,10 +192,10 @@ def tell(found, report):
     out.print(f"\nreport: {report}   ({found['seconds']:.0f} s in all)", soft_wrap=True)
 
 
-def show_arms(arms):
+def show_arms(arms, of):
     from crestacoll.explore import words
 
-    made = table("arm", "race", ">step", ">interval", ">mean", ">rounds", "")
+    made = table("arm", "race", f">{of}", ">interval", ">mean", ">rounds", "")
     for a in arms:
         d = a["difference"]
         left = "left early" if a["dropped"] else ""

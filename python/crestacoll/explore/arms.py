@@ -154,10 +154,11 @@ def usable(record, keep_rounding, begins=False):
     )
 
 
-def points_of(profile, keep_rounding=False, begins=False):
+def points_of(profile, keep_rounding=False, begins=False, named=True):
     """The points that cost at least SHARE of the run's time, the most expensive first. With
     `begins` also those of calls that begin a collective. The time of such calls does not say what
-    they cost: those that begin often enough count, whatever their time.
+    they cost: those that begin often enough count, whatever their time. Without `named`,
+    communicators of one size are one.
     """
     wall, found, often = profile["wall_s"] * 1e6, {}, set()
     for r in profile["records"]:
@@ -166,7 +167,8 @@ def points_of(profile, keep_rounding=False, begins=False):
         sized = r["collective"] not in UNSIZED
         low, high = (r["bytes_min"], r["bytes_max"]) if sized else (None, None)
         part = r["ranks"] / profile["ranks"] / wall if wall else 0.0
-        key = (r["collective"], r["communicator"], r["processes"], low, high)
+        communicator = r["communicator"] if named else ""
+        key = (r["collective"], communicator, r["processes"], low, high)
         share, wait = found.get(key, (0.0, None))
         if r["wait_us"]:
             wait = (wait or 0.0) + r["wait_us"]["mean"] * part

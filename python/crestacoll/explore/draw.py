@@ -15,7 +15,7 @@ def colour_of(d):
     return FASTER if d["agree"] and d["high"] < 0 else SLOWER if d["low"] > 0 else MUTED
 
 
-def tried(arms):
+def tried(arms, of="step"):
     """A dot and an interval for each arm, as its last race found it. None without any."""
     shown = list({name_of(a): a for a in arms if a["difference"]}.values())
     if not shown:
@@ -29,7 +29,7 @@ def tried(arms):
             interval(axes, y, arm["difference"], edge)
         left = min(-2.0, *(110 * a["difference"]["low"] for a in shown))
         axes.set_xlim(left, edge)
-        finish(axes, [name_of(a) for a in shown], "per cent of a step; left is faster")
+        finish(axes, [name_of(a) for a in shown], f"per cent of a {of}; left is faster")
         return to_svg(figure, "difference of every arm to the MPI, with its interval")
 
 
@@ -49,7 +49,7 @@ def interval(axes, y, d, edge):
     axes.annotate(f"{middle:+.1f}", (middle, y), (0, 5), **place)
 
 
-def proof(rounds, names):
+def proof(rounds, names, of="time step"):
     """Every round of the proof a dot over time, and the interval of all. None without any."""
     chosen, reference = racestats.pairs(rounds, names[1], names[0])
     found = racestats.difference(chosen, reference)
@@ -70,7 +70,7 @@ def proof(rounds, names):
         room = max(1.0, 0.15 * (high - low))
         axes.set_ylim(min(low, 0) - room, max(high, 0) + room)
         axes.set_xlabel("round", fontsize=10)
-        axes.set_ylabel("step against the MPI, %", fontsize=10)
+        axes.set_ylabel(f"{of} against the MPI, %", fontsize=10)
         return to_svg(figure, "difference in every round of the proof, and their trimmed mean")
 
 

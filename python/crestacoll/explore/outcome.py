@@ -4,7 +4,7 @@
 import importlib
 
 from crestacoll import __version__, profile as profiles, racestats
-from crestacoll.explore import arms
+from crestacoll.explore import arms, calldata
 
 
 def usable(state, stage):
@@ -99,7 +99,12 @@ def proof(state):
     names = [c.name for c in state.choices("proof")]
     if len(names) < 2:
         return None
-    return racestats.difference(*racestats.pairs(state.rounds("proof"), names[1], names[0]))
+    return racestats.difference(*racestats.pairs(proof_rounds(state), names[1], names[0]))
+
+
+def proof_rounds(state):
+    """[{name: seconds}] of a step, or of a whole run where there are no steps."""
+    return calldata.pairs(state) if calldata.is_on(state) else state.rounds("proof")
 
 
 def known_difference(state):
@@ -127,6 +132,9 @@ def of_run(state, difference, data):
     """The gain of a whole run, as far as it is made of the steps that were compared; None if no
     run came to its end. What comes before the first step that was found counts as unchanged.
     """
+    if calldata.is_on(state):
+        walls = sorted(pair[arms.MPI] for pair in calldata.pairs(state))
+        return {"of_s": walls[len(walls) // 2], "share": 1.0} | keys(gain_of(difference))
     starts = [log.start["at_s"] for log in state.logs("proof") if log.start]
     if data is None or not starts or not data["wall_s"]:
         return None
@@ -149,6 +157,7 @@ def verdict_of(state, difference):
         return "unproven"
     if not state.choice.picks:
         known = [*differences(state, "models").values(), *differences(state, "points").values()]
+        known += [d for found in called(state) for d in found.values()]
         return "none" if any(known) else "unproven"
     if answers.get("failed") or failed:
         return "failed"
@@ -159,6 +168,10 @@ def verdict_of(state, difference):
     return "faster" if difference.faster else "none"
 
 
+def called(state):
+    return calldata.differences(state) if calldata.is_on(state) else []
+
+
 def earned(state, difference, indices):
     """What shows that a rule is worth it: ([two names], Difference, note). Two arms of a race that
     differ in this point only, or else the proof of all rules.
@@ -166,6 +179,9 @@ def earned(state, difference, indices):
     choice = state.choice
     if choice.of(indices[0]) == arms.MPI:
         return [], None, "named communicators stay as they are"
+    if calldata.is_on(state):
+        index, how = indices[0], choice.of(indices[0])
+        return [arms.MPI, how], calldata.differences(state)[index].get(how), "time per call"
     if len(choice.picks) == len(indices):
         return [arms.MPI, choice.of(indices[0])], difference, ""
     if len(indices) == 1:
@@ -261,7 +277,7 @@ def arms_tried(state):
                     "failed": failed.get(choice.name, ""),
                 }
             )
-    return tried
+    return tried + (calldata.tried(state) if calldata.is_on(state) else [])
 
 
 def recorded(state):
@@ -290,6 +306,7 @@ def result(state):
         "seconds": round(state.data["spent_s"], 1),
         "complete": state.data["ended"] == "done",
         "verdict": verdict,
+        "by": "calls" if calldata.is_on(state) else "steps",
         "step": difference and gain_of(difference),
         "step_s": next((log.step_s for log in logs if log.step_s), None),
         "agree": difference.agree if difference else None,

@@ -4,7 +4,7 @@
 from markupsafe import Markup
 
 from crestacoll import htmlreport, machine
-from crestacoll.explore import draw, words
+from crestacoll.explore import draw, outcome, words
 
 def svg(text):
     return Markup(text) if text else ""
@@ -15,7 +15,9 @@ def body(state, found, where=None):
     not drawn. `where`: the machine, else this one.
     """
     names = [c.name for c in state.choices("proof")] if state else []
-    proof = draw.proof(state.rounds("proof"), names) if len(names) == 2 else None
+    rounds = outcome.proof_rounds(state) if state else []
+    of = words.timed(found, "").strip()
+    proof = draw.proof(rounds, names, of) if len(names) == 2 else None
     anchor = found["anchor"] or {}
     told = f" by the {anchor['collective']} on {anchor['communicator']}" if anchor else ""
     known = found["points"] and found["points"][0]["collective"] != "*"
@@ -30,7 +32,8 @@ def body(state, found, where=None):
             library=" ".join(found["mpi"].split(",")[0].split()),
             machine=machine.sentence(machine.describe()) if where is None else where,
             proof=svg(proof),
-            tried=svg(draw.tried(found["arms"])),
+            tried=svg(draw.tried(found["arms"], "call" if found.get("by") == "calls" else "step")),
+            timed=of,
             parts=svg(found["time"] and draw.parts(found["time"])),
             points=[(words.point_text(p), p) for p in found["points"]] if known else [],
             titles=words.TITLES,

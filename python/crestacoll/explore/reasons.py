@@ -42,12 +42,39 @@ def no_race(ended, log, profiled):
             " hang? If it needs longer, give it a larger --budget",
             TIME_LIMIT,
         )
-    why = f" ({log.none['why']})" if log.none and log.none.get("why") else ""
     raise Problem(
-        f"the program has no rhythm{why}: crestacoll compares implementations from one time"
-        " step to the next, and found no step that repeats. Is the run long enough? Use an"
-        " input with some hundred steps",
+        f"the program has no rhythm{because(log)}: crestacoll compares implementations from one"
+        " time step to the next, and found no step that repeats. Without a profile it cannot"
+        " compare single calls either: give it a larger --budget, so that a run comes to its end",
         NO_RHYTHM,
+    )
+
+
+def because(log):
+    return f" ({log.none['why']})" if log.none and log.none.get("why") else ""
+
+
+def no_turns(why):
+    raise Problem(
+        f"the program has no rhythm{why}, and too few calls of one kind to compare them one by"
+        " one. Is the run long enough? Use an input with some hundred steps, or a larger --budget",
+        NO_RHYTHM,
+    )
+
+
+def fails_under_all(what):
+    raise Problem(
+        "the program fails under every implementation, or because they change while it"
+        f" runs: it {what}. With `crestacoll run --impl` each can be tried for a whole run",
+        CRASHED,
+    )
+
+
+def broken_by_race(ended, what):
+    raise Problem(
+        f"the program {what} before the race began, but not without it. Its last words:\n"
+        f"{ended.said() or '(none)'}",
+        CRASHED,
     )
 
 

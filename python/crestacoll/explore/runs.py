@@ -18,6 +18,7 @@ from crestacoll.ui import NOT_FOUND, Problem
 OURS = ("CRESTA_IMPL", "CRESTA_TUNING", "CRESTA_PROFILE", "CRESTA_RACE", "CRESTA_LOADED")
 PATIENCE = 10.0  # seconds that a launcher has to end its ranks
 POLL = 0.1
+MOST = 100  # runs of one kind
 ABORT = re.compile(rb"MPI_ABORT was invoked|application called MPI_Abort|\bMPI_Abort\(")
 SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl
 LIBC = ctypes.CDLL(None)

@@ -4,9 +4,8 @@
 import time
 
 from crestacoll import machine, profile as profiles, race, racestats
-from crestacoll.explore import arms, outcome, reasons, runs, watch, words
+from crestacoll.explore import arms, bycalls, calldata, outcome, reasons, runs, watch, words
 from crestacoll.explore.state import choice_data
-from crestacoll.ui import Problem
 
 PROFILE_SHARE = 0.4  # of the budget, at most
 SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3, "more": 0.6}  # of what is left
@@ -16,12 +15,17 @@ LEAST = 1.0  # seconds: a shorter race is not begun
 FINE = 0.005  # a race ends when all differences are known so well
 WATCH_SHARE, WATCH_MS = 0.05, (50, 500)  # of a run, until its steps are chosen
 MOST_RUNS = 100  # of one race
-MOST_MISSED = 3  # of them may find no step
+MOST_MISSED = 3  # of them may find no step, if they are short:
+AGAIN = 0.05  # of the budget
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
 PROOF_LEAST = 0.5  # of the time that is left; the rest is for a whole run
 OVER = 0.1  # of the budget: so much longer it may take if the answers can be compared then
 PROOF_ROUNDS = 20  # for which the blocks of the proof leave time
+
+
+class NoSteps(Exception):
+    """The program ends, but has no time step that repeats; says why."""
 
 
 class Search:
@@ -57,8 +61,7 @@ class Search:
         try:
             self.take_profile()
             if self.state.data["points"]:
-                self.search()
-                self.prove()
+                self.compare()
             others.look()
         finally:
             self.state.data["others"] = others.found()
@@ -101,6 +104,30 @@ class Search:
 
     # Races.
 
+    def compare(self):
+        """By steps, and without steps by calls."""
+        if not calldata.is_on(self.state):
+            try:
+                self.search()
+                self.prove()
+            except NoSteps as found:
+                self.without_steps(str(found))
+        if calldata.is_on(self.state):
+            bycalls.ByCalls(self).work()
+
+    def without_steps(self, why):
+        self.note(
+            f"the program has no rhythm{why}: no time step that repeats. So implementations are"
+            " compared by the time of each call. That leaves out what ranks wait elsewhere:"
+            " whole runs, plain and under the rules in turn, decide"
+        )
+        points = arms.points_of(self.profile, self.options["keep_rounding"], named=False)
+        self.state.data |= {"mode": calldata.STAGE, "no_steps": why}
+        stages = self.state.data["stages"]
+        self.state.data["stages"] = {"profile": stages["profile"]}
+        self.state.data["points"] = [p.as_dict() for p in points]
+        self.state.save()
+
     def search(self):
         """One race after the other; each begins where the one before ended."""
         points = self.state.points
@@ -134,12 +161,7 @@ class Search:
         """If no run of the first race went well, it is the changes that the program cannot bear."""
         stage = self.state.stage("models")
         if stage["failed"] and stage["good"] == 0:
-            raise Problem(
-                "the program fails under every implementation, or because they change while it"
-                f" runs: it {stage['failed'][0]['text']}. With `crestacoll run --impl` each can be"
-                " tried for a whole run",
-                reasons.CRASHED,
-            )
+            reasons.fails_under_all(stage["failed"][0]["text"])
 
     def lead(self, choice):
         self.state.data["choice"] = choice_data(choice)
@@ -263,17 +285,16 @@ class Search:
         return round(min(most, max(least, 1e3 * WATCH_SHARE * self.wall_s)))
 
     def broke(self, name, stage, asked, ended, log):
-        """An arm with which the program fails leaves, with a note. Where there were several, each
-        has to run alone against the reference. True: the race may go on.
+        """An arm with which the program fails leaves, with a note: the one that ran for the first
+        time, with nothing behind it. Otherwise, where there were several, each has to run alone
+        against the reference. True: the race may go on.
         """
         names = [self.state.names(name)[a.number] for a in asked.arms[1:]]
         what = "did not go on" if ended.why == watch.STALLED else ended.how()
         if log.start is None:
-            raise Problem(
-                f"the program {what} before the race began, but not without it. Its last words:\n"
-                f"{ended.said() or '(none)'}",
-                reasons.CRASHED,
-            )
+            reasons.broken_by_race(ended, what)
+        if log.first in names:
+            names = [log.first]
         if len(names) > 1:
             stage["suspects"] = names
         else:
@@ -285,11 +306,14 @@ class Search:
     def missed(self, stage, ended, log):
         """A run in which no step was found. A short one may do better the next time."""
         stage["missed"] += 1
-        if ended.why == "ended" and stage["missed"] < MOST_MISSED and self.left() > ended.seconds:
+        again = ended.why == "ended" and ended.seconds < AGAIN * self.budget
+        if again and stage["missed"] < MOST_MISSED:
             return True
-        if not any(self.state.rounds(s) for s in self.state.data["stages"]):
-            reasons.no_race(ended, log, self.profile is not None)
-        return False
+        if any(self.state.rounds(s) for s in self.state.data["stages"]):
+            return False
+        if self.profile is None:
+            reasons.no_race(ended, log, False)
+        raise NoSteps(reasons.because(log))
 
     # The proof.
 
@@ -300,9 +324,7 @@ class Search:
             return
         pair, keep = (arms.REFERENCE, choice), self.options["keep_rounding"]
         stage["arms"] = [choice_data(c) for c in pair]
-        rules = self.state.folder / "rules"
-        points = self.state.points
-        rules.write_text("\n".join(choice.rules(points, keep)) + "\n", encoding="utf-8")
+        points, rules = self.state.points, self.write_rules(choice)
         if not stage["done"]:
             self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
             stage["done"] = outcome.proof(self.state) is not None
@@ -311,6 +333,13 @@ class Search:
             return
         if self.left() + OVER * self.budget > self.tuned_s():
             self.compare_answers(stage, rules)
+
+    def write_rules(self, choice):
+        """The file that a tuned run reads."""
+        rules = choice.rules(self.state.points, self.options["keep_rounding"])
+        path = self.state.folder / "rules"
+        path.write_text("\n".join(rules) + "\n", encoding="utf-8")
+        return path
 
     def tuned_s(self):
         """How long a whole run takes under the choice, as far as races have shown it."""
@@ -351,6 +380,10 @@ class Search:
         self.tell.tries("a whole run under the rules, to compare its answers")
         limit = 3 * self.wall_s + 5
         ended = self.run("proof", lambda n, f: {"CRESTA_IMPL": f"@{rules}"}, limit)
+        self.judge_answers(stage, ended, limit)
+
+    def judge_answers(self, stage, ended, limit):
+        """What a whole run under the rules printed, or that it failed."""
         plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
         tuned, compare = ended.folder / "stdout", self.options["compare"]
         answers = {"plain": str(plain), "tuned": str(tuned), "by": compare, "ok": True}

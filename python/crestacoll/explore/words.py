@@ -11,6 +11,7 @@ TITLES = {
     "models": "models",
     "points": "rule by rule",
     "algorithms": "algorithms",
+    "calls": "by calls",
     "proof": "proof",
 }
 
@@ -29,7 +30,7 @@ def headline(found):
     rules = sum(r["implementation"] != arms.MPI for r in found["rules"])
     return {
         "faster": lambda: (
-            f"With {rules} rule{'s' * (rules != 1)}, a time step of this program takes"
+            f"With {rules} rule{'s' * (rules != 1)}, {timed(found)} of this program takes"
             f" {percent(step['gain'])} less time ({interval(step)})."
         ),
         "none": lambda: "No choice makes this program faster beyond the noise: keep the MPI's own.",
@@ -40,6 +41,11 @@ def headline(found):
     }[found["verdict"]]()
 
 
+def timed(found, article="a"):
+    """What the proof timed."""
+    return f"{article} {'whole run' if found['by'] == 'calls' else 'time step'}"
+
+
 def ahead(found):
     """What leads so far, if it is sure."""
     sure = [a for a in found["arms"] if a["difference"] and not a["failed"]]
@@ -48,7 +54,8 @@ def ahead(found):
         return ""
     best = min(sure, key=lambda a: a["difference"]["trimmed"])
     gain = percent(-best["difference"]["trimmed"])
-    return f" So far {best['name']} is ahead, by {gain} of a step."
+    of = "the time of such calls" if found.get("by") == "calls" else "a step"
+    return f" So far {best['name']} is ahead, by {gain} of {of}."
 
 
 def details(found):
@@ -81,6 +88,11 @@ def gains(found):
     run = found["run"]
     if found["verdict"] != "faster":
         return []
+    if found.get("by") == "calls":
+        return [
+            f"Of {run['of_s']:.3g} s that is {run['gain'] * run['of_s']:.2g} s. It was shown by"
+            f" {found['step']['rounds']} pairs of whole runs, plain and under the rules in turn."
+        ]
     if run is None:
         return ["For a whole run the gain is not known: none came to its end."]
     return [
@@ -126,12 +138,13 @@ def why(found):
     parts, lines = found["time"], []
     if found["verdict"] == "none" and found["step"]:
         lines.append(
-            f"In the proof the best choice gained {percent(found['step']['gain'])} of a step"
-            f" ({interval(found['step'])})."
+            f"In the proof the best choice gained {percent(found['step']['gain'])} of"
+            f" {timed(found)} ({interval(found['step'])})."
         )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
         lines.append(
-            "In the proof most steps became faster, but the mean did not, or the other way round:"
+            f"In the proof most {'runs' if found['by'] == 'calls' else 'steps'} became faster, but"
+            " the mean did not, or the other way round:"
             " something interrupts ranks for long, perhaps other programs on these cores."
         )
     if parts is None:
