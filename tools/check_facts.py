@@ -21,6 +21,7 @@ SOURCES = {
     r"PMPI_Query_thread": {
         "core/profile.c": "whether this rank locks its own timeline",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
+        "core/snapshot.c": "whether this rank writes what it has counted",
         "transport/rma/window.c": "agreed on by cco_all",
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",

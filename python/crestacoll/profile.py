@@ -49,6 +49,17 @@ def all_bins(data):
         yield from (row["busy_us"], row["waiting_us"])
 
 
+def load_snapshot(path):
+    """What rank 0 had counted when it wrote last, as a profile of one rank; None if it never did.
+    `job_ranks` are those of the job.
+    """
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return data | {"ranks": 1, "job_ranks": data["ranks"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def label(record):
     """'alltoall', 'ialltoall', 'alltoall_init'."""
     name = record["collective"]

@@ -16,6 +16,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
+#include "core/snapshot.h"
 #include "core/timeline.h"
 #include "core/wait.h"
 #include "progress/path.h"
@@ -192,6 +193,8 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
         place(call->coll, start, end);
         if (sampled)
             place_sample(start, waited, end);
+        if (end >= cco_snapshot_due)
+            cco_snapshot_write();
     }
     return rc;
 }

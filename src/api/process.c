@@ -21,6 +21,7 @@
 #include "core/pause.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
+#include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
 #include "tune/agree.h"
@@ -285,6 +286,8 @@ void cco_process_begin(void)
         spawned = is_spawned();
         if (cco_configured.profile != NULL)
             cco_profile_begin(cco_configured.profile_wait);
+        if (cco_configured.profile != NULL && cco_configured.profile_every > 0)
+            cco_snapshot_begin(cco_configured.profile_every);
         hook_the_end();
         cco_progress_begin();
         cco_race_begin(cco_progress_many_threads());

@@ -67,7 +67,8 @@ typedef struct cco_config {
     /* One that no other user can open, the same for the ranks of the job on this node; that of Open
      * MPI's daemon, which it removes with the job, if there is one.  NULL if none is known. */
     char *private_directory;
-    unsigned profile_wait; /* one barrier in this many calls; 0 = never */
+    unsigned profile_wait;  /* one barrier in this many calls; 0 = never */
+    unsigned profile_every; /* seconds between snapshots; 0 = never */
     cco_log_level log;
     cco_fallback_policy fallback;
     cco_async_setting async;

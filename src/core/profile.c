@@ -75,10 +75,10 @@ bool cco_rows_add(cco_rows *rows, const cco_row *row)
 }
 
 /* Rows of one rank: calls of communicators with one name and size are one rank's calls. */
-static void keep_row(const cco_row *row)
+static void keep_row(cco_rows *rows, const cco_row *row)
 {
-    for (int i = 0; i < kept.count; i++) {
-        cco_row *old = &kept.list[i];
+    for (int i = 0; i < rows->count; i++) {
+        cco_row *old = &rows->list[i];
         if (!same_key(old, row))
             continue;
         old->calls += row->calls;
@@ -94,7 +94,7 @@ static void keep_row(const cco_row *row)
             old->shortest_wait_us = row->shortest_wait_us;
         return;
     }
-    if (!cco_rows_add(&kept, row))
+    if (!cco_rows_add(rows, row))
         cco_log(CCO_LOG_WARN, "no memory for the profile: a row is missing");
 }
 
@@ -118,10 +118,11 @@ static cco_row make_row(const cco_record *r, double tick_us)
     };
 }
 
-void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
+/* What a choice has counted goes to a set. */
+static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
+                       const cco_choice *choice)
 {
     const double tick_us = cco_profile_tick_us();
-    pthread_mutex_lock(&lock);
     for (int mode = 0; mode < CCO_MODES; mode++) {
         for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
             if (choice->records[mode][k].calls == 0)
@@ -136,11 +137,37 @@ void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
             snprintf(row.rule, sizeof row.rule, "%s", choice->why);
             snprintf(row.refused, sizeof row.refused, "%s",
                      choice->refused != NULL ? choice->refused : "");
-            keep_row(&row);
+            keep_row(rows, &row);
         }
+    }
+}
+
+void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
+{
+    pthread_mutex_lock(&lock);
+    add_choice(&kept, state, coll, choice);
+    for (int mode = 0; mode < CCO_MODES; mode++) {
         free(choice->records[mode]);
         choice->records[mode] = NULL;
     }
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_profile_add_state(cco_rows *rows, const cco_comm *state)
+{
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        for (int i = 0; i < state->choices[coll].count; i++)
+            add_choice(rows, state, (cco_coll)coll, &state->choices[coll].list[i]);
+        if (state->native != NULL)
+            add_choice(rows, state, (cco_coll)coll, &state->native[coll]);
+    }
+}
+
+void cco_profile_add_kept(cco_rows *rows)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < kept.count; i++)
+        keep_row(rows, &kept.list[i]);
     pthread_mutex_unlock(&lock);
 }
 

@@ -75,6 +75,11 @@ bool cco_rows_add(cco_rows *rows, const cco_row *row);
 /* The rows of this rank; they are the caller's then. */
 cco_rows cco_profile_take(void);
 
+/* Adds copies to a set, while the program goes on: of the rows of communicators that are gone, and
+ * of what a communicator has counted, which no other thread may do meanwhile. */
+void cco_profile_add_kept(cco_rows *rows);
+void cco_profile_add_state(cco_rows *rows, const struct cco_comm *state);
+
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);
 

@@ -151,6 +151,33 @@ static FILE *open_file(char *path, size_t room, bool spawned)
     return file;
 }
 
+static void put_rows(FILE *file, const cco_rows *rows)
+{
+    for (int i = 0; i < rows->count; i++) {
+        put_row(file, &rows->list[i]);
+        fprintf(file, i + 1 < rows->count ? ",\n" : "\n");
+    }
+}
+
+static int close_file(FILE *file)
+{
+    const int failed = ferror(file) ? EIO : 0;
+    return fclose(file) != 0 ? errno : failed;
+}
+
+int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, double wall_s)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL)
+        return errno;
+    fprintf(file, "{\"schema\": \"crestacoll-snapshot-1\", \"mpi\": ");
+    put_library(file);
+    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"records\": [\n", ranks, wall_s);
+    put_rows(file, rows);
+    fprintf(file, "]}\n");
+    return close_file(file);
+}
+
 int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
                       const cco_timelines *timelines, int ranks, double wall_s)
 {
@@ -162,13 +189,9 @@ int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *row
     put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
             ranks, wall_s, cco_configured.profile_wait);
-    for (int i = 0; i < rows->count; i++) {
-        put_row(file, &rows->list[i]);
-        fprintf(file, i + 1 < rows->count ? ",\n" : "\n");
-    }
+    put_rows(file, rows);
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);
     fprintf(file, "}\n");
-    const int failed = ferror(file) ? EIO : 0;
-    return fclose(file) != 0 ? errno : failed;
+    return close_file(file);
 }

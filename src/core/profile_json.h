@@ -11,4 +11,8 @@
 int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
                       const cco_timelines *timelines, int ranks, double wall_s);
 
+/* The same rows of this rank alone, while the program runs, as the member `records` of an object of
+ * its own (src/core/snapshot.h).  Returns 0, or an errno value. */
+int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, double wall_s);
+
 #endif

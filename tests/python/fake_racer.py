@@ -73,7 +73,7 @@ def turns(path):
     values, arms = asked(path)
     chance = random.Random(int(values["seed"]))
     rows = {"alltoall": 4096, "allreduce": 8}
-    files = [open(f"{values['output']}{end}", "a", encoding="utf-8") for end in ("", ".1")]  # noqa: SIM115
+    files = [open(values["output"] + end, "a", encoding="utf-8") for end in ("", ".1")]
 
     def write(rank, **event):
         files[rank].write(json.dumps(event) + "\n")
@@ -182,7 +182,9 @@ def main():
             file.write('{"event": "none", "why": "no collective repeats", "at_s": 1.0}\n')
     elif race_file and KIND != "hang":
         race(race_file)
-    if KIND == "hang" or KIND == "long" and not tuned:
+    if KIND == "long-known" and "CRESTA_PROFILE_EVERY" in os.environ:
+        write_profile(os.environ["CRESTA_PROFILE"] + ".so-far")
+    if KIND == "hang" or KIND.startswith("long") and not tuned:
         time.sleep(60)
     time.sleep(float(SETTINGS.get("sleep", 0)))
     if "CRESTA_PROFILE" in os.environ:

@@ -255,6 +255,17 @@ def test_a_long_program_is_ended(explore, tmp_path):
     assert not left_behind(tmp_path)
 
 
+def test_the_points_of_a_long_program_are_known(explore):
+    """From what rank 0 had counted when the plain run was ended."""
+    text = explore("--", "long-known", budget="8s")
+    found = result()
+    assert "what rank 0 had called until then" in text and "no whole run fitted" in text
+    assert {"alltoall", "allreduce"} <= {p["collective"] for p in found["points"]}
+    assert found["ranks"] == 2 and found["run"] is None
+    assert found["time"]["outside"] > 0.5
+    assert "For a whole run the gain is not known" in text
+
+
 def test_a_program_that_does_not_bear_changes(explore, monkeypatch, tmp_path):
     monkeypatch.setattr(search, "MOST_RUNS", 12)
     assert "fails under every implementation" in explore("--", "cut", code=10)

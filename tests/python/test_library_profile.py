@@ -6,7 +6,7 @@ import os
 
 import pytest
 from crestacoll import profile
-from library_runs import each_build, profiled, run
+from library_runs import each_build, good, profiled, run
 
 pytestmark = each_build
 
@@ -53,3 +53,17 @@ def test_names_of_any_bytes(build, tmp_path, name):
     step = f"name={os.fsdecode(name)}"
     records = profiled(build, tmp_path, "script", "dup", step, "allreduce=8")
     assert os.fsencode(records[0]["communicator"]) == name
+
+
+def test_what_rank_0_has_so_far(build, tmp_path):
+    """Written in a call, before the program ends: the first is worth a snapshot."""
+    path = tmp_path / "p.json"
+    env = {"CRESTA_PROFILE": str(path), "CRESTA_PROFILE_EVERY": "3600"}
+    good(run(build, "script", "allreduce=8", "allreduce=8", env=env))
+    snapshot = profile.load_snapshot(f"{path}.so-far")
+    assert snapshot["job_ranks"] == 2 and snapshot["ranks"] == 1
+    (record,) = snapshot["records"]
+    assert (record["collective"], record["calls"], record["ranks"]) == ("allreduce", 1, 1)
+    assert record["time_us"]["mean"] > 0
+    assert json.loads(path.read_text())["records"][0]["calls"] == 2
+    assert not (tmp_path / "p.json.so-far.new").exists()

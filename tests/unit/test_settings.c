@@ -20,7 +20,8 @@ static uint64_t with(const char *name, const char *value)
     return cco_settings_hash();
 }
 
-/* Every variable of the table but these two is compared and shown: a new one needs a line here. */
+/* Every variable of the table but those without text is compared and shown: a new one needs a line
+ * here. */
 static void every_variable_counts(void)
 {
     static const struct {
@@ -35,6 +36,7 @@ static void every_variable_counts(void)
         {"CRESTA_LOG", "info", NULL},
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
         {"CRESTA_PROFILE_WAIT", "7", "CRESTA_PROFILE_WAIT=7\n"},
+        {"CRESTA_PROFILE_EVERY", "2", NULL},
         {"CRESTA_SHM_MEMORY", "1K", "CRESTA_SHM_MEMORY=1024\n"},
         {"CRESTA_ASYNC", "off", "CRESTA_ASYNC=off\n"},
         {"CRESTA_PROTECTED_BUFFER", "1", "CRESTA_PROTECTED_BUFFER=1\n"},

@@ -126,7 +126,9 @@ class ByCalls:
         """Points are compared side by side: the n-th arm has the n-th candidate of each."""
         most = min(max(map(len, open_picks)), race.MOST_ARMS - 1)
         return [arms.REFERENCE] + [
-            arms.Choice(str(n + 1), tuple((i, p[n]) for i, p in enumerate(open_picks) if n < len(p)))
+            arms.Choice(
+                str(n + 1), tuple((i, p[n]) for i, p in enumerate(open_picks) if n < len(p))
+            )
             for n in range(most)
         ]
 
@@ -223,7 +225,8 @@ class ByCalls:
             self.tell.tries("proof: whole runs, plain and under the rules in turn")
             if not self.one_pair(stage, rules, limit):
                 break
-        stage["done"] = self.known(stage) is not None or bool(stage.get("answers", {}).get("failed"))
+        failed = stage.get("answers", {}).get("failed")
+        stage["done"] = bool(failed) or self.known(stage) is not None
         if len(stage["pairs"]) < racestats.FEWEST and not stage["done"]:
             needed = 2 * racestats.FEWEST * self.search.wall_s
             self.search.note(

@@ -136,7 +136,7 @@ def of_run(state, difference, data):
         walls = sorted(pair[arms.MPI] for pair in calldata.pairs(state))
         return {"of_s": walls[len(walls) // 2], "share": 1.0} | keys(gain_of(difference))
     starts = [log.start["at_s"] for log in state.logs("proof") if log.start]
-    if data is None or not starts or not data["wall_s"]:
+    if data is None or not starts or not data["wall_s"] or "job_ranks" in data:
         return None
     wall = data["wall_s"]
     share = max(0.0, 1 - min(starts) / wall)
@@ -281,11 +281,16 @@ def arms_tried(state):
 
 
 def recorded(state):
-    """The profile, if a run came to its end."""
+    """The profile of a run, or what rank 0 had counted when a long one was ended. None without."""
     stage = state.stage("profile")
-    if not stage["done"] or stage["why"] != "ended":
+    if not stage["done"]:
         return None
-    return profiles.load(state.run_folder(stage["runs"][-1]) / "p.json")
+    path = state.run_folder(stage["runs"][-1]) / "p.json"
+    if stage["why"] == "ended":
+        return profiles.load(path)
+    data = profiles.load_snapshot(f"{path}.so-far")
+    # After the last collective the run went on.
+    return data and data | {"wall_s": max(data["wall_s"], stage["seconds"])}
 
 
 def result(state):
@@ -301,7 +306,7 @@ def result(state):
         "command": state.data["command"],
         "folder": str(state.folder),
         "mpi": data["mpi"] if data else started.get("mpi", ""),
-        "ranks": data["ranks"] if data else started.get("ranks"),
+        "ranks": data.get("job_ranks", data["ranks"]) if data else started.get("ranks"),
         "runs": state.data["runs"],
         "seconds": round(state.data["spent_s"], 1),
         "complete": state.data["ended"] == "done",

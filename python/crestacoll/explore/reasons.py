@@ -34,9 +34,18 @@ def judge_plain(ended, limit):
         )
 
 
-def no_race(ended, log, profiled):
-    """Why nothing could be compared."""
-    if log.none is None and ended.why != "ended" and not profiled:
+def no_race(ended, log, calls):
+    """Why nothing could be compared in a program that does not end. `calls`: it is known to call
+    collectives.
+    """
+    if log.none is None and ended.why != "ended" and calls:
+        raise Problem(
+            f"the program neither ended nor repeated a step in {ended.seconds:.0f} s, although it"
+            " calls collectives. Programs without steps are explored if a whole run fits into 40 %"
+            " of the --budget, better into a twentieth",
+            TIME_LIMIT,
+        )
+    if log.none is None and ended.why != "ended":
         raise Problem(
             f"the program neither ended nor repeated a step in {ended.seconds:.0f} s. Does it"
             " hang? If it needs longer, give it a larger --budget",

@@ -200,3 +200,17 @@ def same_output(first, second, compare=None):
     except OSError as e:
         raise Problem(f"--compare: {compare[0]}: {e.strerror}", NOT_FOUND) from e
     return done.returncode == 0
+
+
+def answers(plain, ended, limit, compare=None):
+    """What is said of a whole run under rules: whether it printed what the plain one did, or that
+    it failed. `plain`: what that printed; `limit`: seconds that the run had.
+    """
+    tuned = ended.folder / "stdout"
+    found = {"plain": str(plain), "tuned": str(tuned), "by": compare, "ok": True}
+    found["prints"] = plain.stat().st_size > 0
+    if ended.why != "ended" or ended.code != 0:
+        how = ended.how() if ended.why == "ended" else f"did not end in {limit:.0f} s"
+        return found | {"ok": False, "failed": how, "same": False}
+    same = same_output(plain, tuned, compare)
+    return found | {"same": same, "ok": same or compare is None}

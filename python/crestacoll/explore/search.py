@@ -3,7 +3,7 @@
 
 import time
 
-from crestacoll import machine, profile as profiles, race, racestats
+from crestacoll import machine, race, racestats
 from crestacoll.explore import arms, bycalls, calldata, outcome, reasons, runs, watch, words
 from crestacoll.explore.state import choice_data
 
@@ -75,25 +75,33 @@ class Search:
         if not stage["done"]:
             self.tell.tries("a run with the MPI's own collectives, to see where the time goes")
             limit = max(2.0, PROFILE_SHARE * self.left())
-            ended = self.run("profile", lambda n, f: {"CRESTA_PROFILE": str(f / "p.json")}, limit)
+            ended = self.run("profile", self.profiled, limit)
             reasons.judge_plain(ended, limit)
             stage |= {"done": True, "why": ended.why, "seconds": ended.seconds, "limit": limit}
-        folder = self.state.run_folder(stage["runs"][-1])
-        if stage["why"] == "ended":
-            self.profile = profiles.load(folder / "p.json")
-            begins = runs.begins_follow_rules()
-            reasons.need_collectives(self.profile, begins)
-            points = arms.points_of(self.profile, self.options["keep_rounding"], begins)
-            if begins and any(r["mode"] == "nonblocking" for r in self.profile["records"]):
-                self.note("waiting for collectives that were begun counts as outside them")
-        else:
-            points = [arms.EVERYTHING]
+        self.profile = outcome.recorded(self.state)
+        points, begins = [arms.EVERYTHING], runs.begins_follow_rules()
+        if self.profile is not None:
+            points = self.points_of_profile(begins)
+        if stage["why"] != "ended":
+            how = "what rank 0 had called until then is compared"
+            if self.profile is None:
+                how = "there is no profile, and all collectives are tried together"
             self.note(
-                f"the program did not end within {stage['limit']:.0f} s: there is no profile, and"
-                " all collectives are tried together. A larger --budget gives it time to end"
+                f"the program did not end within {stage['limit']:.0f} s: {how}. A larger --budget"
+                " gives it time to end"
             )
         self.state.data["points"] = [p.as_dict() for p in points]
         self.state.save()
+
+    @staticmethod
+    def profiled(number, folder):
+        return {"CRESTA_PROFILE": str(folder / "p.json"), "CRESTA_PROFILE_EVERY": "1"}
+
+    def points_of_profile(self, begins):
+        reasons.need_collectives(self.profile, begins)
+        if begins and any(r["mode"] == "nonblocking" for r in self.profile["records"]):
+            self.note("waiting for collectives that were begun counts as outside them")
+        return arms.points_of(self.profile, self.options["keep_rounding"], begins)
 
     def note(self, text):
         """Kept for the report, once."""
@@ -254,7 +262,7 @@ class Search:
             files["look"] = watch.Watch(
                 race.Tail(files["log"], self.state.names(name)),
                 self.tell,
-                max(1.0, START_SHARE * limit if self.profile is None else limit),
+                max(1.0, START_SHARE * limit if self.wall_s is None else limit),
                 self.options["steps"],
                 self.wall_s,
                 self.state.rounds(name),
@@ -274,7 +282,9 @@ class Search:
 
     @property
     def wall_s(self):
-        return self.state.stage("profile")["seconds"] if self.profile else None
+        """Of a whole run; None if none came to its end."""
+        stage = self.state.stage("profile")
+        return stage["seconds"] if stage.get("why") == "ended" else None
 
     @property
     def watch_ms(self):
@@ -311,8 +321,8 @@ class Search:
             return True
         if any(self.state.rounds(s) for s in self.state.data["stages"]):
             return False
-        if self.profile is None:
-            reasons.no_race(ended, log, False)
+        if self.wall_s is None:
+            reasons.no_race(ended, log, self.profile is not None)
         raise NoSteps(reasons.because(log))
 
     # The proof.
@@ -385,14 +395,5 @@ class Search:
     def judge_answers(self, stage, ended, limit):
         """What a whole run under the rules printed, or that it failed."""
         plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
-        tuned, compare = ended.folder / "stdout", self.options["compare"]
-        answers = {"plain": str(plain), "tuned": str(tuned), "by": compare, "ok": True}
-        answers["prints"] = plain.stat().st_size > 0
-        if ended.why != "ended" or ended.code != 0:
-            how = ended.how() if ended.why == "ended" else f"did not end in {limit:.0f} s"
-            answers |= {"ok": False, "failed": how, "same": False}
-        else:
-            answers["same"] = runs.same_output(plain, tuned, compare)
-            answers["ok"] = answers["same"] or compare is None
-        stage["answers"] = answers
+        stage["answers"] = runs.answers(plain, ended, limit, self.options["compare"])
         self.state.save()

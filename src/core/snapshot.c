@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* snapshot.c - see snapshot.h. */
+#include "core/snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "core/comm.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/profile_json.h"
+
+uint64_t cco_snapshot_due = UINT64_MAX;
+
+static cco_clock_mark first, last; /* when the profile began, and of the last snapshot */
+static double every_s;
+static int ranks;
+
+void cco_snapshot_begin(double seconds)
+{
+    int rank = 0, level = MPI_THREAD_MULTIPLE;
+    PMPI_Query_thread(&level);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank != 0 || level == MPI_THREAD_MULTIPLE)
+        return;
+    every_s = seconds;
+    first = cco_clock_now();
+    last.seconds = first.seconds - seconds; /* the first call is worth one */
+    cco_snapshot_due = first.ticks;
+}
+
+static cco_rows rows; /* while they are gathered */
+
+static void add(cco_comm *state)
+{
+    cco_profile_add_state(&rows, state);
+}
+
+static void gather(void)
+{
+    rows = (cco_rows){0};
+    cco_profile_add_kept(&rows);
+    cco_comm_for_each(add);
+}
+
+/* A reader finds a whole file, the old one or the new one. */
+static void write_now(void)
+{
+    char path[4096], made[4096 + 4];
+    gather();
+    snprintf(path, sizeof path, "%s.so-far", cco_configured.profile);
+    snprintf(made, sizeof made, "%s.new", path);
+    if (cco_profile_write_so_far(made, &rows, ranks, cco_profile_wall()) != 0 ||
+        rename(made, path) != 0) {
+        cco_log(CCO_LOG_WARN, "cannot write %s", path);
+        every_s = 0;
+    }
+    free(rows.list);
+}
+
+void cco_snapshot_write(void)
+{
+    const cco_clock_mark now = cco_clock_now();
+    if (now.seconds - last.seconds >= every_s) {
+        write_now();
+        last = cco_clock_now();
+    }
+    const double tick_us = cco_tick_us(first, now);
+    const double wait_us = tick_us > 0 ? 1e6 * (last.seconds + every_s - now.seconds) : 0;
+    cco_snapshot_due = every_s <= 0  ? UINT64_MAX
+                       : wait_us > 0 ? now.ticks + (uint64_t)(wait_us / tick_us)
+                                     : now.ticks;
+}
