@@ -142,6 +142,14 @@ class Log:
         return sum(r.seconds for r in self.rounds)
 
     @property
+    def coverage(self):
+        """The share of the time since the first step that the program spent in rounds; None where
+        that is not known. Small if what repeats is a small part of the program.
+        """
+        since = self.at_s - self.start["at_s"] if self.start else 0.0
+        return min(1.0, self.racing_s / since) if since > 0 else None
+
+    @property
     def steps(self):
         return sum(r.all_steps for r in self.rounds)
 

@@ -177,6 +177,13 @@ def test_a_program_without_steps_is_compared_by_calls(explore):
     assert "has no rhythm (no collective repeats)" in text and "by the time of each call" in text
 
 
+def test_steps_that_are_a_small_part_of_a_run_do_not_decide(explore):
+    text = explore("--", "phase", budget="20s")
+    assert "what repeats, with the allreduce on MPI_COMM_WORLD, is 5 % of a run" in text
+    assert result()["by"] == "calls" and result()["verdict"] == "faster"
+    assert {a["race"] for a in result()["arms"]} == {"calls"}
+
+
 def test_calls_that_gain_nothing(explore):
     explore("--", "calls-null", budget="15s")
     assert result()["verdict"] == "none" and result()["rules"] == []

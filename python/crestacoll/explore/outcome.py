@@ -7,6 +7,9 @@ from crestacoll import __version__, profile as profiles, racestats
 from crestacoll.explore import arms, calldata
 
 
+HALF = 0.5
+
+
 def usable(state, stage):
     out = {f["arm"] for f in state.stage(stage)["failed"]}
     return [c for c in state.choices(stage) if c.name not in out]
@@ -140,6 +143,9 @@ def of_run(state, difference, data):
         return None
     wall = data["wall_s"]
     share = max(0.0, 1 - min(starts) / wall)
+    covered = [log.coverage for log in state.logs("proof") if log.coverage]
+    if covered and max(covered) < HALF:  # the time between rounds is no sign of anything else
+        share *= max(covered)
     gain = gain_of(difference)
     return {"of_s": wall, "share": share} | {
         key: share * gain[key] for key in ("gain", "low", "high")

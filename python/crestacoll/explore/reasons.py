@@ -63,6 +63,14 @@ def because(log):
     return f" ({log.none['why']})" if log.none and log.none.get("why") else ""
 
 
+def only_a_part(log):
+    anchor = log.start["anchor"]
+    return (
+        f"what repeats, with the {anchor['collective']} on {anchor['communicator'] or 'all ranks'},"
+        f" is {100 * log.coverage:.0f} % of a run"
+    )
+
+
 def no_turns(why):
     raise Problem(
         f"the program has no rhythm{why}, and too few calls of one kind to compare them one by"

@@ -17,6 +17,7 @@ WATCH_SHARE, WATCH_MS = 0.05, (50, 500)  # of a run, until its steps are chosen
 MOST_RUNS = 100  # of one race
 MOST_MISSED = 3  # of them may find no step, if they are short:
 AGAIN = 0.05  # of the budget
+LEAST_COVERAGE = 0.1  # of the time of a run is made of steps, or the program counts as without
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
 PROOF_LEAST = 0.5  # of the time that is left; the rest is for a whole run
@@ -125,7 +126,7 @@ class Search:
 
     def without_steps(self, why):
         self.note(
-            f"the program has no rhythm{why}: no time step that repeats. So implementations are"
+            f"the program has no rhythm{why}: no time step that repeats all the time. So implementations are"
             " compared by the time of each call. That leaves out what ranks wait elsewhere:"
             " whole runs, plain and under the rules in turn, decide"
         )
@@ -278,7 +279,14 @@ class Search:
         stage["good"] += log.start is not None
         if log.start is None:
             return self.missed(stage, ended, log)
+        if name == "models" and (log.coverage or 1.0) < LEAST_COVERAGE:
+            self.only_a_part(log)
         return ended.why in ("ended", watch.DONE)
+
+    def only_a_part(self, log):
+        if self.wall_s is not None and log.end:
+            raise NoSteps(f" ({reasons.only_a_part(log)})")
+        self.note(f"{reasons.only_a_part(log)}: steps are these alone")
 
     @property
     def wall_s(self):
