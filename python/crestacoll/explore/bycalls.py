@@ -20,6 +20,21 @@ YOUTH = (2, 32)  # first calls on a communicator
 QUIET = (5.0, 30.0)  # seconds without a word before a program counts as hanging
 
 
+def begin(search, why):
+    """No steps were found, for this reason: what races showed so far says nothing."""
+    search.note(
+        f"the program has no rhythm{why}: no time step that repeats all the time. So"
+        " implementations are compared by the time of each call. That leaves out what ranks wait"
+        " elsewhere: whole runs, plain and under the rules in turn, decide"
+    )
+    data = search.state.data
+    points = arms.points_of(search.profile, search.options["keep_rounding"], named=False)
+    data |= {"mode": calldata.STAGE, "no_steps": why}
+    data["stages"] = {"profile": data["stages"]["profile"]}
+    data["points"] = [p.as_dict() for p in points]
+    search.state.save()
+
+
 class Sizes:
     """Ends a run in which no rank has written anything for long."""
 

@@ -120,22 +120,9 @@ class Search:
                 self.search()
                 self.prove()
             except NoSteps as found:
-                self.without_steps(str(found))
+                bycalls.begin(self, str(found))
         if calldata.is_on(self.state):
             bycalls.ByCalls(self).work()
-
-    def without_steps(self, why):
-        self.note(
-            f"the program has no rhythm{why}: no time step that repeats all the time. So implementations are"
-            " compared by the time of each call. That leaves out what ranks wait elsewhere:"
-            " whole runs, plain and under the rules in turn, decide"
-        )
-        points = arms.points_of(self.profile, self.options["keep_rounding"], named=False)
-        self.state.data |= {"mode": calldata.STAGE, "no_steps": why}
-        stages = self.state.data["stages"]
-        self.state.data["stages"] = {"profile": stages["profile"]}
-        self.state.data["points"] = [p.as_dict() for p in points]
-        self.state.save()
 
     def search(self):
         """One race after the other; each begins where the one before ended."""
