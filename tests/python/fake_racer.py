@@ -25,7 +25,7 @@ EFFECTS = {
     ("*", "shm"): -0.11,
 }
 WITHOUT_STEPS = ("no-rhythm", "calls", "calls-null", "calls-break", "calls-slow")
-PHASE = KIND == "phase"  # what repeats is a small part of it
+PHASE = KIND in ("phase", "few-steps")  # what repeats is a small part of it, or too short
 if KIND == "split":
     EFFECTS = {("alltoall", "shm"): -0.1, ("allreduce", "shm"): 0.12}
 
@@ -59,7 +59,7 @@ def write_profile(path):
 
 def wall_s():
     """Of a whole run, under the rules if there are any."""
-    if KIND not in ("calls", "calls-slow", "calls-break", "phase"):
+    if KIND not in ("calls", "calls-slow", "calls-break", "phase", "few-steps"):
         return 1.0
     tuned = os.environ.get("CRESTA_IMPL", "")
     rules = Path(tuned[1:]).read_text(encoding="utf-8").split() if tuned else []
@@ -144,7 +144,7 @@ def race(path):
         if KIND == "breaks-later" and any("=os" in rules for _, rules in arms):
             os.kill(os.getpid(), 11)
         steps = [STEP * (1 + effect(rules)) for _, rules in arms]
-        for number in range(int(SETTINGS.get("rounds", 150))):
+        for number in range(0 if KIND == "few-steps" else int(SETTINGS.get("rounds", 150))):
             order = list(range(len(arms)))
             chance.shuffle(order)
             order += order[::-1]

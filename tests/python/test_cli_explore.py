@@ -184,6 +184,13 @@ def test_steps_that_are_a_small_part_of_a_run_do_not_decide(explore):
     assert {a["race"] for a in result()["arms"]} == {"calls"}
 
 
+def test_too_few_steps_to_compare(explore, tmp_path):
+    """A run that ends before the first round: after some of them, calls are compared."""
+    text = explore("--", "few-steps", budget="20s")
+    assert "a run has too few steps to compare implementations" in text
+    assert result()["by"] == "calls" and result()["verdict"] == "faster"
+
+
 def test_calls_that_gain_nothing(explore):
     explore("--", "calls-null", budget="15s")
     assert result()["verdict"] == "none" and result()["rules"] == []
@@ -193,6 +200,7 @@ def test_calls_are_faster_but_whole_runs_are_not(explore, tmp_path):
     """The time of a call leaves out what ranks wait elsewhere: whole runs decide."""
     text = explore("--", "calls-slow", budget="15s")
     assert result()["verdict"] == "none" and "of a whole run (95 % interval" in text
+    assert "last digits" not in text  # of rules that are not recommended
     assert not (tmp_path / "crestacoll-explore" / "rules").exists()
 
 

@@ -60,6 +60,8 @@ def no_race(ended, log, calls):
 
 
 def because(log):
+    if log.start:
+        return " (a run has too few steps to compare implementations)"
     return f" ({log.none['why']})" if log.none and log.none.get("why") else ""
 
 

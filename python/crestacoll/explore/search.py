@@ -264,7 +264,7 @@ class Search:
             return self.broke(name, stage, asked, ended, log)
         (ended.folder / "stdout").unlink(missing_ok=True)
         stage["good"] += log.start is not None
-        if log.start is None:
+        if log.start is None or (ended.why == "ended" and not log.rounds):
             return self.missed(stage, ended, log)
         if name == "models" and (log.coverage or 1.0) < LEAST_COVERAGE:
             self.only_a_part(log)
@@ -309,7 +309,7 @@ class Search:
         return True
 
     def missed(self, stage, ended, log):
-        """A run in which no step was found. A short one may do better the next time."""
+        """A run without a round of steps. A short one may do better the next time."""
         stage["missed"] += 1
         again = ended.why == "ended" and ended.seconds < AGAIN * self.budget
         if again and stage["missed"] < MOST_MISSED:

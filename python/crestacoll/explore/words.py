@@ -104,7 +104,7 @@ def gains(found):
 def answers(found):
     told = found["answers"]
     if told is None:
-        if not found["rules"]:
+        if found["verdict"] != "faster":
             return []
         return ["The answers were not compared: no whole run fitted into the budget."]
     if told.get("failed"):
@@ -125,7 +125,7 @@ def answers(found):
 
 def rounding(found):
     changed = [r["rule"] for r in found["rules"] if r["changes_rounding"]]
-    if not changed:
+    if not changed or found["verdict"] != "faster":
         return []
     return [
         f"Sums may differ in their last digits: {', '.join(changed)}. --keep-rounding leaves"
