@@ -43,7 +43,7 @@ def headline(found):
 
 def timed(found, article="a"):
     """What the proof timed."""
-    return f"{article} {'whole run' if found['by'] == 'calls' else 'time step'}"
+    return f"{article} {'whole run' if found.get('by') == 'calls' else 'time step'}"
 
 
 def ahead(found):
@@ -143,7 +143,7 @@ def why(found):
         )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
         lines.append(
-            f"In the proof most {'runs' if found['by'] == 'calls' else 'steps'} became faster, but"
+            f"In the proof most {'runs' if found.get('by') == 'calls' else 'steps'} became faster, but"
             " the mean did not, or the other way round:"
             " something interrupts ranks for long, perhaps other programs on these cores."
         )
