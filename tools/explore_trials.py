@@ -34,6 +34,7 @@ def same(point, implementation, *more):
     model = of.get(point.collective, "mpi")
     return rule(point, model if implementation == "again" else implementation, *more)
 arms.Point.rule = same
+arms.SHARE = 0  # the sum costs less than what is left alone
 arms.working = lambda description, names=(): ["again"]
 from crestacoll.cli import main
 sys.argv[0] = "crestacoll"
