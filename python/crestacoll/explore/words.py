@@ -143,8 +143,8 @@ def why(found):
         )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
         lines.append(
-            f"In the proof most {'runs' if found.get('by') == 'calls' else 'steps'} became faster, but"
-            " the mean did not, or the other way round:"
+            f"In the proof most {'runs' if found.get('by') == 'calls' else 'steps'} became faster,"
+            " but the mean did not, or the other way round:"
             " something interrupts ranks for long, perhaps other programs on these cores."
         )
     if parts is None:
