@@ -2,12 +2,14 @@
 /* describe.c - crestacoll-describe: what this build is and can, as JSON, from the tables of the
  * library.  Needs no MPI_Init and no launcher. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "algo/algo.h"
 #include "core/config.h"
 #include "core/mpi_compat.h"
 #include "model/registry.h"
+#include "tune/rules.h"
 
 #include "json.h"
 
@@ -120,6 +122,25 @@ static void put_models(void)
     printf("],\n");
 }
 
+/* What `auto` knows for this MPI: the text of such a rule has the measured one behind a colon. */
+static void put_auto(void)
+{
+    char wrong[256];
+    cco_rules *rules = cco_rules_parse("*=auto", "", wrong, sizeof wrong);
+    const char *before = "";
+    printf(" \"auto\": [");
+    for (int i = 0; rules != NULL && i < rules->count; i++) {
+        const char *rule = strchr(rules->list[i].text, ':');
+        if (rule == NULL)
+            continue;
+        printf("%s", before);
+        json_text(rule + 2);
+        before = ", ";
+    }
+    printf("],\n");
+    free(rules);
+}
+
 int main(void)
 {
     printf("{\"version\": \"%d.%d.%d\",\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
@@ -132,6 +153,7 @@ int main(void)
     }
     printf("],\n");
     put_models();
+    put_auto();
     printf(" \"environment\": [");
     for (int i = 0; i < cco_env_row_count; i++) {
         printf(i ? ",\n  {" : "\n  {");

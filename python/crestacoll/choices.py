@@ -98,8 +98,12 @@ def expand(build, name, collectives, lenient):
     return [f"{c}={choice.implementation}" for c in found]
 
 
+AUTO = {"name": "auto", "works": True, "why": "", "algorithms": {}, "options": []}
+
+
 def model_of(build, choice):
-    models = {m["name"]: m for m in build.description["models"]}
+    """The model that a choice names; `auto`, which stands for several, counts as one."""
+    models = {m["name"]: m for m in [*build.description["models"], AUTO]}
     if choice.model not in models:
         raise Problem(
             f"no implementation '{choice.implementation}'; there are: {', '.join(models)}",

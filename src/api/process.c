@@ -30,6 +30,7 @@
 #include "native/natives.h"
 #include "race/race.h"
 #include "tune/choose.h"
+#include "tune/impl.h"
 #include "tune/nodes.h"
 #include "tune/tuning_file.h"
 
@@ -132,9 +133,14 @@ static void read_environment(void)
     cco_config *c = &cco_configured;
     char wrong[1024] = "";
     cco_config_read();
-    cco_rules *builtin = cco_rules_parse(CCO_DEFAULT_IMPL, "built in", wrong, sizeof wrong);
+    /* The word alone is no rule of the user's: it would go before those of the program. */
+    const bool automatic = strcmp(c->impl, CCO_IMPL_AUTO) == 0;
+    cco_rules *builtin = cco_rules_parse(automatic ? CCO_DEFAULT_IMPL "\n*=" CCO_IMPL_AUTO
+                                                   : CCO_DEFAULT_IMPL,
+                                         "built in", wrong, sizeof wrong);
     cco_rules *user = c->error[0] ? NULL
-                                  : cco_rules_parse(c->impl, c->impl_source, wrong, sizeof wrong);
+                                  : cco_rules_parse(automatic ? "" : c->impl, c->impl_source, wrong,
+                                                    sizeof wrong);
     if (wrong[0] && !c->error[0])
         memcpy(c->error, wrong, sizeof wrong);
     if (!wrong[0] && !c->error[0] &&

@@ -6,13 +6,13 @@
 
 #include "core/comm.h"
 
-/* Runs a call with the model below because of what the communicator lacks, `why`; with
- * CRESTA_FALLBACK=error ends it with MPI_ERR_UNSUPPORTED_OPERATION, through the error handler.
- * Reported once for each model.  All ranks of the communicator come here, or none. */
-int cco_run_below(const cco_model *model, cco_comm *state, const cco_call *call, const char *why);
+/* Runs a call with the model below that of `way` because of what the communicator lacks, `why`;
+ * what `auto` chose, with the MPI's own call, and without a word.  With CRESTA_FALLBACK=error
+ * others end with MPI_ERR_UNSUPPORTED_OPERATION, through the error handler.  Reported once for each
+ * model. All ranks of the communicator come here, or none. */
+int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
 
 /* The same because of the call's own arguments, which are equal on all ranks. */
-int cco_run_call_below(const cco_model *model, cco_comm *state, const cco_call *call,
-                       const char *why);
+int cco_run_call_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
 
 #endif

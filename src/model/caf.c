@@ -83,7 +83,7 @@ static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const int via = (int)way->options[VIA];
     const char *why = keep(o, state, via);
     if (why != NULL)
-        return cco_run_below(&cco_model_caf, state, call, why);
+        return cco_run_below(way, state, call, why);
     const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -101,7 +101,7 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (why == NULL)
         why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->comm);
     if (why != NULL)
-        return cco_run_below(&cco_model_caf, state, call, why);
+        return cco_run_below(way, state, call, why);
     cco_stream_model_open(&o->made[via], &area.area, via == GET, state);
     const int rc = cco_scheduled_run(&o->made[via].scheduled, state, way, call);
     cco_stream_model_close(&o->made[via]);

@@ -150,7 +150,7 @@ static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const
     link *l = &o->made[kind];
     const char *why = open_link(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
     if (why != NULL)
-        return cco_run_below(&cco_model_os, state, call, why);
+        return cco_run_below(way, state, call, why);
     const int rc = run_link(l, state, way, call);
     close_link(l, false);
     return told(call, rc);
@@ -186,7 +186,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_made(o, kind, state, way, call);
     const char *why = keep(o, kind, state);
     return why == NULL ? told(call, run_link(&o->kept[kind].link, state, way, call))
-                       : cco_run_below(&cco_model_os, state, call, why);
+                       : cco_run_below(way, state, call, why);
 }
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)

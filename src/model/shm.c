@@ -136,9 +136,9 @@ static int run_bound(cco_slot_ring *rings, const cco_flat *plan, const cco_bound
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
-static int run_below(cco_comm *state, const cco_call *call)
+static int run_below(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    return cco_run_below(&cco_model_shm, state, call,
+    return cco_run_below(way, state, call,
                          "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
@@ -147,13 +147,13 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
 {
     cco_bound bound;
     if (!can_reduce(call))
-        return cco_run_call_below(&cco_model_shm, state, call, "reductions need a predefined type");
+        return cco_run_call_below(way, state, call, "reductions need a predefined type");
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     if (rc == MPI_SUCCESS) {
         const cco_flat plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
         if (!has_rings(o, state, &plan)) {
             cco_workspace_trim(&o->workspace);
-            return run_below(state, call);
+            return run_below(state, way, call);
         }
         rc = run_bound(o->rings, &plan, &bound, regions_for(state, &plan));
         if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, &bound, NULL))
@@ -188,7 +188,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (way->algo == NULL)
         return run_new(o, k, state, way, call);
     return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)
-                                                 : run_below(state, call);
+                                                 : run_below(state, way, call);
 }
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)

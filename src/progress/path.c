@@ -10,8 +10,8 @@
 static cco_path path_for(const cco_comm *state, const cco_way *way)
 {
     const char *why;
-    const cco_path path = way->model->path != NULL ? way->model->path(state, way, &why)
-                                                   : CCO_PATH_NONE;
+    const cco_path path = cco_has_paths(state, way) ? way->model->path(state, way, &why)
+                                                    : CCO_PATH_NONE;
     if (path > CCO_PATH_MESSAGES && state->facts.linked)
         return path;
     return path != CCO_PATH_NONE && state->facts.progress == CCO_PROGRESS_MPI ? CCO_PATH_MESSAGES
@@ -21,7 +21,7 @@ static cco_path path_for(const cco_comm *state, const cco_way *way)
 static bool visit_paths(cco_comm *state, bool make)
 {
     bool any = false;
-    for (int coll = 0; coll < CCO_COLLECTIVES && state->size > 1; coll++)
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; i < state->choices[coll].count; i++) {
             const cco_path path = path_for(state, &state->choices[coll].list[i].way);
             any = any || path != CCO_PATH_NONE;

@@ -25,10 +25,11 @@ typedef struct cco_begin_path {
     bool unprepared; /* there could be a path if cco_paths_prepare had been called */
 } cco_begin_path;
 
-/* False if no begin takes a path, whatever its arguments. */
+/* False if no begin takes a path, whatever its arguments.  `auto` was measured in blocking calls
+ * only. */
 static inline bool cco_has_paths(const cco_comm *state, const cco_way *way)
 {
-    return way->model->path != NULL && state->size > 1;
+    return way->model->path != NULL && !way->automatic && state->size > 1;
 }
 
 /* The path of a begin; none where there are no paths. */

@@ -40,6 +40,11 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
     const char *why;
     while ((why = refusal(&choice->way, coll, state)) != NULL) {
         const bool picky = choice->way.algo != NULL; /* the model may know another */
+        if (choice->way.automatic) {
+            choice->way = (cco_way){.model = cco_models[0]};
+            snprintf(choice->impl, sizeof choice->impl, "%s", cco_models[0]->name);
+            return;
+        }
         choice->refused = why;
         if (picky)
             choice->way.algo = NULL;

@@ -28,6 +28,7 @@ static void list_models(char *list)
     for (int i = 0; cco_models[i] != NULL; i++)
         if (cco_models[i]->lacking == NULL)
             add(list, cco_models[i]->name);
+    add(list, CCO_IMPL_AUTO);
 }
 
 static bool concerns(const cco_rule *rule, int coll)
@@ -69,7 +70,8 @@ static void parse_model(cco_parser *p, cco_rule *rule)
     char possible[LIST];
     const size_t length = strcspn(p->at, ":?, \t\r\n#");
     list_models(possible);
-    rule->model = find_model(p->at, length);
+    rule->automatic = length == strlen(CCO_IMPL_AUTO) && strncmp(p->at, CCO_IMPL_AUTO, length) == 0;
+    rule->model = rule->automatic ? cco_models[0] : find_model(p->at, length);
     if (rule->model == NULL)
         cco_parse_fail(p, p->at,
                        length ? "no implementation \"%.*s\"; possible: %s"
@@ -232,7 +234,8 @@ void cco_parse_impl(cco_parser *p, cco_rule *rule)
     parse_model(p, rule);
     if (!cco_parse_failed(p) && (*p->at == ':' || *p->at == '?') &&
         rule->model->algorithms == NULL && rule->model->options == NULL)
-        cco_parse_fail(p, p->at, "%s has neither algorithms nor parameters", rule->model->name);
+        cco_parse_fail(p, p->at, "%s has neither algorithms nor parameters",
+                       rule->automatic ? CCO_IMPL_AUTO : rule->model->name);
     if (cco_parse_accept(p, ':'))
         parse_algorithm(p, rule);
     const char *question = p->at;
@@ -265,7 +268,9 @@ static void give_values(const cco_rule *rule, const cco_param *list, long *value
 
 void cco_rule_way(const cco_rule *rule, cco_coll coll, cco_way *way)
 {
-    *way = (cco_way){.model = rule->model, .algo = algorithm_of(rule, coll)};
+    *way = (cco_way){.model = rule->model,
+                     .algo = algorithm_of(rule, coll),
+                     .automatic = rule->automatic && rule->model != cco_models[0]};
     give_values(rule, way->algo != NULL ? way->algo->params : NULL, way->params);
     give_values(rule, way->model->options, way->options);
 }

@@ -5,8 +5,11 @@
 
 #include "tune/parser.h"
 
-/* impl ::= model [ ":" algorithm ] [ "?" param "=" value { "&" param "=" value } ]; a rule for
- * several collectives is left with those that have the algorithm. */
+/* The word for what measurements found (tune/auto.h). */
+#define CCO_IMPL_AUTO "auto"
+
+/* impl ::= "auto" | model [ ":" algorithm ] [ "?" param "=" value { "&" param "=" value } ]; a rule
+ * for several collectives is left with those that have the algorithm. */
 void cco_parse_impl(cco_parser *p, cco_rule *rule);
 
 /* The way in which such a collective is done, as the rule says. */

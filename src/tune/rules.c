@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "model/registry.h"
+#include "tune/auto.h"
 #include "tune/conditions.h"
 #include "tune/impl.h"
 #include "tune/parser.h"
@@ -118,11 +119,41 @@ static void skip_lines(cco_parser *p)
     }
 }
 
-cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, size_t room)
+/* Rules of a spec, at most: `auto` stands for several. */
+static size_t most_rules(const char *spec)
 {
     size_t most = 1;
     for (const char *c = spec; *c; c++)
         most += *c == ',' || *c == '\n';
+    for (const char *c = spec; (c = strstr(c, CCO_IMPL_AUTO)) != NULL; c++)
+        most += (size_t)cco_auto_most();
+    return most;
+}
+
+/* Puts the rules that `auto` stands for in the place of a rule; returns how many. */
+static int expand(const cco_rule *rule, cco_rule *place)
+{
+    char spec[CCO_AUTO_SPEC], wrong[512];
+    cco_auto_spec(spec, sizeof spec);
+    cco_rules *measured = cco_rules_parse(spec, CCO_IMPL_AUTO, wrong, sizeof wrong);
+    const int count = cco_auto_expand(measured, rule, place);
+    free(measured);
+    return count;
+}
+
+/* Adds the rule that comes next. */
+static void add_rule(cco_parser *p, cco_rules *rules)
+{
+    cco_rule rule, *place = &rules->list[rules->count];
+    parse_rule(p, &rule);
+    if (!rule.automatic)
+        *place = rule;
+    rules->count += rule.automatic ? expand(&rule, place) : 1;
+}
+
+cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, size_t room)
+{
+    const size_t most = most_rules(spec);
     cco_rules *rules = calloc(1, sizeof *rules + most * sizeof rules->list[0]);
     if (rules == NULL) {
         snprintf(error, room, "%s: no memory for its rules", source);
@@ -133,7 +164,7 @@ cco_rules *cco_rules_parse(const char *spec, const char *source, char *error, si
     snprintf(rules->source, sizeof rules->source, "%.63s", source);
     skip_lines(&p);
     while (*p.at != '\0' && !cco_parse_failed(&p)) {
-        parse_rule(&p, &rules->list[rules->count++]);
+        add_rule(&p, rules);
         cco_parse_skip_blanks(&p);
         if (*p.at == ',') {
             p.at++;

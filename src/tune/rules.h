@@ -20,6 +20,7 @@ typedef struct cco_rule {
     unsigned classes;             /* that a call must have (core/classes.h) */
     char pattern[64];             /* communicator names; "*" stands for any characters */
     const cco_model *model;
+    bool automatic;     /* `auto`: chosen by measurements (tune/auto.h) */
     char algorithm[32]; /* "" if it names none */
     struct {
         char name[16];

@@ -66,6 +66,26 @@ def test_rules_from_a_file_and_json_summary(crestacoll, build, turbulence, tmp_p
     )
 
 
+@pytest.mark.parametrize(
+    "options, variables, expected",
+    [
+        ((), {}, True),
+        (("--tuning", "none"), {}, True),
+        (("--impl", "*=mpi"), {}, False),
+        (("--profile", "p.json"), {}, False),
+        (("--report",), {}, False),
+        ((), {"CRESTA_IMPL": "*=mpi"}, False),
+        ((), {"CRESTA_PROFILE": "p.json"}, False),
+    ],
+)
+def test_auto_where_nothing_else_is_asked(
+    crestacoll, build, turbulence, options, variables, expected
+):
+    ran = crestacoll("run", "--dry-run", *options, "--", build.launcher, *turbulence, **variables)
+    assert ran.returncode == 0, ran.stderr
+    assert bool(re.search(r"CRESTA_IMPL[= ]auto\b", ran.stdout)) == expected, ran.stdout
+
+
 def test_without_launcher(crestacoll, turbulence):
     assert crestacoll("run", "--impl", "*=nonblock", "--", *turbulence).returncode == 0
 

@@ -129,6 +129,7 @@ def about_build(build, try_them):
         },
         "collectives": d["collectives"],
         "default_impl": d.get("default_impl", ""),
+        "auto": d["auto"],
         "models": models,
     }
 
@@ -196,6 +197,7 @@ def print_build(build):
             style="" if m["works"] else "yellow",
         )
     show(made)
+    out.print(f"auto is {', '.join(build['auto'])}; otherwise mpi", soft_wrap=True)
     out.print(
         "* with a progress thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
         soft_wrap=True,

@@ -37,7 +37,9 @@ that are set in your shell are passed on."""
     metavar="SPEC",
     help=(
         "Rules: which implementation each collective uses, for example "
-        "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with rules. The first match wins."
+        "'alltoall[4K-1M]@row=nonblock,*=mpi', or @FILE with rules. The first match wins. Default:"
+        " the tuning file if there is one, otherwise auto; the MPI's own calls with --profile"
+        " and --report, which show the program as it is."
     ),
 )
 @click.option(
@@ -95,6 +97,8 @@ def command(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
+        if not show_report:
+            settings = default_choice(settings)
         words, environment = job.with_settings(settings)
         if dry_run:
             print_command(words, environment, json_to)
@@ -115,6 +119,7 @@ def command(
                 "seconds": round(seconds, 3),
                 "loaded": version,
                 "profile": profile if written else None,
+                "impl": settings.get("CRESTA_IMPL"),
                 "tuning": settings.get("CRESTA_TUNING"),
             },
             json_to,
@@ -271,6 +276,16 @@ def tuning_settings(asked, set_before):
     if not path.is_file():
         raise Problem(f"no tuning file {name}", exit_code=2)
     return {"CRESTA_TUNING": f"{force}{path}"}
+
+
+CHOOSING = ("IMPL", "TUNING", "PROFILE", "RACE", "ONLINE", "GUARD")
+
+
+def default_choice(settings):
+    """`auto` where nothing chooses or looks at what the program does by itself."""
+    if any(settings.get(f"CRESTA_{name}") for name in CHOOSING):
+        return settings
+    return {**settings, "CRESTA_IMPL": "auto"}
 
 
 def print_command(words, environment, json_to):
