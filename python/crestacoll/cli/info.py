@@ -197,7 +197,7 @@ def print_build(build):
             style="" if m["works"] else "yellow",
         )
     show(made)
-    out.print(f"auto is {', '.join(build['auto'])}; otherwise mpi", soft_wrap=True)
+    out.print(f"auto is {', '.join(build['auto'])}; otherwise mpi")
     out.print(
         "* with a progress thread (CRESTA_ASYNC), + and MPI_THREAD_MULTIPLE; else nonblock",
         soft_wrap=True,
