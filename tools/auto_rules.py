@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""auto_rules.py - the built-in rules of `auto`, from what was measured.
+
+    tools/auto_rules.py docs/performance.csv [FILE...] [--ratio 0.9] [--tail 1.0]
+
+A FILE is a table of `bench/peers` (.csv), or the JSON lines of `tools/never_slower.py --impl shm`.
+Prints one line of C for each rule, for Open MPI, for MPICH, and for all other MPIs. The rules of
+the others hold for all MPIs that were measured.
+
+A size wins on a number of ranks if each measurement of it does: in each file, by each way of
+measuring, on each MPI. A measurement wins if the median of `shm` is at most --ratio times that of
+the MPI's own call, and its 90th percentile at most --tail times that of the MPI's. A size that some
+MPI of the family was not measured at neither wins nor, unless it loses, ends a range.
+
+A rule has a range of neighbouring sizes that win, at least --least of them, from the first to the
+last; one that begins at the smallest size measured begins at 0. It has the numbers of ranks from
+the first to the last of neighbours that win. Collectives without a size that all ranks know have a
+rule only if all sizes win.
+"""
+import argparse
+import datetime
+import json
+import pathlib
+import shlex
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "python")]
+
+from crestacoll import tuning  # noqa: E402
+from crestacoll.explore.arms import UNSIZED  # noqa: E402
+from crestacoll.peers import table  # noqa: E402
+
+MODEL, REST = "shm", "other"
+FAMILIES = ("openmpi", "mpich", REST)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One MPI, size and way of measuring: ratios of shm to the MPI's own call, of the medians and
+    of the 90th percentiles.
+    """
+
+    mpi: str
+    collective: str
+    ranks: int
+    bytes: int
+    ratio: float
+    tail: float
+
+
+def of_table(path):
+    for row in table.read_csv(path):
+        point = row.point
+        for mpi, own in row.own.items():
+            ours = row.cresta.get(mpi)
+            if ours is not None:
+                ratios = ours.median / own.median, ours.p90 / own.p90
+                yield Measured(mpi, point.collective, point.ranks, point.bytes, *ratios)
+
+
+def of_lines(path):
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if line.get("candidate") == MODEL:
+            ratios = (line[f"candidate_{f}_us"] / line[f"mpi_{f}_us"] for f in ("median", "p90"))
+            yield Measured(*(line[n] for n in ("mpi", "collective", "ranks", "bytes")), *ratios)
+
+
+def read(path):
+    return list(of_table(path) if path.suffix == ".csv" else of_lines(path))
+
+
+def of_family(measured, family):
+    """Versions of an MPI have its name with a number behind it."""
+    return [m for m in measured if family in (REST, m.mpi.rstrip("0123456789"))]
+
+
+def sides(measured, ratio, tail):
+    """{(collective, ranks): {bytes: True: wins, False: loses, None: not measured on all MPIs}}"""
+    cells, mpis = defaultdict(lambda: defaultdict(list)), {m.mpi for m in measured}
+    for m in measured:
+        cells[m.collective, m.ranks][m.bytes].append(m)
+    return {
+        where: {size: side(found, mpis, ratio, tail) for size, found in sorted(sizes.items())}
+        for where, sizes in cells.items()
+    }
+
+
+def side(found, mpis, ratio, tail):
+    if any(m.ratio > ratio or m.tail > tail for m in found):
+        return False
+    return True if {m.mpi for m in found} == mpis else None
+
+
+def spans(sizes, least):
+    """[(first, last) size] of the ranges with so many winners; the first of all begins at 0."""
+    runs, smallest = [[]], min(sizes)
+    for size, wins in sizes.items():
+        if wins:
+            runs[-1].append(size)
+        elif wins is False:
+            runs.append([])
+    long = [run for run in runs if len(run) >= least]
+    return [(0 if run[0] == smallest else run[0], run[-1]) for run in long]
+
+
+def ranges_of(collective, sizes, least):
+    if collective not in UNSIZED:
+        return spans(sizes, least)
+    known = [wins for wins in sizes.values() if wins is not None]
+    return [(0, float("inf"))] if known and all(known) else []
+
+
+def common(some, others):
+    """What ranges have in common; not a single size."""
+    both = [(max(a[0], b[0]), min(a[1], b[1])) for a in some for b in others]
+    return [sizes for sizes in both if sizes[0] < sizes[1]]
+
+
+def boxes(ranges):
+    """{ranks: ranges of sizes} -> [(ranks, sizes)]: each run of neighbouring numbers of ranks with
+    the sizes that all of them have, unless another has all of that.
+    """
+    counts, found = sorted(ranges), []
+    for i, first in enumerate(counts):
+        shared = ranges[first]
+        for last in counts[i:]:
+            shared = common(shared, ranges[last])
+            found += [((first, last), sizes) for sizes in shared]
+    return [b for b in found if not any(b != c and all(map(tuning.inside, b, c)) for c in found)]
+
+
+def rules(measured, limits):
+    """The rules of one family, as texts, sorted; `limits` are --ratio, --tail and --least."""
+    ranges = defaultdict(dict)
+    for (collective, ranks), sizes in sides(measured, limits.ratio, limits.tail).items():
+        ranges[collective][ranks] = ranges_of(collective, sizes, limits.least)
+    return [
+        tuning.rule_text(rule(collective, ranks, sizes))
+        for collective in sorted(ranges)
+        for ranks, sizes in boxes(ranges[collective])
+    ]
+
+
+def rule(collective, ranks, sizes):
+    made = {"collective": collective, "ranks": ranks, "nodes": [1, 1], "implementation": MODEL}
+    return made | ({} if collective in UNSIZED else {"bytes": sizes})
+
+
+def head(words):
+    """The comment above the rules."""
+    command = shlex.join(["tools/auto_rules.py", *words])
+    date = datetime.date.today().isoformat()
+    return f"/* Where {MODEL} is faster beyond doubt. Written on {date} by\n *     {command} */"
+
+
+def main(words):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--ratio", type=float, default=0.9, help="of the medians, at most")
+    parser.add_argument("--tail", type=float, default=1.0, help="of the 90th percentiles, at most")
+    parser.add_argument("--least", type=int, default=2, help="winning sizes of a range, at least")
+    args = parser.parse_args(words)
+    try:
+        measured = [m for path in args.files for m in read(path)]
+    except (OSError, ValueError, KeyError) as e:
+        sys.exit(f"auto_rules.py: no table of bench/peers and no lines of never_slower.py: {e}")
+    print(head(words))
+    for family in FAMILIES:
+        for text in rules(of_family(measured, family), args):
+            print(f'CCO_AUTO({family}, "{text}")')
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
