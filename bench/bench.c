@@ -5,13 +5,16 @@
  *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024
  *          [--samples N] [--budget S]
  *          [--timing back_to_back|synchronised] [--skew US] [--root rotate|fixed]
- *          [--buffers hot|cold] [--batch-us US] [--rounds 0|1] [--label L]
+ *          [--buffers hot|cold|written] [--batch-us US] [--rounds 0|1] [--label L]
+ *          [--rules NAME=SPEC ...]
  *
  * --skew: every rank starts a call 0 to US microseconds after the agreed time, by chance, but the
  * same for all implementations; the time counts from the last rank's start to the slowest's end.
  *
  * --rounds 1: also all samples of a size, in lines of the type "rounds". Samples with one index
  * were taken right after each other.
+ *
+ * --rules NAME=SPEC: the rules SPEC (docs/choosing.md) take part under this name.
  *
  * COLLECTIVE=IMPL in the list is for that collective only. Rank 0 prints JSON lines: one
  * header, records, notes, and an end. Exit code 1: some result was wrong; 2: usage. `mpi` must
@@ -30,8 +33,9 @@
 struct run {
     struct bench_options o;
     struct bench_world w;
-    struct bench_series *series; /* one for each implementation */
-    struct bench_series *now;    /* copies of those that do the collective at hand */
+    struct bench_series *series; /* one for each implementation and set of rules */
+    int n_series;
+    struct bench_series *now; /* copies of those that do the collective at hand */
     int n_now, *verdicts;
     int cell, cells; /* (collective, size) pairs: done, all */
     int wrong;
@@ -53,7 +57,7 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            !q->coll->rooted ? "none"
            : r->o.rotate    ? "rotate"
                             : "fixed",
-           r->o.cold ? "cold" : "hot");
+           bench_buffers_name(r->o.buffers));
     printf(", \"skew_us\": %g", r->o.skew_us);
     printf(", \"oversubscribed\": %s, \"verified\": %s, \"batch\": %d",
            r->w.oversubscribed ? "true" : "false", s->verified ? "true" : "false", s->batch);
@@ -163,7 +167,7 @@ static void check_all(struct run *r, struct bench_problem *q, const char *when)
 static void gather_series(struct run *r, struct bench_problem *q)
 {
     r->n_now = 0;
-    for (int k = 0; k < r->o.n_impls; k++) {
+    for (int k = 0; k < r->n_series; k++) {
         struct bench_series *s = &r->series[k];
         if ((s->only && s->only != q->coll) || s->never == q->coll)
             continue;
@@ -188,7 +192,7 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
         bench_print_note(&r->w, name, "skipped: the time budget is spent");
         return;
     }
-    const char *why = bench_problem_open(&q, coll, bytes, &r->w, r->o.cold);
+    const char *why = bench_problem_open(&q, coll, bytes, &r->w, r->o.buffers);
     int failed = why != NULL;
     bench_max(&r->w, &failed, 1, MPI_INT);
     if (failed) {
@@ -207,8 +211,20 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
     bench_problem_close(&q);
 }
 
-/* "IMPL", or "COLLECTIVE=IMPL". What is wrong with it; NULL if nothing. */
-static const char *open_one(struct bench_series *s, const char *word, int samples)
+/* A communicator with its rules. What is wrong with them; NULL if nothing. */
+static const char *open_one(struct bench_series *s, const char *spec, int samples)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+    s->us = calloc((size_t)samples, sizeof *s->us);
+    MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
+    snprintf(name, sizeof name, "bench %.50s", s->impl);
+    MPI_Comm_set_name(s->comm, name);
+    return CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : spec;
+}
+
+/* "IMPL", or "COLLECTIVE=IMPL". */
+static const char *open_impl(struct bench_series *s, const char *word, int samples)
 {
     char spec[256], name[MPI_MAX_OBJECT_NAME];
     const char *sign = strpbrk(word, "=:?");
@@ -216,32 +232,38 @@ static const char *open_one(struct bench_series *s, const char *word, int sample
     snprintf(name, sizeof name, "%.*s", length, word);
     s->impl = length ? sign + 1 : word;
     s->only = bench_coll_named(name);
-    s->us = calloc((size_t)samples, sizeof *s->us);
-    MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
-    MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
-    snprintf(name, sizeof name, "bench %.50s", s->impl);
-    MPI_Comm_set_name(s->comm, name);
     snprintf(spec, sizeof spec, "%s%s", length ? "" : "*=", word);
-    return CRESTA_Set_impl(s->comm, spec) == MPI_SUCCESS ? NULL : word;
+    return open_one(s, spec, samples) == NULL ? NULL : word;
 }
 
-/* A communicator for each implementation. */
+/* "NAME=SPEC", whose name gets a place of its own. */
+static const char *open_rules(struct bench_series *s, const char *text, int samples)
+{
+    const char *sign = strchr(text, '=');
+    s->impl = s->name = strndup(text, (size_t)(sign - text));
+    return open_one(s, sign + 1, samples);
+}
+
 static const char *open_series(struct run *r)
 {
     const char *bad = NULL;
-    r->series = calloc((size_t)r->o.n_impls, sizeof *r->series);
-    r->now = calloc((size_t)r->o.n_impls, sizeof *r->now);
-    r->verdicts = calloc((size_t)r->o.n_impls, sizeof *r->verdicts);
+    const int most = r->o.n_impls + r->o.n_rules;
+    r->series = calloc((size_t)most, sizeof *r->series);
+    r->now = calloc((size_t)most, sizeof *r->now);
+    r->verdicts = calloc((size_t)most, sizeof *r->verdicts);
     for (int i = 0; i < r->o.n_impls && !bad; i++)
-        bad = open_one(&r->series[i], r->o.impls[i], r->o.samples);
+        bad = open_impl(&r->series[r->n_series++], r->o.impls[i], r->o.samples);
+    for (int i = 0; i < r->o.n_rules && !bad; i++)
+        bad = open_rules(&r->series[r->n_series++], r->o.rules[i], r->o.samples);
     return bad;
 }
 
 static void close_series(struct run *r)
 {
-    for (int k = 0; k < r->o.n_impls; k++) {
+    for (int k = 0; k < r->n_series; k++) {
         MPI_Comm_free(&r->series[k].comm);
         free(r->series[k].us);
+        free(r->series[k].name);
     }
     free(r->series);
     free(r->now);

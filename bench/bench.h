@@ -14,21 +14,29 @@
 
 enum bench_timing { BENCH_BACK_TO_BACK, BENCH_SYNCHRONISED };
 
+/* The data of a call: the same in every call, other buffers in every call, or the same buffers, in
+ * which each rank that gives data writes to every cache line before the call. */
+enum bench_buffers { BENCH_HOT, BENCH_COLD, BENCH_WRITTEN };
+
+enum { BENCH_RULES = 8 }; /* sets of rules that take part */
+
 struct bench_options {
     char **collectives;
     int n_collectives;
     char **impls;
     int n_impls;
+    const char *rules[BENCH_RULES]; /* NAME=SPEC: a set of rules that takes part as NAME */
+    int n_rules;
     size_t *sizes;
     int n_sizes;
     enum bench_timing timing;
-    int samples;       /* wanted for each implementation */
-    double budget;     /* seconds for everything */
-    double end;        /* when they are over */
-    double skew_us;    /* synchronised: ranks start up to so much later, by chance */
-    double batch_us;   /* a back-to-back sample lasts at least this long */
-    int rotate;        /* the root of rooted calls goes round */
-    int cold;          /* use other buffers in every call */
+    int samples;     /* wanted for each implementation */
+    double budget;   /* seconds for everything */
+    double end;      /* when they are over */
+    double skew_us;  /* synchronised: ranks start up to so much later, by chance */
+    double batch_us; /* a back-to-back sample lasts at least this long */
+    int rotate;      /* the root of rooted calls goes round */
+    enum bench_buffers buffers;
     int rounds;        /* crestacoll-bench: print each sample, too */
     double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
@@ -102,8 +110,10 @@ struct bench_problem {
     int slots;
 };
 const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll, size_t bytes,
-                               const struct bench_world *w, int cold);
+                               const struct bench_world *w, enum bench_buffers buffers);
 void bench_problem_close(struct bench_problem *q);
+/* Writes to every cache line of what this rank gives in a call; the data stay the same. */
+void bench_problem_write(const struct bench_problem *q, int root, int slot);
 /* How many roots are worth a check: one that is timed, four when they go round. */
 int bench_problem_roots(const struct bench_problem *q, int rotate);
 /* The MPI's own result for the `i`th of so many roots. */
@@ -118,6 +128,7 @@ void *bench_recv(const struct bench_problem *q, int slot);
 /* One implementation and its samples of the problem at hand. */
 struct bench_series {
     const char *impl;
+    char *name; /* what it is called, if that is not a word of the command line */
     const struct bench_coll *only;  /* the one collective that it is for; NULL: all */
     const struct bench_coll *never; /* one that it cannot do here, or NULL */
     struct bench_series *origin;    /* of a copy */
@@ -145,6 +156,7 @@ void bench_sync_clocks(struct bench_world *w);
 double bench_agree_start(const struct bench_world *w);
 int bench_wait_until(const struct bench_world *w, double start); /* 1: it was already too late */
 
+const char *bench_buffers_name(enum bench_buffers buffers);
 const char *bench_options_read(struct bench_options *o, int argc, char **argv);
 void bench_options_free(struct bench_options *o);
 

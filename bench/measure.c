@@ -9,7 +9,10 @@ enum { MAX_BATCH = 2000, FEWEST = 5 };
 static void call(const struct bench_problem *q, const struct bench_series *s,
                  const struct bench_options *o, int k)
 {
-    bench_call(&bench_cresta, q, s->comm, o->rotate ? k % q->size : 0, k % q->slots);
+    const int root = o->rotate ? k % q->size : 0, slot = k % q->slots;
+    if (o->buffers == BENCH_WRITTEN)
+        bench_problem_write(q, root, slot);
+    bench_call(&bench_cresta, q, s->comm, root, slot);
 }
 
 static void one_call(const struct bench_problem *q, struct bench_series *s,
@@ -24,7 +27,7 @@ static void one_call(const struct bench_problem *q, struct bench_series *s,
 static void warm_up(const struct bench_problem *q, const struct bench_series *s,
                     const struct bench_options *o)
 {
-    if (!o->cold)
+    if (o->buffers != BENCH_COLD)
         call(q, s, o, s->next);
 }
 

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *bench_buffers_name(enum bench_buffers buffers)
+{
+    static const char *const names[] = {"hot", "cold", "written"};
+    return names[buffers];
+}
+
 static char **split(const char *list, int *n)
 {
     char *copy = strdup(list), *save = NULL;
@@ -26,6 +32,25 @@ static void free_words(char **words, int n)
     free(words);
 }
 
+static const char *add_rules(struct bench_options *o, const char *value)
+{
+    const char *sign = strchr(value, '=');
+    if (o->n_rules == BENCH_RULES || sign == NULL || sign == value)
+        return "--rules takes NAME=SPEC, eight times at most";
+    o->rules[o->n_rules++] = value;
+    return NULL;
+}
+
+static const char *read_buffers(struct bench_options *o, const char *value)
+{
+    for (int k = BENCH_HOT; k <= BENCH_WRITTEN; k++)
+        if (!strcmp(value, bench_buffers_name((enum bench_buffers)k))) {
+            o->buffers = (enum bench_buffers)k;
+            return NULL;
+        }
+    return "--buffers takes hot, cold or written";
+}
+
 static void read_sizes(struct bench_options *o, const char *list)
 {
     char **words = split(list, &o->n_sizes);
@@ -43,6 +68,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->collectives = split(value, &o->n_collectives);
     else if (!strcmp(name, "--impl"))
         o->impls = split(value, &o->n_impls);
+    else if (!strcmp(name, "--rules"))
+        return add_rules(o, value);
     else if (!strcmp(name, "--sizes"))
         read_sizes(o, value);
     else if (!strcmp(name, "--timing"))
@@ -58,7 +85,7 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
     else if (!strcmp(name, "--root"))
         o->rotate = strcmp(value, "fixed") != 0;
     else if (!strcmp(name, "--buffers"))
-        o->cold = strcmp(value, "cold") == 0;
+        return read_buffers(o, value);
     else if (!strcmp(name, "--rounds"))
         o->rounds = atoi(value);
     else if (!strcmp(name, "--work"))

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { GUARD = 64, POISON = 0xa5 }; /* bytes behind every result that nobody may touch */
+enum { CACHE_LINE = 64 };
 static const size_t memory_limit = (size_t)1 << 30;
 static const size_t cold_size = (size_t)64 << 20;
 
@@ -85,7 +86,8 @@ static void fill(const struct bench_problem *q, unsigned char *to, size_t len, i
 }
 
 const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
-                               size_t bytes, const struct bench_world *w, int cold)
+                               size_t bytes, const struct bench_world *w,
+                               enum bench_buffers buffers)
 {
     const size_t p = (size_t)w->size;
     *q = (struct bench_problem){
@@ -106,7 +108,7 @@ const char *bench_problem_open(struct bench_problem *q, const struct bench_coll 
     const size_t most = 4 * bytes * p; /* the same on every rank */
     if (most > memory_limit)
         return "buffers above 1 GiB a rank";
-    if (cold && most)
+    if (buffers == BENCH_COLD && most)
         q->slots = (int)(cold_size / most) + 2;
     q->send = malloc((size_t)q->slots * (q->send_len + GUARD));
     q->recv = malloc((size_t)q->slots * (q->recv_len + GUARD));
@@ -127,6 +129,18 @@ void bench_problem_close(struct bench_problem *q)
     free(q->send);
     free(q->recv);
     free(q->expected);
+}
+
+void bench_problem_write(const struct bench_problem *q, int root, int slot)
+{
+    const int from_root = q->coll->rooted && q->coll->result == BENCH_ALL; /* bcast, scatter */
+    if (from_root && q->rank != root)
+        return;
+    const int bcast = from_root && q->coll->send == BENCH_NOTHING;
+    volatile unsigned char *data = bcast ? bench_recv(q, slot) : bench_send(q, slot);
+    const size_t n = bcast ? q->recv_len : q->send_len;
+    for (size_t i = 0; i < n; i += CACHE_LINE)
+        data[i] = data[i];
 }
 
 /* One call into slot 0 of a freshly poisoned result. Returns its error class. */
