@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """auto_rules.py - the built-in rules of `auto`, from what was measured.
 
-    tools/auto_rules.py docs/performance.csv [FILE...] [--ratio 0.9] [--tail 1.0]
+    .venv/bin/python tools/auto_rules.py docs/performance.csv [FILE...] [--ratio 0.9] [--tail 1.0]
 
 A FILE is a table of `bench/peers` (.csv), or the JSON lines of `tools/never_slower.py --impl shm`.
 Prints one line of C for each rule, for Open MPI, for MPICH, and for all other MPIs. The rules of
