@@ -16,7 +16,7 @@ MPI of the family was not measured at neither wins nor, unless it loses, ends a 
 A rule has a range of neighbouring sizes that win, at least --least of them, from the first to the
 last; one that begins at the smallest size measured begins at 0. It has the numbers of ranks from
 the first to the last of neighbours that win. Collectives without a size that all ranks know have a
-rule only if all sizes win.
+rule only if all sizes win, and none with --most, which leaves out what is larger.
 """
 import argparse
 import datetime
@@ -33,6 +33,7 @@ sys.path[:0] = [str(ROOT / "python")]
 from crestacoll import tuning  # noqa: E402
 from crestacoll.explore.arms import UNSIZED  # noqa: E402
 from crestacoll.peers import table  # noqa: E402
+from crestacoll.sizes import parse_size  # noqa: E402
 
 MODEL, REST = "shm", "other"
 FAMILIES = ("openmpi", "mpich", REST)
@@ -71,6 +72,12 @@ def of_lines(path):
 
 def read(path):
     return list(of_table(path) if path.suffix == ".csv" else of_lines(path))
+
+
+def up_to(most, measured):
+    """Calls of so many bytes; the bytes of an unsized collective are not known."""
+    sized = (m for m in measured if m.collective == "barrier" or m.collective not in UNSIZED)
+    return measured if most is None else [m for m in sized if m.bytes <= most]
 
 
 def of_family(measured, family):
@@ -162,10 +169,11 @@ def main(words):
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--ratio", type=float, default=0.9, help="of the medians, at most")
     parser.add_argument("--tail", type=float, default=1.0, help="of the 90th percentiles, at most")
+    parser.add_argument("--most", type=parse_size, help="bytes of a call, at most")
     parser.add_argument("--least", type=int, default=2, help="winning sizes of a range, at least")
     args = parser.parse_args(words)
     try:
-        measured = [m for path in args.files for m in read(path)]
+        measured = up_to(args.most, [m for path in args.files for m in read(path)])
     except (OSError, ValueError, KeyError) as e:
         sys.exit(f"auto_rules.py: no table of bench/peers and no lines of never_slower.py: {e}")
     print(head(words))

@@ -3,6 +3,7 @@
 
 import importlib
 import json
+import re
 import sys
 from types import SimpleNamespace
 
@@ -103,6 +104,26 @@ def test_lines_of_never_slower(tmp_path, capsys):
     assert f"tools/auto_rules.py {path}" in told
     assert 'CCO_AUTO(mpich, "scan[0-4K](2){nodes=1}=shm")' in told
     assert "openmpi" not in told
+
+
+def test_the_rules_of_auto_are_what_the_command_in_their_head_writes(capsys, monkeypatch):
+    text = (ROOT / "src" / "tune" / "auto.def").read_text()
+    words = re.search(r"tools/auto_rules.py (.*) \*/", text)[1].split()
+    monkeypatch.chdir(ROOT)
+    auto_rules.main(words)
+    found, told = (
+        [line for line in lines.splitlines() if line.startswith("CCO_AUTO")]
+        for lines in (text, capsys.readouterr().out)
+    )
+    assert found == told
+
+
+def test_most_leaves_out_what_is_larger():
+    found = measured((0.5,) * 4) + measured((0.5,) * 4, "gatherv") + measured((0.5,), "barrier")
+    assert auto_rules.rules(auto_rules.up_to(512, found), LIMITS) == [
+        "barrier(2){nodes=1}=shm",
+        "bcast[0-512](2){nodes=1}=shm",
+    ]
 
 
 def test_another_file_is_an_error(tmp_path):

@@ -130,6 +130,8 @@ def test_what_is_in_the_file_is_not_measured_again(build, tmp_path, monkeypatch,
     assert fake.plans[3:] == [(2, ["bcast"], [8, 64])]
     assert never_slower.main(words(build, path)) == 0
     assert len(fake.plans) == 4
+    assert never_slower.main([*words(build, path), "--runs", "4", "--report"]) == 1
+    assert len(fake.plans) == 4
     points = [json.loads(x) for x in path.read_text().splitlines() if x != whole[0][:50]]
     ran = {(x["collective"], x["bytes"]): x["ran"] for x in points if x["type"] == "point"}
     assert ran == {("barrier", 0): None, ("bcast", 8): "shm", ("bcast", 64): None}
