@@ -20,7 +20,8 @@ Of a point in a run, in microseconds a call:
 * shortfall: excess - noise - the larger of 3 % of the median of mpi and 0.04.
 
 A point falls short if the median of its shortfalls over the runs (--runs, fixed beforehand) is
-above 0, or if some result was wrong. The gain is the geometric mean of median / median of mpi.
+above 0, or if some result was wrong. The gain is the geometric mean over the points of the ratio
+of the medians of candidate and mpi, of which the median over the runs is taken.
 
 Each run of a point becomes a line of JSON in --output; what is there of the same build is not
 measured again. Exit codes: 0 nothing falls short; 1 something does, or is missing; 2 wrong usage;

@@ -53,7 +53,11 @@ def falls_short(lines):
 
 
 def geometric_mean(lines):
-    ratios = [line["candidate_median_us"] / line["mpi_median_us"] for line in lines]
+    """Over the points, of each the median of its runs; None without points."""
+    ratios = [
+        statistics.median(x["candidate_median_us"] / x["mpi_median_us"] for x in runs)
+        for runs in by(lines, *POINT).values()
+    ]
     return statistics.geometric_mean(ratios) if ratios else None
 
 

@@ -85,6 +85,16 @@ def test_the_median_of_the_runs_counts_and_a_wrong_result_always():
     assert report.falls_short([good, good | {"verified": False}, good])
 
 
+def test_the_gain_is_of_points_not_of_runs():
+    def run(collective, ratio):
+        where = dict.fromkeys(report.POINT, 1) | {"collective": collective}
+        return where | {"mpi_median_us": 2.0, "candidate_median_us": 2.0 * ratio}
+
+    lines = [run("bcast", ratio) for ratio in (0.5, 0.5, 50)] + [run("scan", 2)]
+    assert report.geometric_mean(lines) == pytest.approx(1)
+    assert report.geometric_mean([]) is None
+
+
 def test_speeds_are_told_apart():
     lines = [{"exchange_us": us} for us in ([0.05, 0.06], [0.15, 0.14], [0.06, 0.06], [None, None])]
     found = [x["speed"] for x in report.with_speeds(lines)]
