@@ -5,8 +5,6 @@ docs/implementations.md; every Y or N is from a run of `crestacoll check`.
 
 from pathlib import Path
 
-import jinja2
-
 from crestacoll import machine, verdicts
 from crestacoll.ui import Problem, out, show, table
 
@@ -64,6 +62,8 @@ def cell_markdown(cell):
 
 
 def write_markdown(found, path):
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         trim_blocks=True,

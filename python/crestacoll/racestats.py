@@ -16,8 +16,6 @@ import functools
 import math
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
 TRIM = 0.2  # of the rounds on each side
 LEVEL = 0.95
 FEWEST = 6  # rounds: fewer say nothing
@@ -109,6 +107,8 @@ def inflation(values):
 
 def trimmed_mean(values, level=LEVEL):
     """(trimmed mean, half-width of its interval)."""
+    import numpy as np
+
     ordered = np.sort(np.asarray(values, dtype=float))
     n = len(ordered)
     cut = int(TRIM * n)
@@ -120,6 +120,8 @@ def trimmed_mean(values, level=LEVEL):
 
 def difference(arm, reference, level=LEVEL):
     """The Difference of seconds per step, one pair a round; None if there are too few."""
+    import numpy as np
+
     arm, reference = np.asarray(arm, dtype=float), np.asarray(reference, dtype=float)
     good = (arm > 0) & (reference > 0) & np.isfinite(arm) & np.isfinite(reference)
     arm, reference = arm[good], reference[good]

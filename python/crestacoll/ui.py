@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What all sub-commands share: exit codes, the two consoles, --json."""
+"""What all sub-commands share: exit codes, the two consoles, --json.
 
+What takes long to import is imported where it is used, here and in the sub-commands: a command
+must not wait for what it does not need. tests/python/test_cli_info.py names the packages.
+"""
+
+import functools
 import json
 import re
 import sys
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 WRONG = 1  # a result was wrong, a check failed
 USAGE = 2  # click's own
@@ -36,15 +38,26 @@ def word(text):
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
-class PlainConsole(Console):
-    """Prints text as it is: brackets and colons in a name are no markup."""
+class Output:
+    """One of the two consoles, made when something is printed."""
 
     def __init__(self, **options):
-        super().__init__(highlight=False, markup=False, emoji=False, **options)
+        self.options = options
 
-    def render_str(self, text, **options):
-        """All text comes by here, cells of tables too."""
-        return super().render_str(visible(text), **options)
+    @functools.cached_property
+    def console(self):
+        """The console of rich."""
+        from crestacoll.console import PlainConsole
+
+        return PlainConsole(**self.options)
+
+    @property
+    def is_terminal(self):
+        return self.console.is_terminal
+
+    def print(self, *objects, **options):
+        """As that of rich.console.Console."""
+        self.console.print(*objects, **options)
 
 
 def reconfigure():
@@ -54,8 +67,8 @@ def reconfigure():
         stream.reconfigure(errors="surrogateescape" if unicode else "backslashreplace")
 
 
-out = PlainConsole()
-err = PlainConsole(stderr=True)
+out = Output()
+err = Output(stderr=True)
 
 
 class Problem(click.ClickException):
@@ -101,6 +114,8 @@ def table(*columns, title=None, **options):
     """A table of columns; a name that starts with '>' is right-aligned. Plain text stays whole
     when it goes into a file.
     """
+    from rich.table import Table
+
     made = Table(
         title=title, title_justify="left", box=None, pad_edge=False, header_style="bold", **options
     )
@@ -112,12 +127,11 @@ def table(*columns, title=None, **options):
 
 def status_line(text):
     """What a spinner or a bar says, which would be markup else."""
+    from rich.text import Text
+
     return Text(visible(text))
 
 
 def show(renderable):
     """Prints; never folds lines when the output is not a terminal."""
-    if out.is_terminal:
-        out.print(renderable)
-    else:
-        PlainConsole(width=200).print(renderable)
+    (out if out.is_terminal else Output(width=200)).print(renderable)

@@ -136,7 +136,7 @@ def test_wrong_cases(crestacoll):
 
 
 def test_a_short_demo(crestacoll, build, turbulence, tmp_path):
-    words = "demo --budget 12s --output made --json d.json --cases".split()
+    words = "demo --budget 8s --output made --json d.json --cases".split()
     ran = crestacoll(*words, build.name)
     assert ran.returncode == 0, ran.stderr + ran.stdout
     data = json.loads((tmp_path / "d.json").read_text())

@@ -2,10 +2,14 @@
 """`crestacoll info`, `help` and `overhead`."""
 
 import json
+import subprocess
+import sys
 
 import pytest
+from click.testing import CliRunner
+from conftest import ROOT
 
-from crestacoll import checkjob, overhead, verdicts
+from crestacoll import checkjob, cli, overhead, verdicts
 
 
 def test_info_lists_builds_models_and_variables(crestacoll, build):
@@ -89,9 +93,29 @@ def test_every_command_has_help(crestacoll):
     expected = {"run", "info", "bench", "explain", "demo", "report", "overhead", "help"}
     assert expected <= set(commands)
     for name in commands:
-        shown = crestacoll("help", name)
-        assert shown.returncode == 0 and "--json" in shown.stdout
+        shown = CliRunner().invoke(cli.main, ["help", name])
+        assert shown.exit_code == 0 and "--json" in shown.stdout
     assert crestacoll("help", "nonsense").returncode == 2
+
+
+# What takes longer to import than all else that a short command does.
+SLOW = {"rich", "numpy", "matplotlib", "jinja2", "jsonschema", "PIL"}
+IMPORTS = """
+import importlib, pkgutil, sys
+sys.path.insert(0, sys.argv[1])
+import crestacoll.cli
+for module in pkgutil.iter_modules(crestacoll.cli.__path__):
+    importlib.import_module(f"crestacoll.cli.{module.name}")
+    print(module.name, *sys.modules)
+"""
+
+
+def test_commands_start_with_no_more_than_they_need():
+    words = [sys.executable, "-c", IMPORTS, str(ROOT / "python")]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        name, *modules = line.split()
+        assert not SLOW & set(modules), f"crestacoll {name} imports {SLOW & set(modules)}"
 
 
 @pytest.mark.parametrize("thread", ["single", "multiple"])

@@ -299,9 +299,11 @@ def reader(place, tmp_path):
 
 
 def typed(command, place):
-    """The command with the folders of this machine for those of the page, and a small grid."""
+    """The command with the folders of this machine for those of the page, a small grid, and few
+    steps."""
     opt = str(place / "opt")
     text = command.text.replace("--grid 64 --steps 20", "--grid 16 --steps 2")
+    text = text.replace("./power 128 100000", "./power 128 2000")
     text = text.replace("/opt/crestacoll", opt).replace("<prefix>", f"{opt}/openmpi")
     return re.sub(r"\bPREFIX/", f"{opt}/", text)
 

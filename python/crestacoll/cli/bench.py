@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from crestacoll import __version__, benchjob, choices, machine
 from crestacoll.builds import choose_builds
@@ -201,12 +200,20 @@ def progress_bar(total):
     if not err.is_terminal:
         yield lambda: None
         return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     with Progress(
         TextColumn("measuring"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=err,
+        console=err.console,
         transient=True,
     ) as bar:
         task = bar.add_task("bench", total=total)

@@ -3,7 +3,6 @@ import contextlib
 import sys
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from crestacoll import checkjob, choices, verdicts
 from crestacoll.builds import choose_builds
@@ -145,9 +144,17 @@ def progress_bar(name, total):
     if not err.is_terminal:
         yield lambda: None
         return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     name_column = TextColumn("checking {task.description}", markup=False)
     columns = [name_column, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-    with Progress(*columns, console=err, transient=True) as bar:
+    with Progress(*columns, console=err.console, transient=True) as bar:
         task = bar.add_task(visible(name), total=total)
         yield lambda: bar.advance(task)
 

@@ -8,7 +8,7 @@ import click
 
 from crestacoll import __version__, machine
 from crestacoll.builds import ROOT
-from crestacoll.peers import draw, launches, mpis, page, series, speeds, table
+from crestacoll.peers import launches, mpis, series, speeds, table
 from crestacoll.ui import WRONG, Problem, err, json_option, write_json
 
 STEPS = ["install", "build", "test", "run", "draw"]
@@ -214,6 +214,8 @@ def tell(job, what, done, of):
 
 
 def draw_all(to, json_to):
+    from crestacoll.peers import draw, page
+
     try:
         head = json.loads((to / "performance.json").read_text(encoding="utf-8"))
         rows = table.read_csv(to / "performance.csv")

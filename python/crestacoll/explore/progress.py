@@ -4,8 +4,6 @@
 import contextlib
 import time
 
-from rich.progress import BarColumn, Progress, TextColumn
-
 from crestacoll.ui import err, status_line, visible
 
 
@@ -82,11 +80,13 @@ def shown(budget):
     if not err.is_terminal:
         yield Lines(lambda text: err.print(f"crestacoll: {text}", soft_wrap=True))
         return
+    from rich.progress import BarColumn, Progress, TextColumn
+
     columns = [
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TextColumn("{task.fields[left]} left", markup=False),
         TextColumn("{task.fields[leads]}", markup=False),
     ]
-    with Progress(*columns, console=err, transient=True) as progress:
+    with Progress(*columns, console=err.console, transient=True) as progress:
         yield Bar(progress, budget)

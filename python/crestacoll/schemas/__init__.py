@@ -5,8 +5,6 @@ import functools
 import json
 from pathlib import Path
 
-import jsonschema
-
 
 @functools.cache
 def schema(name):
@@ -15,6 +13,8 @@ def schema(name):
 
 def problems(name, data):
     """What is wrong with `data`, one line each; nothing if it follows the schema."""
+    import jsonschema
+
     validator = jsonschema.Draft202012Validator(schema(name))
     return [
         f"{'/'.join(map(str, e.absolute_path)) or '(top)'}: {e.message}"
