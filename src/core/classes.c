@@ -10,73 +10,64 @@ typedef struct named {
     unsigned bit;
 } named;
 
-static const named type_names[] = {{"integer", CCO_TYPE_INTEGER},
-                                   {"floating", CCO_TYPE_FLOATING},
-                                   {"other", CCO_TYPE_OTHER},
-                                   {"derived", CCO_TYPE_DERIVED},
-                                   {NULL, 0}};
-static const named op_names[] = {
-    {"predefined", CCO_OP_PREDEFINED},   {"user", CCO_OP_USER},
-    {"commutative", CCO_OP_COMMUTATIVE}, {"noncommutative", CCO_OP_NONCOMMUTATIVE},
-    {"rounding", CCO_OP_ROUNDING},       {NULL, 0}};
+enum { NAMES = 6 }; /* at most, and the end */
+
+static const named names[2][NAMES] = {[true] = {{"integer", CCO_TYPE_INTEGER},
+                                                {"floating", CCO_TYPE_FLOATING},
+                                                {"other", CCO_TYPE_OTHER},
+                                                {"derived", CCO_TYPE_DERIVED},
+                                                {NULL, 0}},
+                                      [false] = {{"predefined", CCO_OP_PREDEFINED},
+                                                 {"user", CCO_OP_USER},
+                                                 {"commutative", CCO_OP_COMMUTATIVE},
+                                                 {"noncommutative", CCO_OP_NONCOMMUTATIVE},
+                                                 {"rounding", CCO_OP_ROUNDING},
+                                                 {NULL, 0}}};
 
 const char *cco_class_name(bool types, int i)
 {
-    return (types ? type_names : op_names)[i].name;
+    return names[types][i].name;
 }
 
 unsigned cco_class_bit(bool types, int i)
 {
-    return (types ? type_names : op_names)[i].bit;
+    return names[types][i].bit;
 }
 
-/* Those of the standard that kernels.c has no loops for. */
-static bool among(MPI_Datatype type, const MPI_Datatype *list, size_t count)
+/* The class of a type of the standard that kernels.c has no loops for; 0 if it is not listed. */
+static unsigned class_without_loops(MPI_Datatype type)
 {
-    size_t i = 0;
-    while (i < count && list[i] != type)
-        i++;
-    return i < count;
-}
-
-static bool is_integer(MPI_Datatype type, int combiner)
-{
-    static const MPI_Datatype more[] = {
-        MPI_DATATYPE_NULL,
+    static const struct {
+        MPI_Datatype type;
+        unsigned bit;
+    } listed[] = {
+        {MPI_DATATYPE_NULL, 0},
 #ifdef MPI_INTEGER1
-        MPI_INTEGER1,
+        {MPI_INTEGER1, CCO_TYPE_INTEGER},
 #endif
 #ifdef MPI_INTEGER2
-        MPI_INTEGER2,
+        {MPI_INTEGER2, CCO_TYPE_INTEGER},
 #endif
 #ifdef MPI_INTEGER16
-        MPI_INTEGER16,
+        {MPI_INTEGER16, CCO_TYPE_INTEGER},
 #endif
-    };
-    return combiner == MPI_COMBINER_F90_INTEGER || cco_number_kind(type) == CCO_KIND_INTEGER ||
-           among(type, more, sizeof more / sizeof more[0]);
-}
-
-static bool is_floating(MPI_Datatype type, int combiner)
-{
-    static const MPI_Datatype more[] = {
-        MPI_DATATYPE_NULL,
 #ifdef MPI_REAL2
-        MPI_REAL2,
+        {MPI_REAL2, CCO_TYPE_FLOATING},
 #endif
 #ifdef MPI_REAL16
-        MPI_REAL16,
+        {MPI_REAL16, CCO_TYPE_FLOATING},
 #endif
 #ifdef MPI_COMPLEX4
-        MPI_COMPLEX4,
+        {MPI_COMPLEX4, CCO_TYPE_FLOATING},
 #endif
 #ifdef MPI_COMPLEX32
-        MPI_COMPLEX32,
+        {MPI_COMPLEX32, CCO_TYPE_FLOATING},
 #endif
     };
-    return combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-           cco_number_kind(type) == CCO_KIND_FLOATING ||
-           among(type, more, sizeof more / sizeof more[0]);
+    size_t i = sizeof listed / sizeof listed[0] - 1;
+    while (i > 0 && listed[i].type != type)
+        i--;
+    return listed[i].bit;
 }
 
 static unsigned class_of_type(MPI_Datatype type)
@@ -85,9 +76,13 @@ static unsigned class_of_type(MPI_Datatype type)
     if (!cco_type_predefined(type))
         return CCO_TYPE_DERIVED;
     PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    return is_integer(type, combiner)    ? CCO_TYPE_INTEGER
-           : is_floating(type, combiner) ? CCO_TYPE_FLOATING
-                                         : CCO_TYPE_OTHER;
+    if (combiner == MPI_COMBINER_F90_INTEGER || cco_number_kind(type) == CCO_KIND_INTEGER)
+        return CCO_TYPE_INTEGER;
+    if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
+        cco_number_kind(type) == CCO_KIND_FLOATING)
+        return CCO_TYPE_FLOATING;
+    const unsigned listed = class_without_loops(type);
+    return listed != 0 ? listed : CCO_TYPE_OTHER;
 }
 
 static unsigned classes_of_op(MPI_Op op, unsigned type)
