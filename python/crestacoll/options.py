@@ -1,10 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options that mean the same in several sub-commands that measure."""
 
+import re
+
 import click
 
 from crestacoll.sizes import Sizes
 from crestacoll.ui import Problem
+
+
+class Duration(click.ParamType):
+    """A time such as 90s, 2m, 1h; in seconds."""
+
+    name = "duration"
+    UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, float):
+            return value
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip(), re.IGNORECASE)
+        if not found or float(found[1]) == 0:
+            self.fail(f"'{value}' is no time (write for example 90s, 2m, 1h)", param, ctx)
+        return float(found[1]) * self.UNITS[found[2].lower()]
+
+
+def time(default, text):
+    """--budget of a command that says how long all of it may take."""
+    return click.option(
+        "--budget",
+        type=Duration(),
+        default=default,
+        show_default=True,
+        metavar="TIME",
+        help=text,
+    )
+
+
+def folder(default, text):
+    return click.option("--output", default=default, show_default=True, metavar="DIR", help=text)
+
+
+keep_rounding = click.option(
+    "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
+)
+resume = click.option(
+    "--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest."
+)
 
 
 def ranks(default):

@@ -32,6 +32,7 @@ class FakeJobs:
     """Times by a formula, with noise; remembers what was asked."""
 
     launch_s = 0.0
+    hosts = staticmethod(lambda ranks: 1)
 
     def __init__(self, time_of, noise=0.02, rounds=60):
         self.time_of, self.noise, self.rounds = time_of, noise, rounds
@@ -39,7 +40,7 @@ class FakeJobs:
 
     def race(self, point, sizes, arms, seconds, batch_us, tick=lambda: None):
         self.asked.append((point["collective"], point["ranks"], tuple(sizes), tuple(arms)))
-        self.header = {"mpi_library": LIBRARY, "hosts": 1}
+        self.header = {"mpi_library": LIBRARY, "hosts": self.hosts(point["ranks"])}
         return {b: [self.one(point, b, arms) for _ in range(self.rounds)] for b in sizes}, []
 
     def one(self, point, size, arms):
@@ -236,6 +237,22 @@ def test_another_mpi_on_resume(tmp_path):
     state.data["mpi_library"] = "Other MPI"
     with pytest.raises(Problem, match="begun with Other MPI"):
         tune(state, FakeJobs(lambda *_: 1.0))
+
+
+def test_few_ranks_are_on_fewer_hosts_than_many(tmp_path):
+    """As launchers fill one host after the other."""
+    jobs = FakeJobs(lambda p, s, a: 5.0 if a == "nonblock" else 10.0)
+    jobs.hosts = lambda ranks: 1 + (ranks > 2) + (ranks > 4)
+    state = new_state(tmp_path, ranks=(2, 4, 8))
+    found = tune(state, jobs)
+    assert [(r["ranks"], r["nodes"]) for r in found] == [
+        ([2, 2], [1, 1]), ([4, 4], [2, 2]), ([8, 8], [3, 3]),
+    ]
+    assert tuning.read(rules.write(state)[0])["head"]["hosts"] == 3
+    again = states.resumed(state.folder)
+    again.points[0]["done"], jobs.hosts = False, lambda ranks: 2
+    with pytest.raises(Problem, match="with 1 as number of hosts of 2 ranks, and now it is 2"):
+        tune(again, jobs)
 
 
 def test_a_folder_is_not_overwritten(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import demo, machine
+from crestacoll import demo, machine, options
 from crestacoll.builds import ROOT, need_builds
 from crestacoll.cli import explore
 from crestacoll.cli.run import Job
@@ -19,14 +19,7 @@ LEAST = 5.0  # seconds for a case, whatever the others took
 
 
 @click.command("demo", short_help="Explore a turbulence code at the edge of strong scaling.")
-@click.option(
-    "--budget",
-    type=explore.Duration(),
-    default="220s",
-    show_default=True,
-    metavar="TIME",
-    help="Time for all cases together, such as 90s, 10m.",
-)
+@options.time("220s", "Time for all cases together, such as 90s, 10m.")
 @click.option(
     "--output",
     default=str(ROOT / "demo"),
@@ -110,11 +103,11 @@ def explored(case, folder, seconds):
     """(what came out, its report to be put into ours, number of the signal that interrupted it)."""
     from crestacoll.explore import page
 
-    options = {"compare": [str(demo.SAME)], "keep_rounding": False, "steps": None, "mpi": None}
+    asked = {"compare": [str(demo.SAME)], "keep_rounding": False, "steps": None, "mpi": None}
     number, state = 0, None
     try:
         with case.environment(), case.launch() as words:
-            state = explore.open_state(folder, words, options, resume=False)
+            state = explore.open_state(folder, words, asked, resume=False)
             job = Job(tuple(words), None)
             number = explore.explore(job, job.build.description, state, seconds)
             found, report = explore.conclude(state)

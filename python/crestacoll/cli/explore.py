@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import re
 import shlex
 import shutil
 import sys
@@ -7,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crestacoll import options as shared
 from crestacoll.cli.run import Job
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
@@ -29,40 +29,14 @@ has to be on a file system that all hosts of the job see. The program runs sever
 folder, and long runs are ended early: it must not matter if it leaves files half-written."""
 
 
-class Duration(click.ParamType):
-    name = "duration"
-    UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-    def convert(self, value, param, ctx):
-        if isinstance(value, float):
-            return value
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip(), re.IGNORECASE)
-        if not found or float(found[1]) == 0:
-            self.fail(f"'{value}' is no time (write for example 90s, 2m, 1h)", param, ctx)
-        return float(found[1]) * self.UNITS[found[2].lower()]
-
-
 @click.command(
     "explore",
     short_help="Find the best implementations for a program, and prove it.",
     epilog=EPILOG,
     context_settings={"ignore_unknown_options": False},
 )
-@click.option(
-    "--budget",
-    type=Duration(),
-    default="2m",
-    show_default=True,
-    metavar="TIME",
-    help="Time for everything, such as 90s, 2m, 1h. More time finds smaller gains.",
-)
-@click.option(
-    "--output",
-    default="crestacoll-explore",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for report, rules and all intermediate results.",
-)
+@shared.time("2m", "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains.")
+@shared.folder("crestacoll-explore", "Folder for report, rules and all intermediate results.")
 @click.option(
     "--compare",
     metavar="CMD",
@@ -71,10 +45,8 @@ class Duration(click.ParamType):
         " are the same. Default: bytes are compared."
     ),
 )
-@click.option(
-    "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
-)
-@click.option("--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest.")
+@shared.keep_rounding
+@shared.resume
 @click.option(
     "--steps",
     type=click.IntRange(1),

@@ -5,8 +5,8 @@ import sys
 
 import click
 
+from crestacoll import options as shared
 from crestacoll.builds import choose_builds
-from crestacoll.cli.explore import Duration
 from crestacoll.sizes import Sizes
 from crestacoll.ui import Problem, json_option, out, write_json
 
@@ -44,24 +44,9 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
     metavar="LIST",
     help="Sizes and ranges, as in `crestacoll bench`.",
 )
-@click.option(
-    "--budget",
-    type=Duration(),
-    default="10m",
-    show_default=True,
-    metavar="TIME",
-    help="Time for everything, such as 90s, 10m, 1h. More time finds smaller gains.",
-)
-@click.option(
-    "--output",
-    default="crestacoll-tune",
-    show_default=True,
-    metavar="DIR",
-    help="Folder for the tuning file and what was measured.",
-)
-@click.option(
-    "--keep-rounding", is_flag=True, help="Leave reductions alone: no sum changes its last digits."
-)
+@shared.time("10m", "Time for everything, such as 90s, 10m, 1h. More time finds smaller gains.")
+@shared.folder("crestacoll-tune", "Folder for the tuning file and what was measured.")
+@shared.keep_rounding
 @click.option(
     "--native",
     is_flag=True,
@@ -71,7 +56,7 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
         " winners in the format of that MPI."
     ),
 )
-@click.option("--resume", is_flag=True, help="Go on with what DIR holds; --budget is for the rest.")
+@shared.resume
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @click.option(
     "--launcher",

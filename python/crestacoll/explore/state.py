@@ -1,34 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an exploration keeps in its folder, so that an interrupted one goes on."""
 
-import datetime
-import json
-import os
-from pathlib import Path
-
-from crestacoll import __version__, race
+from crestacoll import race
 from crestacoll.explore.arms import Choice, Point
+from crestacoll.statefolder import StateFolder
 from crestacoll.ui import USAGE, Problem
 
-SCHEMA = "crestacoll-explore-1"
-FILE = "state.json"
 
+class State(StateFolder):
+    """Below the folder there is one for each run of the program."""
 
-class State:
-    """DIR/state.json, and below it one folder for each run of the program."""
-
-    def __init__(self, folder, data):
-        self.folder, self.data = Path(folder), data
-
-    def save(self):
-        """A reader, or we after a kill, find the old file or the new one."""
-        path = self.folder / FILE
-        made = path.with_suffix(".new")
-        try:
-            made.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
-            os.replace(made, path)
-        except OSError as e:
-            raise Problem(f"cannot write {path}: {e.strerror}") from e
+    SCHEMA, HOLDS = "crestacoll-explore-1", "an exploration"
 
     @property
     def points(self):
@@ -89,55 +71,19 @@ def choice_data(choice):
 
 
 def new(folder, command, options):
-    """An empty exploration; what is already in the folder is not touched."""
-    folder = Path(folder).absolute()
-    if (folder / FILE).exists():
-        raise Problem(
-            f"{folder} already holds an exploration: --resume goes on with it, --output OTHER"
-            " begins another",
-            exit_code=USAGE,
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as e:
-        raise Problem(f"cannot make the folder {folder}: {e.strerror}") from e
-    made = State(
-        folder,
-        {
-            "schema": SCHEMA,
-            "crestacoll": __version__,
-            "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
-            "command": list(command),
-            "options": options,
-            "spent_s": 0.0,
-            "ended": "",
-            "runs": 0,
-            "points": [],
-            "choice": {"name": "mpi", "picks": []},
-            "stages": {},
-            "result": None,
-        },
-    )
-    made.save()
-    return made
+    """An exploration of which nothing is known yet."""
+    data = {"command": list(command), "options": options, "runs": 0, "points": []}
+    data |= {"choice": {"name": "mpi", "picks": []}, "stages": {}, "result": None}
+    return State.new(folder, data)
 
 
 def resumed(folder, command):
     """The exploration of a folder, if it is of this command; without one, its own."""
-    folder = Path(folder).absolute()
-    try:
-        data = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    except OSError as e:
+    found = State.resumed(folder)
+    if command and list(command) != found.data["command"]:
         raise Problem(
-            f"nothing to resume in {folder}: {FILE}: {e.strerror}", exit_code=USAGE
-        ) from e
-    except ValueError as e:
-        raise Problem(f"{folder / FILE} cannot be read: {e}") from e
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise Problem(f"{folder / FILE} is of another version of crestacoll")
-    if command and list(command) != data["command"]:
-        raise Problem(
-            f"{folder} holds an exploration of another command: {' '.join(data['command'])}",
+            f"{found.folder} holds an exploration of another command:"
+            f" {' '.join(found.data['command'])}",
             exit_code=USAGE,
         )
-    return State(folder, data)
+    return found

@@ -62,7 +62,7 @@ def write(state, family):
     measured = [p for p in state.points if p["cells"]]
     made = {
         "schema": SCHEMA,
-        "head": tuning.head(data["mpi_library"]) | {"hosts": data["hosts"]},
+        "head": tuning.head(data["mpi_library"]) | {"hosts": state.most_hosts},
         "family": family,
         "winners": winners(measured),
         "everywhere": everywhere(measured),

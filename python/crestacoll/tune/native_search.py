@@ -58,7 +58,7 @@ class NativeSearch(search.Search):
                 raise
             point["notes"].append(f"{point['collective']} {name}: {last_line(e.message)}")
             return None
-        self.learn()
+        self.learn(point["ranks"])
         medians = {b: statistics.median(r[MPI] for r in rs) for b, rs in rounds.items() if rs}
         point["notes"] += [n for n in notes if n not in point["notes"]]
         return medians if set(medians) == set(sizes) else None

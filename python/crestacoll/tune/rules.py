@@ -45,15 +45,18 @@ def spans(point):
     return [span for span in found if span[0]]
 
 
-def chains(points):
-    """[(collective, [ranks], span)]: equal spans of neighbouring numbers of ranks together."""
+def chains(points, hosts=lambda ranks: None):
+    """[(collective, [ranks], span)]: equal spans of neighbouring numbers of ranks together, if they
+    were on equally many hosts. `hosts` says on how many so many ranks were.
+    """
     found = []
     counts = sorted({p["ranks"] for p in points})
     for p in sorted(points, key=lambda p: (p["collective"], p["ranks"])):
         before = counts[max(0, counts.index(p["ranks"]) - 1)]
         for name, sizes, cells in spans(p):
             same = (c for c in found if (c[0], c[2][:2]) == (p["collective"], (name, sizes)))
-            chain = next((c for c in same if c[1][-1] == before), None)
+            near = (c for c in same if c[1][-1] == before and hosts(before) == hosts(p["ranks"]))
+            chain = next(near, None)
             if chain is None:
                 found.append((p["collective"], [p["ranks"]], (name, sizes, cells)))
             else:
@@ -92,8 +95,7 @@ def gain(difference):
 
 
 def rules(state):
-    hosts = state.data["hosts"]
-    return [rule(*chain, hosts) for chain in chains(state.points)]
+    return [rule(*c, state.hosts(c[1][0])) for c in chains(state.points, state.hosts)]
 
 
 def write(state):
@@ -103,6 +105,6 @@ def write(state):
         return None, []
     found = rules(state)
     head = tuning.head(data["mpi_library"])
-    head |= {"command": "crestacoll tune", "hosts": data["hosts"]}
+    head |= {"command": "crestacoll tune", "hosts": state.most_hosts}
     tuning.write(state.folder / "tuning.json", head, found)
     return state.folder / "tuning.json", found

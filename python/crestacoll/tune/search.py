@@ -94,21 +94,18 @@ class Search:
         seconds = max(seconds, LEAST + self.jobs.launch_s)
         rounds, notes = self.jobs.race(point, sizes, arms, seconds, batch_us, self.tell.tick)
         point["notes"] += [n for n in notes if n not in point["notes"]]
-        self.learn()
+        self.learn(point["ranks"])
         return rounds
 
-    def learn(self):
-        """On what it runs, which must stay the same."""
+    def learn(self, ranks):
+        """On what it runs, which must stay the same; few ranks may be on fewer hosts than many."""
         header, data = self.jobs.header, self.state.data
         if header is None:
             return
-        for name in ("mpi_library", "hosts"):
-            if data[name] not in (None, header[name]):
-                raise Changed(
-                    f"this tuning was begun with {data[name]} ({name}), and now there is"
-                    f" {header[name]}; --output OTHER begins another"
-                )
-            data[name] = header[name]
+        must_be("MPI", data["mpi_library"], header["mpi_library"])
+        must_be(f"number of hosts of {ranks} ranks", self.state.hosts(ranks), header["hosts"])
+        data["mpi_library"] = header["mpi_library"]
+        data["hosts"][str(ranks)] = header["hosts"]
 
     def models(self, point, cells, end):
         seconds = SHARES["models"] * (end - time.monotonic())
@@ -144,6 +141,14 @@ class Search:
                 pair = racestats.pairs(rounds, name, MPI)
                 proof = racestats.difference(*pair)
                 cells[size]["proof"] = proof and proof.as_dict()
+
+
+def must_be(what, before, now):
+    if before not in (None, now):
+        raise Changed(
+            f"this tuning was begun with {before} as {what}, and now it is {now}; --output OTHER"
+            " begins another"
+        )
 
 
 def new_cell(size):
