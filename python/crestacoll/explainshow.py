@@ -54,7 +54,7 @@ def show_one(e, others):
             out.print(f"  {name:15} {word(text)}", soft_wrap=True)
     if others:
         out.print(f"{others} more match --point; this one costs most", style="dim")
-    show_measured(e["measured"])
+    show_measured(e["measured"], e["of"])
 
 
 def cost(e):
@@ -62,13 +62,14 @@ def cost(e):
     return percent(e["share"]) + waiting
 
 
-def show_measured(rows):
+def show_measured(rows, of):
+    """`of`: what was timed, a step or a call."""
     out.print("\nWhat else was possible", style="bold")
     if not rows:
         out.print(f"  {NOT_MEASURED}", soft_wrap=True)
         return
     made = table(
-        *("implementation", "race", ">step against the MPI", ">interval"),
+        *("implementation", "race", f">{of} against the MPI", ">interval"),
         *(">slower than the choice", "remarks"),
     )
     for r in rows:
@@ -86,7 +87,7 @@ def show_measured(rows):
 
 def remarks(r):
     if r["failed"]:
-        yield f"the program {r['failed']}"
+        yield r["failed"]
     if r["chosen"]:
         yield "the choice"
     if r["others"]:

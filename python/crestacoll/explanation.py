@@ -1,38 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is known of the points of a profile, an exploration or a tuning file: the implementation,
-the rule that won, what was measured against it.
+"""What is known of the points of a profile, an exploration, a tuning file, a bench or a tuning: the
+implementation, the rule that won, what was measured against it.
 """
 
 from dataclasses import asdict
 
-from crestacoll import points, profile, reportfiles, tuning
+from crestacoll import measurements, points, profile, reportfiles, tuning
 from crestacoll.explore import words
+from crestacoll.measurements import entry, row
 from crestacoll.points import Point
+from crestacoll.tune.state import State
 from crestacoll.ui import Problem
 
 NOT_MEASURED = "not measured: `crestacoll explore` and `crestacoll bench` do"
 MPI = "mpi"
+READ = (
+    "profiles, tuning files, results of bench and explore, and the folders of explore and tune"
+)
 
 
 def explained(name):
     """[entry] of a file or folder: what is known of each point, the most expensive first."""
-    if reportfiles.is_tuning(name):
+    data, schema = reportfiles.read_any(name)
+    if schema == tuning.SCHEMA:
         return of_tuning(name, tuning.read(name))
-    source = reportfiles.read(name)
-    if source.kind == "profile":
-        return of_profile(source.data)
-    if source.kind == "explore":
-        return of_exploration(source.data)
-    raise Problem(f"{name} is a result of {source.kind}, which has no points to explain")
-
-
-def entry(point, implementation, decided, **more):
-    """`decided`: what won, in words. `measured`: see measured_by."""
-    return {
-        **{"point": point, "implementation": implementation, "decided": decided},
-        **{"share": None, "waiting": None, "refused": None, "behind": [], "measured": []},
-        **{"source": "", "remarks": []},
-    } | more
+    if schema == State.SCHEMA:
+        return measurements.of_tune(name, data)
+    kind = reportfiles.KINDS.get(schema)
+    if kind not in BY_KIND:
+        raise Problem(f"{name} has no points to explain: explain reads {READ}")
+    return BY_KIND[kind](reportfiles.read(name).data)
 
 
 # Profiles.
@@ -127,25 +124,20 @@ def remarks(rule):
 
 
 def measured_by(found, point, chosen, best):
-    """[{implementation, race, against_mpi, low, high, against_choice, others}]: each arm of each
-    race, by what it runs at the point. Differences are fractions of a time step. `others`: other
-    points differ from the choice, too, so that the difference is not of this one alone.
-    """
+    """[row]: each arm of each race, by what it runs at the point."""
     rows = []
     for arm in found["arms"]:
         d = arm["difference"]
         rows.append(
-            {
-                "implementation": points.implementation_at(arm["rules"], point),
-                "race": words.TITLES.get(arm["race"], arm["race"]),
-                "against_mpi": d and d["trimmed"],
-                "low": d and d["low"],
-                "high": d and d["high"],
-                "against_choice": against_choice(found, arm, chosen),
-                "others": any(p != point for p in different(found, arm["rules"], chosen)),
-                "failed": arm["failed"],
-                "chosen": points.implementation_at(arm["rules"], point) == best,
-            }
+            row(
+                points.implementation_at(arm["rules"], point),
+                words.TITLES.get(arm["race"], arm["race"]),
+                *(d and d[name] for name in ("trimmed", "low", "high")),
+                against_choice=against_choice(found, arm, chosen),
+                others=any(p != point for p in different(found, arm["rules"], chosen)),
+                failed=arm["failed"] and f"the program {arm['failed']}",
+                chosen=points.implementation_at(arm["rules"], point) == best,
+            )
         )
     return rows
 
@@ -231,16 +223,23 @@ def earned_rows(rule):
     if not how:
         return []
     return [
-        {
-            **{"implementation": arm, "race": "tuning file", "against_mpi": None},
-            **{"low": None, "high": None, "others": False, "failed": ""},
-            "against_choice": how["gain"] / (1 - how["gain"])
+        row(
+            arm,
+            "tuning file",
+            against_choice=how["gain"] / (1 - how["gain"])
             if len(how["arms"]) == 2 and arm != rule["implementation"] and how["gain"] < 1
             else None,
-            "chosen": arm == rule["implementation"],
-        }
+            chosen=arm == rule["implementation"],
+        )
         for arm in how["arms"]
     ]
+
+
+BY_KIND = {
+    "profile": of_profile,
+    "explore": of_exploration,
+    "bench": measurements.of_bench,
+}
 
 
 def at_point(name, asked):

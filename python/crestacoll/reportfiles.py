@@ -36,18 +36,24 @@ def is_tuning(name):
     path = Path(name)
     if path.is_dir():
         return False
-    data = profile.read_json(path)
-    return isinstance(data, dict) and data.get("schema") == tuning.SCHEMA
+    return read_any(path)[1] == tuning.SCHEMA
+
+
+def read_any(name):
+    """(what is in a JSON file, or in the state.json of a folder; the name of its format or None)"""
+    path = Path(name)
+    data = profile.read_json(path / "state.json" if path.is_dir() else path)
+    schema = data.get("schema") if isinstance(data, dict) else None
+    return data, schema if isinstance(schema, str) else None
 
 
 def read(name):
     """The Source of a file, or of the folder of an exploration. Raises Problem."""
     path = Path(name)
+    data, schema = read_any(path)
     if path.is_dir():
         path = path / "state.json"
-    data = profile.read_json(path)
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(schema, str) or schema not in KINDS:
+    if schema not in KINDS:
         raise Problem(f"{name} is nothing that report knows: expected {KNOWN}")
     folder = state = None
     if schema == STATE:

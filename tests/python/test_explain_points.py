@@ -9,6 +9,8 @@ import pytest
 import report_data
 from crestacoll import explanation, points, schemas
 from crestacoll.points import Point, parse_point, parse_rule
+from crestacoll.racestats import Difference
+from crestacoll.tune import state
 from crestacoll.ui import Problem
 
 
@@ -130,6 +132,51 @@ def test_which_rule_of_a_tuning_file_wins(files):
     assert last["decided"] == "*=nonblock: rule 3 never wins"
 
 
+def test_what_a_bench_measured(files, crestacoll):
+    """`bench --json FILE`."""
+    data = report_data.bench()
+    data["records"][-1]["verified"] = False  # 256K of p2p:ring
+    (files / "b.json").write_text(json.dumps(data))
+    assert len(explanation.explained(files / "b.json")) == len(data["records"]) / 3
+    entry, others = explanation.at_point(files / "b.json", Point("alltoall", 1 << 18, 1 << 18, 4))
+    assert (entry["implementation"], others) == ("shm", 0)
+    rows = {r["implementation"]: r for r in entry["measured"]}
+    assert rows["shm"]["chosen"] and rows["shm"]["against_mpi"] == pytest.approx(-0.4)
+    assert rows["mpi"]["against_choice"] == pytest.approx(1 / 0.6 - 1)
+    assert rows["p2p:ring"]["failed"] == "gives a wrong result"
+    shown = crestacoll("explain", "b.json", "--point", "alltoall 256K bytes 4 ranks").stdout
+    assert "call against the MPI" in shown and "gives a wrong result" in shown
+    assert "least median of 2 implementations, openmpi" in crestacoll("explain", "b.json").stdout
+
+
+def difference(trimmed, half):
+    return Difference(trimmed, trimmed - half, trimmed + half, trimmed, True, 40).as_dict()
+
+
+def test_what_a_tuning_measured(files, crestacoll):
+    """The folder of `tune`, and what `tune --json FILE` writes."""
+    options = {"collectives": ["barrier", "bcast"], "ranks": [2], "sizes": [8, 512]}
+    made = state.new(files / "tuned", options | {"native": False})
+    found = {"shm": difference(-0.4, 0.1), "p2p": difference(0.2, 0.1)}
+    cell = {"bytes": 8, "found": found, "candidate": "shm", "arms": ["mpi", "shm", "p2p"]}
+    unproved = cell | {"bytes": 512, "proof": difference(-0.01, 0.1)}
+    cells = [cell | {"proof": difference(-0.3, 0.1)}, unproved]
+    made.points[1] |= {"done": True, "cells": cells}
+    made.save()
+    (files / "t2.json").write_text(json.dumps(made.data | {"rules": [], "file": None}))
+    for name in "tuned", "t2.json":
+        barrier, small, large = explanation.explained(files / name)
+        assert barrier["point"] == Point("barrier", None, None, 2)
+        assert "not measured yet" in barrier["decided"]
+        assert (small["implementation"], large["implementation"]) == ("shm", "mpi")
+        assert large["decided"].endswith("shm was ahead, and this was not proved")
+    rows = {(r["race"], r["implementation"]): r for r in small["measured"]}
+    assert rows["selection", "p2p"]["against_choice"] == pytest.approx(1.2 / 0.6 - 1)
+    assert rows["proof", "shm"]["against_mpi"] == -0.3 and rows["proof", "shm"]["chosen"]
+    shown = crestacoll("explain", "tuned", "--point", "bcast 8 bytes 2 ranks").stdout
+    assert "proved faster than the MPI's own" in shown and "call against the MPI" in shown
+
+
 def test_the_command(files, crestacoll, build):
     asked = ("--point", "alltoall 8K bytes 4 ranks comm row", "--mpi", build.name)
     shown = crestacoll("explain", "t.json", *asked, COLUMNS="200")
@@ -174,12 +221,18 @@ def test_the_list(files, crestacoll):
         (["p.json", "--schedule", "0"], 2, "--schedule needs --point"),
         (["alltoall", "--point", "alltoall"], 2, "--point goes with a FILE"),
         (["p.json", "--point", "oops"], 2, "no collective in front"),
-        (["b.json"], 125, "result of bench, which has no points"),
+        (["o.json"], 125, "o.json has no points to explain: explain reads profiles,"),
+        (["b.json", "--point", "bcast 9 bytes"], 125, "no calls of bcast of 9 bytes"),
+        (["broken"], 125, "broken is no state of `crestacoll tune`"),
         (["no.json"], 2, "no collective 'no.json'"),
     ],
 )
 def test_mistakes(words, code, said, files, crestacoll, build):
     (files / "b.json").write_text(json.dumps(report_data.bench()))
+    (files / "o.json").write_text(json.dumps(report_data.overlap()))
+    (files / "broken").mkdir()
+    broken = {"schema": state.State.SCHEMA, "points": [{}], "options": {}}
+    (files / "broken" / "state.json").write_text(json.dumps(broken))
     (files / "alltoall").write_text("a file that has the name of a collective")
     ran = crestacoll("explain", *words)
     assert (ran.returncode, said in ran.stderr) == (code, True), ran.stderr

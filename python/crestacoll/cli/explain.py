@@ -79,12 +79,12 @@ def command(ctx, collective, point, ranks, size, implementation, root, schedule,
     Nothing is timed and no MPI runs: a simulator runs the schedules of all ranks and counts.
     Without an algorithm, a table compares all algorithms of the collective.
 
-    With a FILE instead (a profile, a tuning file, a result or the folder of `crestacoll explore`),
-    say for each point of it which implementation runs, and which rule of which source decided
-    that. A point is calls of one collective, size, communicator and number of ranks. With --point,
-    also say what else was possible and how much slower it was, as far as that was measured, and
-    show the schedule of that point; --schedule, --mpi and --json work as above. A file whose name
-    is that of a collective is ./NAME.
+    With a FILE instead (a profile, a tuning file, a result of `crestacoll bench` or `explore`, the
+    folder of `explore` or `tune`), say for each point of it which implementation runs, or was
+    fastest, and which rule of which source decided that. A point is calls of one collective, size,
+    communicator and number of ranks. With --point, also say what else was possible and how much
+    slower it was, as far as that was measured, and show the schedule of that point; --schedule,
+    --mpi and --json work as above. A file whose name is that of a collective is ./NAME.
     """
     if is_file(collective):
         refuse_options(ctx, ("ranks", "size", "implementation", "root"))
