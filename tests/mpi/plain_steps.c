@@ -6,6 +6,8 @@
  *     steps    transposes, a broadcast and a sum in each step; the default
  *     phases   other steps in its second half
  *     freed    the communicator of the steps is freed after half of them, and made again
+ *     comms    each step makes communicators, and frees them
+ *     fragile  ends by a signal where it finds shared memory of crestacoll in itself
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -48,6 +50,34 @@ static void sum(int step)
     expect(total - should < 1e-9 * should && should - total < 1e-9 * should, "the sum", step);
 }
 
+/* Another communicator of all, and one with half of the ranks. */
+static void with_new_comms(int step)
+{
+    MPI_Comm before = all, half;
+    int mine = me, total = 0, size;
+    MPI_Comm_dup(before, &all);
+    transpose(step);
+    MPI_Comm_split(all, me % 2, 0, &half);
+    MPI_Comm_size(half, &size);
+    MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, half);
+    expect(total == size * (size - 1) + me % 2 * size, "the sum of a half", step);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&all);
+    all = before;
+}
+
+/* As a program does which model shm breaks. */
+static void break_off_beside_shm(void)
+{
+    char line[512];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, "memfd:crestacoll") != NULL)
+            abort();
+    if (maps != NULL)
+        fclose(maps);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -71,6 +101,10 @@ int main(int argc, char **argv)
             transpose(step);
             sum(step);
         }
+        if (strcmp(kind, "comms") == 0)
+            with_new_comms(step);
+        if (strcmp(kind, "fragile") == 0)
+            break_off_beside_shm();
     }
     MPI_Comm_free(&all);
     MPI_Finalize();

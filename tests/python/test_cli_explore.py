@@ -254,6 +254,14 @@ def test_an_arm_that_breaks_the_program_leaves(kind, runs, explore, monkeypatch,
     assert runs_until_known(state, tmp_path / "crestacoll-explore") == runs
 
 
+def test_one_failure_says_nothing_of_the_other_arms(explore, monkeypatch):
+    """Here there is no time for a second run."""
+    monkeypatch.setattr(search, "MOST_RUNS", 1)
+    text = explore("--", "breaks", budget="4s")
+    assert "os: the program was ended by SIGSEGV under it" in text
+    assert "fails under every implementation" not in text
+
+
 def runs_until_known(state, folder):
     """Of the first race, those with the arm that broke the program."""
     files = [folder / "runs" / f"{n:03d}" / "race" for n in state["stages"]["models"]["runs"]]

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll explore` of programs that are hard to explore, on real ranks; test_cli_explore.py has
+stand-ins for them.
+"""
+
+import json
+
+import pytest
+
+from crestacoll import builds, machine, schemas
+
+pytestmark = pytest.mark.alone
+
+
+NO_RHYTHM = 14
+
+
+def explored(crestacoll, folder, name, kind, steps, budget):
+    """The result for tests/mpi/plain_steps.c, with the build of an MPI. Where other programs leave
+    it few steps, it may have no rhythm.
+    """
+    build = next((b for b in builds.all_builds() if b.name == name), None)
+    program = build and build.folder / "tests" / "bin" / "plain_steps"
+    if build is None or not program.exists():
+        pytest.skip(f"{name} is not built with tests")
+    launch = [build.launcher, *(["--oversubscribe"] if name == "openmpi" else []), "-n", 2]
+    words = ["explore", "--budget", budget, "--output", "made", "--json", "made.json", "--"]
+    ran = crestacoll(*words, *launch, program, steps, kind, **builds.clean_environment())
+    if ran.returncode == NO_RHYTHM:
+        assert "the program has no rhythm" in ran.stderr
+        pytest.skip("too few steps in this time")
+    assert ran.returncode == 0, ran.stderr + ran.stdout
+    found = json.loads((folder / "made.json").read_text())
+    assert schemas.problems("explore", found) == []
+    return found
+
+
+def test_an_arm_under_which_ranks_crash(crestacoll, tmp_path):
+    """It leaves, and no other does; the rest are compared without it."""
+    found = explored(crestacoll, tmp_path, "openmpi", "fragile", 400, "8s")
+    failed = {a["name"] for a in found["arms"] if a["failed"]}
+    if not failed and machine.is_shared(found["others"]):
+        pytest.skip("other programs leave no time to come so far")
+    assert failed == {"shm"}
+    assert not any("shm" in r["implementation"] for r in found["rules"])
+
+
+def test_communicators_of_each_step(crestacoll, tmp_path):
+    found = explored(crestacoll, tmp_path, "mpich", "comms", 3000, "6s")
+    assert found["verdict"] in ("faster", "none", "unproven", "little")
+    assert not [a for a in found["arms"] if a["failed"]]
+    assert {"alltoall", "allreduce"} <= {p["collective"] for p in found["points"]}
