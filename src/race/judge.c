@@ -9,23 +9,24 @@
 
 static const double ERROR = 0.05; /* that a race names a winner which is none */
 static const double TRIM = 0.2;
-static const double SCREENING = 0.6;       /* share of the time; the rest is to confirm */
-static const double LONG_BLOCKS = 20;      /* times block_ms at least */
-static const double GUARD_ERROR = 1e-3;    /* of a look; there are many */
-static const double FREE_REGRET_S = 50e-3; /* before a share of the time counts */
-static const double LONGEST_REST_S = 10;
+static const double SCREENING = 0.6;    /* share of the time; the rest is to confirm */
+static const double LONG_BLOCKS = 20;   /* times block_ms at least; */
+static const double LONG_ONLINE = 80;   /* while the program is to run well meanwhile */
+static const double GUARD_ERROR = 1e-3; /* of a look; there are many */
 
 enum {
-    FEWEST_ROUNDS = 8,    /* in each stage, */
+    FEWEST_ROUNDS = 8,    /* that confirm, */
+    FEWEST_ONLINE = 4,    /* or so many while the program is to run well meanwhile, */
     MOST_SCREENED = 1024, /* and at most where the time is not limited, */
     MOST_CONFIRMED = 128, /* in either; */
-    MOST_ONLINE = 256,    /* screened while the program is to run well meanwhile, */
-    ENOUGH_ONLINE = 64,   /* if one arm is clearly faster than the reference */
+    MOST_ONLINE = 1024,   /* screened while the program is to run well meanwhile, */
+    ENOUGH_ONLINE = 64,   /* if some parts are clearly better */
     LONGER = 10,          /* times are blocks that confirm, */
     WARM_STEPS = 3,       /* first ones, of which the first is not counted */
     GUARD_ROUNDS = 16,    /* that are judged together */
     LOOKS = 12,           /* at most in the time of a race: the error is shared out to them; */
-    CONFIRM_LOOKS = 5,    /* in the last stage, where it may end early */
+    LOOKS_ONLINE = 16,    /* there are more of them there */
+    CONFIRM_LOOKS = 6,    /* in the last stage, where it may end early */
     MOST_STEPS = 1000000
 };
 
@@ -58,11 +59,6 @@ void cco_judge_begin(cco_judge *j, const cco_race_settings *settings, double now
     j->settings = settings;
     j->born = now;
     cco_judge_go_on(j, CCO_FIND_BEST, 0, (uint32_t)((1ull << settings->arms) - 1), now);
-}
-
-void cco_judge_regret(cco_judge *j, double seconds)
-{
-    j->regret_s += seconds;
 }
 
 int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BLOCKS])
@@ -158,10 +154,27 @@ static void drop(cco_judge *j)
     j->next.alive &= ~j->dropped;
 }
 
+static bool is_online(const cco_judge *j)
+{
+    return j->settings->regret > 0;
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+    return (n & (n - 1)) == 0;
+}
+
+/* After 4, 8, 16, ... rounds. */
 static bool is_time_to_look(const cco_judge *j)
 {
+    return j->next.round >= 4 && is_power_of_two(j->next.round);
+}
+
+/* Where few steps are to decide also after 12, 24, 48, ... */
+static bool is_time_to_screen(const cco_judge *j)
+{
     const uint32_t n = j->next.round;
-    return n >= 4 && (n & (n - 1)) == 0;
+    return is_time_to_look(j) || (is_online(j) && n % 12 == 0 && is_power_of_two(n / 3));
 }
 
 /* Beyond the interval, and also if the worst blocks count: those are not chance where an
@@ -188,14 +201,35 @@ static int32_t steps_in(double seconds, double step_s)
     return step_s > 0 ? as_steps(seconds / step_s + 1) : 1;
 }
 
+/* Of a block that shows what an implementation does in the long run. */
+static int32_t long_steps(const cco_judge *j, double step_s)
+{
+    const double blocks = is_online(j) ? LONG_ONLINE : LONG_BLOCKS;
+    return steps_in(blocks * 1e-3 * j->settings->block_ms, step_s);
+}
+
+/* What is clear must not take many steps of a program that is to run well meanwhile: there blocks
+ * begin short, and become long while it is not. */
+static int32_t steps_to_confirm(const cco_judge *j, double step_s)
+{
+    const int32_t longer = as_steps((double)LONGER * j->next.steps);
+    const int32_t least = long_steps(j, step_s);
+    const bool begins_short = is_online(j) && j->aim != CCO_GUARD;
+    return longer > least || begins_short ? longer : least;
+}
+
+static void lengthen(cco_judge *j, double step_s)
+{
+    if (j->next.steps < long_steps(j, step_s))
+        j->next.steps = as_steps(2.0 * j->next.steps);
+}
+
 static void confirm(cco_judge *j, uint32_t arms, double step_s)
 {
-    const double long_s = LONG_BLOCKS * 1e-3 * j->settings->block_ms;
-    const int32_t longer = as_steps((double)LONGER * j->next.steps);
-    const int32_t least = steps_in(long_s, step_s);
     j->next = (cco_race_next){.stage = CCO_RACE_CONFIRM,
                               .alive = 1u << j->reference | arms,
-                              .steps = longer > least ? longer : least,
+                              .steps = steps_to_confirm(j, step_s),
+                              .left = j->next.alive,
                               .parts = j->next.parts};
     j->favourite = j->aim == CCO_GUARD ? j->reference : __builtin_ctz(arms);
     forget_rounds(j);
@@ -204,7 +238,7 @@ static void confirm(cco_judge *j, uint32_t arms, double step_s)
 /* The error of a look at many arms, one of several looks. */
 static double shared_error(const cco_judge *j)
 {
-    return ERROR / LOOKS / j->contenders;
+    return ERROR / (is_online(j) ? LOOKS_ONLINE : LOOKS) / j->contenders;
 }
 
 /* Those that are clearly faster are to be confirmed: one of them, or what they have in common. */
@@ -220,12 +254,13 @@ static uint32_t to_confirm(cco_judge *j, int best)
     return 1u << j->settings->arms;
 }
 
-/* All that are left are decided about. */
+/* All that are left are decided about.  Online one that is faster is enough: it can be used while
+ * the others are compared with it. */
 static bool all_are_clear(const cco_judge *j)
 {
     const uint32_t left = others(j);
     if (j->aim != CCO_FIND_PARTS)
-        return (left & (left - 1)) == 0 && clearly_faster(j, leader(j));
+        return (is_online(j) || is_power_of_two(left)) && clearly_faster(j, leader(j));
     for (int arm = 0; arm < CCO_ARMS; arm++)
         if (left >> arm & 1 && !clearly_faster(j, arm))
             return false;
@@ -238,16 +273,16 @@ static bool screening_is_spent(const cco_judge *j, double now)
     const cco_race_settings *s = j->settings;
     if (s->seconds > 0)
         return now - j->began > (s->confirm > 0 ? SCREENING : 1) * s->seconds;
-    if (s->regret > 0 && j->favourite != j->reference)
-        return j->next.round >= ENOUGH_ONLINE; /* the others are as good as the favourite */
-    return j->next.round >= (s->regret > 0 ? MOST_ONLINE : MOST_SCREENED);
+    if (is_online(j) && j->favourite != j->reference)
+        return j->next.round >= ENOUGH_ONLINE; /* the others are as good as the reference */
+    return j->next.round >= (is_online(j) ? MOST_ONLINE : MOST_SCREENED);
 }
 
 static void screened(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
     const bool spent = screening_is_spent(j, now);
-    const bool looks = spent || is_time_to_look(j);
+    const bool looks = spent || is_time_to_screen(j);
     if (looks) {
         look(j, shared_error(j));
         if (s->drop > 0)
@@ -270,20 +305,23 @@ static int challenger(const cco_judge *j)
     return __builtin_ctz(others(j));
 }
 
-static void confirmed(cco_judge *j, double now)
+static void confirmed(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
     const bool spent = s->seconds > 0 ? now - j->began > s->seconds
                                       : j->next.round >= MOST_CONFIRMED;
-    const bool early = s->regret > 0 && is_time_to_look(j);
-    if (!(spent || early) || j->next.round < FEWEST_ROUNDS)
+    const bool early = is_online(j) && is_time_to_look(j);
+    const uint32_t fewest = is_online(j) ? FEWEST_ONLINE : FEWEST_ROUNDS;
+    if (!(spent || early) || j->next.round < fewest)
         return;
-    look(j, s->regret > 0 ? ERROR / CONFIRM_LOOKS : ERROR);
+    look(j, is_online(j) ? ERROR / CONFIRM_LOOKS : ERROR);
     const int arm = challenger(j);
     if (clearly_faster(j, arm))
         end_with(j, arm);
     else if (spent || j->interval[arm].low > 0)
         end_with(j, j->reference);
+    else if (early)
+        lengthen(j, step_s);
 }
 
 /* Rounds are judged by the dozen, so that what was a while ago does not count; early ones too, for
@@ -302,34 +340,14 @@ static void guarded(cco_judge *j)
     }
 }
 
-/* Seconds of a step of an arm in this round. */
-static double step_of(int arm, int blocks, const int8_t *order, const double *step_s)
-{
-    double sum = 0;
-    int n = 0;
-    for (int i = 0; i < blocks; i++)
-        if (order[i] == arm) {
-            sum += step_s[i];
-            n++;
-        }
-    return n > 0 ? sum / n : 0;
-}
-
 static void screen(cco_judge *j, double step_s)
 {
+    j->regret.step_s = step_s;
     j->next.stage = CCO_RACE_SCREEN;
     j->next.steps = steps_in(1e-3 * j->settings->block_ms, step_s);
     j->next.round = 0;
     if (j->aim == CCO_GUARD)
         confirm(j, others(j), step_s);
-}
-
-/* Against the steps of the best arm as it is known by now. */
-static void add_regret(cco_judge *j, int blocks, const int8_t *order, const double *step_s)
-{
-    const double best = step_of(j->favourite, blocks, order, step_s);
-    for (int i = 0; i < blocks; i++)
-        j->regret_s += (step_s[i] - best) * j->next.steps;
 }
 
 static void rest(cco_judge *j, double seconds, double step_s)
@@ -343,28 +361,29 @@ static void rest(cco_judge *j, double seconds, double step_s)
 static void rest_if_due(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
-    const double over = j->regret_s - FREE_REGRET_S - s->regret * (now - j->born);
-    if (j->next.stage == CCO_RACE_OVER)
+    if (j->next.stage == CCO_RACE_OVER || !is_online(j))
         return;
-    if (j->aim == CCO_GUARD)
-        rest(j, 2 * j->next.steps * step_s / s->guard, step_s);
-    else if (s->regret > 0 && over > 0)
-        rest(j, fmin(over / s->regret, LONGEST_REST_S), step_s);
+    const double due_s = j->aim == CCO_GUARD
+                             ? 2 * j->next.steps * step_s / s->guard
+                             : cco_regret_rest(&j->regret, s->regret, now - j->born);
+    if (due_s > 0)
+        rest(j, due_s, step_s);
 }
 
 void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double *step_s,
                      double now)
 {
-    const double step = step_of(j->reference, blocks, order, step_s);
+    const double step = cco_step_of(j->reference, blocks, order, step_s);
     const cco_race_stage stage = (cco_race_stage)j->next.stage;
     j->dropped = 0;
     if (stage == CCO_RACE_REST) {
         j->next = j->after;
         return;
     }
-    add_regret(j, blocks, order, step_s);
+    cco_regret_add_round(&j->regret, j->favourite, stage != CCO_RACE_WARM, j->next.steps, blocks,
+                         order, step_s);
     if (stage == CCO_RACE_WARM) {
-        screen(j, step);
+        screen(j, cco_least_step(blocks, step_s));
     } else {
         add_round(j, blocks, order, step_s);
         j->next.round++;
@@ -373,7 +392,7 @@ void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double
         else if (j->aim == CCO_GUARD)
             guarded(j);
         else
-            confirmed(j, now);
+            confirmed(j, step, now);
     }
     rest_if_due(j, step, now);
 }

@@ -7,11 +7,16 @@
  * ratios make equal arms look slow.  Short blocks sieve the arms
  * (20 % trimmed means: one block in which the machine did something else must not decide).  Then
  * the leader and the reference take turns in long blocks, where an implementation shows what it
- * does in the long run; it wins if mean and trimmed mean both say so. */
+ * does in the long run; it wins if mean and trimmed mean both say so.
+ *
+ * A program that is to run well meanwhile (`regret` in the settings) may have few steps.  There a
+ * leader is enough for the long blocks, which begin shorter and grow until it is clear; those that
+ * are left can be compared with it in another race. */
 #ifndef CCO_JUDGE_H
 #define CCO_JUDGE_H
 
 #include "race/interval.h"
+#include "race/regret.h"
 #include "race/settings.h"
 
 typedef enum cco_race_stage {
@@ -41,6 +46,7 @@ typedef struct cco_race_next {
     int32_t steps;  /* of a block */
     int32_t arm;    /* at the end: the one that won, the reference if none did better */
     uint32_t round; /* of this stage */
+    uint32_t left;  /* CCO_RACE_CONFIRM and after: bit per arm that had not left before */
     uint32_t parts; /* CCO_FIND_PARTS, once screened: bit per arm that is better, if several are;
                        what all of them have in common has the number `settings->arms` */
 } cco_race_next;
@@ -53,7 +59,7 @@ typedef struct cco_judge {
     int contenders; /* arms at first, without the reference */
     cco_race_next next, after; /* what follows CCO_RACE_REST */
     double born, began;        /* seconds at which the first race and this one began */
-    double regret_s;           /* what trying has cost so far: more than the best arm's steps */
+    cco_regret regret;         /* of all races so far */
     int rounds;                /* differences of each arm, */
     int merged;                /* each of which stands for so many rounds */
     int pending;               /* rounds in the last one, which is not complete */
@@ -72,9 +78,6 @@ void cco_judge_go_on(cco_judge *judge, cco_race_aim aim, int reference, uint32_t
 
 /* The first round of any race. */
 cco_race_next cco_race_first(uint32_t alive);
-
-/* Seconds that were lost outside of the rounds, for example with what an arm sets up. */
-void cco_judge_regret(cco_judge *judge, double seconds);
 
 /* The arms of the blocks of a round, in their order; returns how many blocks there are. */
 int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BLOCKS]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/classes.h"
 #include "core/collectives.h"
 #include "core/log.h"
 #include "core/model.h"
@@ -12,6 +13,9 @@
 /* Models that may be better than the MPI's own calls, the likeliest first. */
 static const char *const models[] = {"shm", "p2p", "nonblock"};
 enum { MODELS = sizeof models / sizeof models[0] };
+
+/* Reductions that give the same bits in any order. */
+static const char exact[] = "{type=integer&operation=predefined}";
 
 /* What an arm stands for: a model for these collectives. */
 typedef struct meaning {
@@ -40,13 +44,30 @@ const char *cco_online_variable(int arm)
     return guards ? "CRESTA_GUARD" : "CRESTA_ONLINE";
 }
 
-static uint32_t movements(void)
+static bool reduces(cco_coll coll)
 {
-    uint32_t all = 0;
+    return cco_coll_infos[coll].properties & CCO_REDUCTION;
+}
+
+/* The standard wants the same type and the same operation on all ranks, and types of its own with
+ * its own operations: so all ranks come to the same answer. */
+bool cco_online_concerns(const cco_call *call)
+{
+    const unsigned wanted = CCO_TYPE_INTEGER | CCO_OP_PREDEFINED;
+    return !reduces(call->coll) || (cco_classes_of(call) & wanted) == wanted;
+}
+
+static uint32_t all_collectives(void)
+{
+    return (1u << CCO_COLLECTIVES) - 1;
+}
+
+static uint32_t reductions(void)
+{
+    uint32_t found = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        if (!(cco_coll_infos[coll].properties & CCO_REDUCTION))
-            all |= 1u << coll;
-    return all;
+        found |= (uint32_t)reduces((cco_coll)coll) << coll;
+    return found;
 }
 
 static void write_rules(const meaning *m, uint32_t used, char *text, size_t room)
@@ -55,8 +76,9 @@ static void write_rules(const meaning *m, uint32_t used, char *text, size_t room
     *text = '\0';
     for (int coll = 0; coll < CCO_COLLECTIVES && at < room; coll++)
         if (m->collectives & used & 1u << coll)
-            at += (size_t)snprintf(text + at, room - at, "%s%s=%s", at > 0 ? "," : "",
-                                   cco_coll_infos[coll].name, m->model);
+            at += (size_t)snprintf(text + at, room - at, "%s%s%s=%s", at > 0 ? "," : "",
+                                   cco_coll_infos[coll].name, reduces((cco_coll)coll) ? exact : "",
+                                   m->model);
 }
 
 static int add_arm(cco_race_settings *s, const char *name, meaning m, cco_rules_place place)
@@ -75,7 +97,7 @@ static int add_arm(cco_race_settings *s, const char *name, meaning m, cco_rules_
 
 void cco_online_begin(cco_race_settings *s, bool tunes, bool guards)
 {
-    const uint32_t all = movements();
+    const uint32_t all = all_collectives();
     memset(&online, 0, sizeof online);
     online.tunes = tunes;
     online.guards = guards;
@@ -136,11 +158,26 @@ static bool compare_parts(cco_race_settings *s, int best, uint32_t used, cco_hea
     return true;
 }
 
-bool cco_online_next(cco_race_settings *s, int best, uint32_t used, cco_heat *heat)
+bool cco_online_next(cco_race_settings *s, int best, uint32_t open, uint32_t used, cco_heat *heat)
 {
+    if (online.phase == COMPARE_MODELS && open != 0) {
+        *heat = (cco_heat){CCO_FIND_BEST, best, 1u << best | open};
+        return true;
+    }
     if (online.phase == COMPARE_MODELS && compare_parts(s, best, used, heat))
         return true;
     return online.phase != GUARD && guard(best, heat);
+}
+
+int cco_online_trim(cco_race_settings *s, int arm, uint32_t used)
+{
+    meaning m = online.of[arm];
+    const uint32_t unused = m.collectives & reductions() & ~used;
+    const bool tuned = arm != 0 && !(online.guards && arm == online.guard_arm);
+    if (!tuned || unused == 0 || s->arms >= CCO_ARMS)
+        return arm;
+    m.collectives &= ~unused;
+    return add_arm(s, s->arm[arm].name, m, CCO_AFTER_PROGRAMS);
 }
 
 void cco_online_combine(cco_race_settings *s, uint32_t parts)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* online.h - the races of CRESTA_ONLINE and CRESTA_GUARD: which arms run against which.
  *
- * First the models, each for all collectives that only move data; then the best of them without one
- * of the collectives that the program uses; at last, again and again, what is chosen by then
- * against the MPI's own.  Reductions are left alone: another model may add floating-point numbers
- * in another order, and a choice by time must not change the answers of a program from run to run.
+ * First the models, each for all collectives: one that is clearly better is used from then on, and
+ * those that are left run against it; then the best of them without one of the collectives that the
+ * program uses; at last, again and again, what is chosen by then against the MPI's own.
+ *
+ * A choice by time must not change the answers of a program from run to run.  Another model may add
+ * floating-point numbers in another order.  So of reductions only those take part that give the
+ * same bits in any order: operations of the standard on integers.  (Not the least and greatest of
+ * floating-point numbers: of 0 and -0, and beside a NaN, the order decides.  Not the sums of two
+ * ranks either: a sum of two NaNs is one of them.)
  *
  * All ranks come to the same arms, from the settings and from what they have agreed on. */
 #ifndef CCO_ONLINE_H
@@ -32,9 +37,18 @@ const char *cco_online_variable(int arm);
  * `best` is the arm that runs. */
 bool cco_online_start(cco_race_settings *settings, int best, cco_heat *heat);
 
-/* The heat after one that `best` has won; `used` has a bit for each collective of the program, on
- * any rank.  False if there is none. */
-bool cco_online_next(cco_race_settings *settings, int best, uint32_t used, cco_heat *heat);
+/* The heat after one that `best` has won; `open` has a bit for each arm about which it has not
+ * decided, `used` one for each collective of the program's steps, on any rank.  False if there is
+ * none. */
+bool cco_online_next(cco_race_settings *settings, int best, uint32_t open, uint32_t used,
+                     cco_heat *heat);
+
+/* Whether the arms choose for a call with valid arguments; the same on all ranks. */
+bool cco_online_concerns(const cco_call *call);
+
+/* An arm that does as this one in a program that uses these collectives: without reductions that it
+ * does not use, whose rules would make calls for other types slower.  Maybe the same one. */
+int cco_online_trim(cco_race_settings *settings, int arm, uint32_t used);
 
 /* Adds the arm that leaves out all that the arms in `parts` leave out. */
 void cco_online_combine(cco_race_settings *settings, uint32_t parts);

@@ -136,11 +136,14 @@ void cco_race_tell_arms(const cco_race_settings *settings, int first)
     }
 }
 
-void cco_race_tell_online(int arm, const cco_interval *gained, double regret_s, double spent_s)
+void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_interval *gained,
+                          double regret_s, double spent_s)
 {
     if (file == NULL)
         return;
-    put("{\"event\":\"online\",\"arm\":%d", arm);
+    put("{\"event\":\"online\",\"arm\":%d,\"rules\":", arm);
+    put_text(rules);
+    put(",\"certain\":%s", certain ? "true" : "false");
     put_interval(gained);
     put_number("regret_s", regret_s);
     put_number("spent_s", spent_s);

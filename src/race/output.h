@@ -58,8 +58,10 @@ void cco_race_tell_round(const cco_race_next *next, int blocks, const int8_t *or
 /* Arms that have been made since, from number `first` on. */
 void cco_race_tell_arms(const cco_race_settings *settings, int first);
 
-/* What CRESTA_ONLINE has come to: logarithms of the ratio of steps; seconds. */
-void cco_race_tell_online(int arm, const cco_interval *gained, double regret_s, double spent_s);
+/* What CRESTA_ONLINE has come to: an arm, its rules, or those of the best so far if it is not
+ * certain; logarithms of the ratio of steps; seconds. */
+void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_interval *gained,
+                          double regret_s, double spent_s);
 
 /* What the judge made of it. */
 void cco_race_tell_next(const cco_judge *judge, const cco_race_next *before);

@@ -254,7 +254,8 @@ void cco_race_call(cco_comm *state, const cco_call *call)
     const MPI_Count bytes = cco_coll_infos[call->coll].properties & CCO_SIZED
                                 ? cco_bytes(call, state->rank, state->size)
                                 : 0;
-    cco_rounds_uses(call->coll);
+    if (cco_online_is_on() && cco_online_concerns(call))
+        cco_rounds_uses(call->coll);
     const uint64_t word = cco_mix((uint64_t)call->coll + 1, (uint64_t)cco_size_class(bytes));
     if (now == TURNS)
         cco_turns_call(state, call->coll, bytes);

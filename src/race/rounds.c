@@ -19,7 +19,12 @@ static cco_race_next next;
 static int home;
 static bool tells; /* this rank is the first on the anchor, and writes the output */
 static bool over;
-static uint32_t used; /* bit per collective that the program calls on this rank; then on any */
+
+/* Bit per collective that concerns the arms and that the program calls. */
+static struct {
+    uint32_t ever, since; /* on this rank; since its steps are known */
+    uint32_t on_any;      /* ever, on some rank */
+} used;
 
 /* The round that is on. */
 static struct {
@@ -42,7 +47,8 @@ int cco_rounds_home(void)
 
 void cco_rounds_uses(cco_coll coll)
 {
-    used |= 1u << coll;
+    used.ever |= 1u << coll;
+    used.since |= 1u << coll;
 }
 
 static void complete(int rc, MPI_Request *request)
@@ -104,6 +110,7 @@ void cco_rounds_begin(cco_race_settings *s, cco_comm *state, const cco_heat *hea
     const bool first = judge == NULL;
     settings = s;
     anchor = state;
+    used.since = 0;
     tells = state->rank == 0; /* rank 0 of the world need not be first there */
     judge = first ? calloc(1, sizeof *judge) : judge;
     if (judge == NULL)
@@ -150,7 +157,8 @@ static void tell_warm(void)
         least = fmin(least, first_s[i]);
     for (int i = 0; tells && i < present.blocks; i++) {
         cco_race_tell_warm(present.order[i], first_s[i]);
-        cco_judge_regret(judge, first_s[i] - least);
+        if (present.order[i] != judge->reference) /* that would have run anyway */
+            cco_regret_add(&judge->regret, first_s[i] - least);
     }
 }
 
@@ -169,18 +177,21 @@ static void take_winner(void)
 static bool end_heat(void)
 {
     cco_heat heat;
-    uint32_t of_all = 0;
+    const uint32_t mine[] = {used.ever, used.since};
+    uint32_t of_all[2] = {0};
     over = true;
     if (!cco_online_is_on())
         return true;
     take_winner();
-    reduce(&used, &of_all, 1, MPI_UINT32_T, MPI_BOR);
-    used = of_all;
+    reduce(mine, of_all, 2, MPI_UINT32_T, MPI_BOR);
+    used.on_any = of_all[0];
     const int arms = settings->arms;
-    if (!cco_online_next(settings, home, used, &heat))
-        return true;
+    home = cco_online_trim(settings, home, used.on_any);
+    const bool follows = cco_online_next(settings, home, next.left & ~next.alive, of_all[1], &heat);
     if (tells)
         cco_race_tell_arms(settings, arms);
+    if (!follows)
+        return true;
     start_heat(&heat);
     over = heat.aim == CCO_GUARD;
     return false;
@@ -236,11 +247,9 @@ static const char *without_gain(const char *variable)
                 : "the program ended before it was clear what is fastest";
 }
 
-static void report_choice(void)
+static void report_choice(const char *rules)
 {
-    char rules[512];
     const char *variable = cco_online_variable(home);
-    cco_online_rules(home != 0 ? home : judge->favourite, used, rules, sizeof rules);
     if (home == 0)
         cco_log(CCO_LOG_WARN, "%s: %s%s%s", variable, without_gain(variable),
                 rules[0] != '\0' ? ": " : "", rules);
@@ -253,16 +262,19 @@ static void report_choice(void)
 void cco_rounds_report(const char *why)
 {
     const char *variable = cco_online_variable(home);
+    char rules[1024];
     if (!cco_online_is_on())
         return;
     if (judge == NULL) {
         cco_log(CCO_LOG_WARN, "%s: nothing was tried: %s", variable, why);
     } else if (tells) {
         const double spent = cco_seconds() - judge->born;
-        report_choice();
+        cco_online_rules(home != 0 ? home : judge->favourite, used.ever | used.on_any, rules,
+                         sizeof rules);
+        report_choice(rules);
         cco_log(CCO_LOG_WARN, "%s: to try took %.3f s, %.1f %% of the time since then", variable,
-                fmax(judge->regret_s, 0), 100 * fmax(judge->regret_s, 0) / spent);
-        cco_race_tell_online(home, &gained, judge->regret_s, spent);
+                fmax(judge->regret.told_s, 0), 100 * fmax(judge->regret.told_s, 0) / spent);
+        cco_race_tell_online(home, rules, home != 0 || over, &gained, judge->regret.told_s, spent);
     }
 }
 

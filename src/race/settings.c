@@ -153,7 +153,7 @@ static bool read_lines(cco_race_settings *s, reader *r, bool wanted)
 void cco_race_settings_preset(cco_race_settings *s)
 {
     *s = (cco_race_settings){
-        .seed = 1, .watch_ms = 20, .block_ms = 1, .drop = 1, .confirm = 1, .youth = 32};
+        .seed = 1, .watch_ms = 20, .block_ms = 0.25, .drop = 1, .confirm = 1, .youth = 32};
 }
 
 bool cco_race_settings_read(cco_race_settings *s, const char *text, bool wanted, char *error,
@@ -161,7 +161,10 @@ bool cco_race_settings_read(cco_race_settings *s, const char *text, bool wanted,
 {
     reader r = {.at = text, .error = error, .room = room};
     cco_race_settings_preset(s);
-    s->watch_ms = wanted ? 500 : s->watch_ms;
+    if (wanted) {
+        s->watch_ms = 500;
+        s->block_ms = 1;
+    }
     if (read_lines(s, &r, wanted))
         return true;
     cco_race_settings_free(s);

@@ -6,7 +6,7 @@
  *     seconds 20        of racing; 0, the default: to the end of the program
  *     seed 17           of the order of the arms; 1
  *     watch_ms 500      how long the program is watched at least before its steps are chosen; 500
- *     block_ms 1        how long a block of steps takes at least; 1
+ *     block_ms 1        how long a block of steps takes at least; 1, 0.25 with CRESTA_ONLINE
  *     drop 1            arms that are clearly slower leave; 0: all stay
  *     confirm 1         afterwards, the reference against the leader in long blocks; 0: no
  *     calls 4           arms take turns by calls, in blocks of so many (race/turns.h); 0: by steps

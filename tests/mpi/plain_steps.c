@@ -8,6 +8,8 @@
  *     freed    the communicator of the steps is freed after half of them, and made again
  *     comms    each step makes communicators, and frees them
  *     fragile  ends by a signal where it finds shared memory of crestacoll in itself
+ *     counts   a sum of integers in each step, and one of floating-point numbers that has other
+ * bits in another order
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -78,6 +80,26 @@ static void break_off_beside_shm(void)
         fclose(maps);
 }
 
+static void count(int step)
+{
+    int mine = step + me, total = 0;
+    MPI_Allreduce(&mine, &total, 1, MPI_INT, MPI_SUM, all);
+    expect(total == ranks * step + ranks * (ranks - 1) / 2, "the count", step);
+}
+
+/* The same numbers in each step: so the same bits. */
+static void sum_in_order(int step)
+{
+    static double first[N];
+    double mine[N], total[N];
+    for (int i = 0; i < N; i++)
+        mine[i] = 1.0 / (1 + 7 * me + i);
+    MPI_Allreduce(mine, total, N, MPI_DOUBLE, MPI_SUM, all);
+    if (step == 1)
+        memcpy(first, total, sizeof first);
+    expect(memcmp(first, total, sizeof first) == 0, "the bits of a sum", step);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -91,6 +113,11 @@ int main(int argc, char **argv)
         if (late && step == steps / 2 + 1 && strcmp(kind, "freed") == 0) {
             MPI_Comm_free(&all);
             MPI_Comm_dup(MPI_COMM_WORLD, &all);
+        }
+        if (strcmp(kind, "counts") == 0) {
+            count(step);
+            sum_in_order(step);
+            continue;
         }
         transpose(step);
         if (!late || strcmp(kind, "phases") != 0) {

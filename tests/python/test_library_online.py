@@ -43,6 +43,21 @@ def test_what_is_better_is_found(build, tmp_path):
     assert "to try took" in said[1]
 
 
+def test_reductions_of_integers_take_part_and_no_others(build, tmp_path):
+    """The program compares the bits of its sums, while the arms take turns."""
+    profile = tmp_path / "p.json"
+    _, events = online(build, tmp_path, "counts", ranks=3, steps=100, CRESTA_ONLINE="1",
+                       CRESTA_PROFILE=str(profile))
+    assert of_kind(events, "warm")
+    ran = {}
+    for record in json.loads(profile.read_text())["records"]:
+        if record["collective"] == "allreduce" and record["calls"] > 0:
+            ran.setdefault(record["bytes_min"], set()).add(record["implementation"])
+    integers, floating = ran[4], ran[256]
+    assert {"mpi", "nonblock"} < integers and any(i.startswith("shm") for i in integers), ran
+    assert floating == {"mpi"}, ran
+
+
 def test_what_is_chosen_is_left_alone(build, tmp_path):
     said, events = online(build, tmp_path, steps=200, CRESTA_ONLINE="1",
                           CRESTA_IMPL="*=p2p", CRESTA_LOG="info")
