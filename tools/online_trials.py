@@ -111,8 +111,10 @@ def percent(fraction):
 
 
 def regret(found):
-    share = found["regret_s"] / found["spent_s"] if found["spent_s"] > 0 else 0.0
-    return f"regret {found['regret_s']:.3f} s, {percent(share)} of the time"
+    """As the message of the library says it."""
+    lost = max(0.0, found["regret_s"])
+    share = lost / found["spent_s"] if found["spent_s"] > 0 else 0.0
+    return f"regret {lost:.3f} s, {100 * share:.1f} % of the time"
 
 
 def nearness(program, args, explored, rate):

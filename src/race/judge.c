@@ -383,7 +383,7 @@ void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double
     cco_regret_add_round(&j->regret, j->favourite, stage != CCO_RACE_WARM, j->next.steps, blocks,
                          order, step_s);
     if (stage == CCO_RACE_WARM) {
-        screen(j, cco_least_step(blocks, step_s));
+        screen(j, is_online(j) ? cco_least_step(blocks, step_s) : step);
     } else {
         add_round(j, blocks, order, step_s);
         j->next.round++;
