@@ -43,10 +43,18 @@ static void parse_collective(cco_parser *p, cco_rule *rule)
             return;
         }
     list_collectives(possible, sizeof possible);
-    cco_parse_fail(p, start,
-                   length ? "no collective \"%.*s\"; possible: %s"
-                          : "expected a collective%.*s; possible: %s",
-                   (int)(length < 40 ? length : 40), start, possible);
+    const int shown = (int)(length < 40 ? length : 40);
+    const char *next = start + length + strspn(start + length, " \t");
+    if (length > 0 && (*next == '\0' || *next == ','))
+        cco_parse_fail(p, start,
+                       "no collective \"%.*s\"; a rule is COLLECTIVE=IMPLEMENTATION, such as"
+                       " \"*=%.*s\"; collectives: %s",
+                       shown, start, shown, start, possible);
+    else
+        cco_parse_fail(p, start,
+                       length ? "no collective \"%.*s\"; possible: %s"
+                              : "expected a collective%.*s; possible: %s",
+                       shown, start, possible);
 }
 
 /* A size range stands only where all ranks know the size. */

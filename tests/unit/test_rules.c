@@ -219,6 +219,7 @@ static void mistakes(void)
         int character; /* where, from 1; 0: not looked at */
     } cases[] = {
         {"x=mpi", "no collective \"x\"", 1},
+        {"bcast=mpi,shm ,scan=shm", "a rule is COLLECTIVE=IMPLEMENTATION, such as \"*=shm\"", 11},
         {"bcast=x", "no implementation \"x\"", 7},
         {"bcast", "'='", 6},
         {"=mpi", "collective", 1},

@@ -156,6 +156,7 @@ def tell(found, report):
     if found["arms"]:
         out.print()
         show_arms(found["arms"], "call" if found.get("by") == "calls" else "step")
+        out.print(words.legend(found), style="dim", soft_wrap=True)
     if found.get("use"):
         out.print("\nTo use it:", soft_wrap=True)
         for r in found["rules"]:

@@ -97,6 +97,7 @@ class Choice:
 
 
 REFERENCE = Choice(MPI)
+COMBINED = "combined"  # the name of a choice made of those of the race rule by rule
 
 
 def last(choice, points):

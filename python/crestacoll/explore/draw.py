@@ -8,6 +8,7 @@ from crestacoll.plots import INK, MUTED, PALETTE, STYLE, finish, plt, rows, to_s
 
 FASTER, SLOWER = PALETTE[2], PALETTE[5]
 MOST_DOTS = 400
+FAR = 1.5  # times the range of the rounds that the trimmed mean keeps: beyond it a round is far
 WIDEST = 50.0  # per cent: what is slower is drawn at the edge
 
 
@@ -49,6 +50,13 @@ def interval(axes, y, d, edge):
     axes.annotate(f"{middle:+.1f}", (middle, y), (0, 5), **place)
 
 
+def drawn(values):
+    """The range of what is drawn: a round far from the others would leave no room for them."""
+    low, high = np.quantile(values, [racestats.TRIM, 1 - racestats.TRIM])
+    room = max(1.0, FAR * (high - low))
+    return max(low - room, values.min()), min(high + room, values.max())
+
+
 def proof(rounds, names, of="time step"):
     """Every round of the proof a dot over time, and the interval of all. None without any."""
     chosen, reference = racestats.pairs(rounds, names[1], names[0])
@@ -57,13 +65,16 @@ def proof(rounds, names, of="time step"):
         return None
     values = 100 * (np.array(chosen) / np.array(reference) - 1)
     shown = np.unique(np.linspace(0, len(values) - 1, min(len(values), MOST_DOTS)).astype(int))
-    low, high = np.quantile(values, [0.02, 0.98])
+    low, high = drawn(values)
+    far = shown[(values[shown] < low) | (values[shown] > high)]
+    near = np.setdiff1d(shown, far)
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(8.2, 3.0))
         axes.grid(axis="y")
         axes.tick_params(length=0)
         axes.axhline(0, color=INK, linewidth=1)
-        axes.plot(shown, values[shown], "o", color=PALETTE[0], alpha=0.35, markersize=4)
+        axes.plot(near, values[near], "o", color=PALETTE[0], alpha=0.35, markersize=4)
+        axes.plot(far, np.clip(values[far], low, high), "x", color=PALETTE[0], markersize=5)
         colour = colour_of(found.as_dict())
         axes.axhspan(100 * found.low, 100 * found.high, color=colour, alpha=0.35, linewidth=0)
         axes.axhline(100 * found.trimmed, color=colour, linewidth=2)

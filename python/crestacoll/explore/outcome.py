@@ -67,7 +67,7 @@ def after_points(state, leader):
     made = leader
     for index, how in changes.items():
         made = made.but("", index, how)
-    return arms.Choice("combined", made.picks) if changes else leader
+    return arms.Choice(arms.COMBINED, made.picks) if changes else leader
 
 
 def seems_worth(leader, index, choices, found):
@@ -269,7 +269,7 @@ def arms_tried(state):
             continue
         found = racestats.compare(state.rounds(stage), names, arms.MPI)
         failed = {f["arm"]: f["text"] for f in state.stage(stage)["failed"]}
-        dropped = {name for log in state.logs(stage) for name in log.dropped}
+        dropped = left_early(state.logs(stage), found)
         keep = state.data["options"]["keep_rounding"]
         for choice in state.choices(stage)[1:]:
             d = found.get(choice.name)
@@ -284,6 +284,14 @@ def arms_tried(state):
                 }
             )
     return tried + (calldata.tried(state) if calldata.is_on(state) else [])
+
+
+def left_early(logs, found):
+    """The names of the arms that left a run of a race, except of the best of all runs together:
+    a run that it left, on a busy machine, did not decide.
+    """
+    left = {name for log in logs for name in log.dropped}
+    return left - {racestats.best(found)}
 
 
 def recorded(state):

@@ -1,13 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report of an exploration: one HTML file that needs nothing else."""
 
-from markupsafe import Markup
+import re
+
+from markupsafe import Markup, escape
 
 from crestacoll import htmlreport, machine
 from crestacoll.explore import draw, outcome, words
 
+
 def svg(text):
     return Markup(text) if text else ""
+
+
+def with_code(line):
+    """A sentence, escaped; what stands between backquotes is code."""
+    return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(line))))
+
+
+def place_of(anchor):
+    """Where a step begins, as the end of a sentence."""
+    if not anchor:
+        return ""
+    return f" by the {anchor['collective']} on {anchor['communicator'] or 'all ranks'}"
 
 
 def body(state, found, where=None):
@@ -18,15 +33,13 @@ def body(state, found, where=None):
     rounds = outcome.proof_rounds(state) if state else []
     of = words.timed(found, "").strip()
     proof = draw.proof(rounds, names, of) if len(names) == 2 else None
-    anchor = found["anchor"] or {}
-    told = f" by the {anchor['collective']} on {anchor['communicator']}" if anchor else ""
     known = found["points"] and found["points"][0]["collective"] != "*"
     return (
         htmlreport.environment()
         .get_template("explore-body.html.j2")
         .render(
             found=found,
-            details=words.details(found),
+            details=[with_code(line) for line in words.details(found)],
             interval=words.interval(found["step"]) if found["step"] else "",
             use=words.use(found) if found.get("use") else "",
             library=" ".join(found["mpi"].split(",")[0].split()),
@@ -38,7 +51,7 @@ def body(state, found, where=None):
             points=[(words.point_text(p), p) for p in found["points"]] if known else [],
             titles=words.TITLES,
             step=words.step_text(found),
-            anchor=told,
+            anchor=place_of(found["anchor"]),
         )
     )
 

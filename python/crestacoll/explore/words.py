@@ -54,7 +54,7 @@ def ahead(found):
         return ""
     best = min(sure, key=lambda a: a["difference"]["trimmed"])
     gain = percent(-best["difference"]["trimmed"])
-    of = "the time of such calls" if found.get("by") == "calls" else "a step"
+    of = "the time of such a call" if found.get("by") == "calls" else "a step"
     return f" So far {best['name']} is ahead, by {gain} of {of}."
 
 
@@ -160,6 +160,23 @@ def why(found):
             " balance the work, or overlap the collective with it (docs/split-phase.md)."
         )
     return lines
+
+
+def legend(found):
+    """What the columns of the table of arms mean."""
+    of = "call" if found.get("by") == "calls" else "step"
+    told = [
+        f"{of}: time of a {of} against the MPI's own collectives, as a trimmed mean; below 0 is"
+        " faster",
+        "mean: the plain mean; an arm counts as faster only if both say so beyond the noise",
+    ]
+    if any(a["dropped"] for a in found["arms"]):
+        told.append("left early: clearly slower than the best")
+    if any(a["difference"] is None and not a["failed"] for a in found["arms"]):
+        told.append("-: too few rounds to say")
+    if any(a["name"].split(",")[0] == arms.COMBINED for a in found["arms"]):
+        told.append(f"{arms.COMBINED}: what was best rule by rule, together")
+    return "; ".join(told)
 
 
 def unfinished(found):

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What an exploration says of its arms, in the terminal and on its page."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from crestacoll.explore import draw, outcome, page, words
+from crestacoll.racestats import Difference
+
+FASTER = Difference(-0.2, -0.25, -0.15, -0.2, True, 30)
+SLOWER = Difference(0.1, 0.05, 0.15, 0.1, True, 30)
+
+
+def arm(name, dropped=False):
+    return {"name": name, "dropped": dropped, "difference": None, "failed": "", "race": "models"}
+
+
+def test_the_best_arm_has_not_left_early():
+    """One run of a race may drop on a busy machine what all runs together show as the best."""
+    logs = [SimpleNamespace(dropped=["shm", "p2p"]), SimpleNamespace(dropped=["p2p", "os"])]
+    found = {"shm": FASTER, "p2p": SLOWER, "os": None}
+    assert outcome.left_early(logs, found) == {"p2p", "os"}
+    assert outcome.left_early(logs, {"shm": SLOWER}) == {"shm", "p2p", "os"}
+
+
+def test_the_table_of_arms_is_explained():
+    told = words.legend({"arms": [arm("shm")]})
+    assert told.startswith("step: time of a step against the MPI's own collectives")
+    assert "left early" not in told and "combined" not in told
+    told = words.legend({"by": "calls", "arms": [arm("p2p", True), arm("combined,bcast=shm")]})
+    assert told.startswith("call: time of a call")
+    assert "; left early: clearly slower than the best; -: too few rounds to say; combi" in told
+
+
+def test_one_round_far_away_leaves_room_for_the_others():
+    values = np.array([-50.0, -60.0, 3700.0, -70.0, -72.0, -58.0, -46.0])
+    low, high = draw.drawn(values)
+    assert low == -72 and -46 < high < 100
+    assert draw.drawn(np.array([1.0, 1.5, 2.0])) == (1, 2)
+    pairs = [{"mpi": 100.0, "shm": 100.0 + value} for value in values]
+    assert draw.proof(pairs, ["mpi", "shm"]).startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "anchor, told",
+    [
+        (None, ""),
+        ({"collective": "alltoall", "communicator": "row"}, " by the alltoall on row"),
+        ({"collective": "alltoall", "communicator": ""}, " by the alltoall on all ranks"),
+    ],
+)
+def test_where_a_step_begins(anchor, told):
+    assert page.place_of(anchor) == told
+
+
+def test_commands_in_sentences_are_code_and_names_are_escaped():
+    made = page.with_code("`crestacoll explore --output '<b>'` goes on.")
+    assert made == "<code>crestacoll explore --output &#39;&lt;b&gt;&#39;</code> goes on."
+
+
+def test_what_is_not_proved_is_not_called_proved():
+    """A page of an exploration that ran out of time."""
+    found = {"verdict": "unproven", "command": ["./a"], "ranks": 2, "mpi": "MPI 1", "step": None}
+    found |= {"arms": [], "points": [], "time": None, "notes": [], "others": None, "answers": None}
+    found |= {"complete": False, "folder": "x", "seconds": 3.0, "runs": 1, "step_s": None}
+    found |= {"run": None, "rules": [], "anchor": None, "date": "", "crestacoll": "", "by": "steps"}
+    told = page.body(None, found, "")
+    assert "not proved" in told and "nothing gained" not in told
+    assert "<code>crestacoll explore --resume --output x</code> goes on" in told
+    assert "nothing gained" in page.body(None, found | {"verdict": "none"}, "")
