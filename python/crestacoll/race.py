@@ -109,6 +109,7 @@ class Log:
     end: dict | None = None
     verdict: dict | None = None
     phase: str = "screen"
+    round_steps: int = 0  # that a round of this phase has, two blocks of each arm
     rounds: list = field(default_factory=list)
     first: str | None = None  # arm that ran for the first time, with nothing behind it
     warm: dict = field(default_factory=dict)  # arm: seconds of its first step
@@ -194,6 +195,7 @@ class Log:
 
     def on_phase(self, event):
         self.phase = event["phase"]
+        self.round_steps = 2 * len(event.get("arms", ())) * int(event.get("steps", 0))
 
     def on_verdict(self, event):
         self.verdict = event

@@ -74,6 +74,16 @@ def test_slow_rounds_are_not_taken_for_a_hang(follow):
     assert look(1) is None and look(300) is None and look(500) == watch.STALLED
 
 
+def test_a_long_first_round_is_not_taken_for_a_hang(follow):
+    """Blocks that were planned by the fastest steps last longer on a busy machine."""
+    phase = {"event": "phase", "phase": "screen", "arms": [0, 1], "steps": 1000, "at_s": 0.2}
+    look, say = follow(stall=2, step_s=0.001)
+    say(START, phase)
+    assert look(1) is None and look(40) is None and look(42) == watch.STALLED
+    look, say = follow(stall=2)  # nothing is known of earlier steps
+    assert look(1) is None and look(4) == watch.STALLED
+
+
 class Job:
     def __init__(self, *words):
         self.words = words

@@ -94,6 +94,13 @@ def after_algorithms(state, leader):
     return by_name(state, "algorithms", name) if name else leader
 
 
+def mean_step_s(state):
+    """Of all arms in all rounds so far, 0 without any."""
+    rounds = [r for stage in state.data["stages"] for r in state.rounds(stage)]
+    steps = [seconds for r in rounds for seconds in r.values()]
+    return sum(steps) / len(steps) if steps else 0.0
+
+
 # The result.
 
 

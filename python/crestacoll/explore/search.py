@@ -257,6 +257,7 @@ class Search:
                 self.wall_s,
                 self.state.rounds(name),
                 max(5.0, min(watch.STALL, self.budget / 8)),
+                outcome.mean_step_s(self.state),
             )
             return {race.VARIABLE: str(folder / "race")}
 

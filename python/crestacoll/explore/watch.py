@@ -5,17 +5,29 @@ from crestacoll import racestats
 
 NEAR_END = 0.1  # of the run's time: so much longer a program may go on by itself after the race
 STALL = 30.0  # seconds without a round before a program counts as hanging
-STALL_ROUNDS = 50  # and so many rounds
+STALL_ROUNDS = 50  # and so many times the latest round
+LATE_ROUNDS = 10  # or what a round would take with the steps of earlier runs
 DONE, NO_START, STALLED, NONE = "done", "no start", "stalled", "none"
 
 
 class Watch:
     """Called with the seconds since the start of the program; a word ends it."""
 
-    def __init__(self, tail, tell, start_limit, steps=None, wall_s=None, earlier=(), stall=STALL):
+    def __init__(
+        self,
+        tail,
+        tell,
+        start_limit,
+        steps=None,
+        wall_s=None,
+        earlier=(),
+        stall=STALL,
+        step_s=0.0,
+    ):
         self.tail, self.tell = tail, tell
         self.start_limit, self.steps, self.wall_s, self.stall = start_limit, steps, wall_s, stall
         self.earlier = list(earlier)  # rounds of earlier runs of this race
+        self.step_s = step_s  # mean seconds of a step in earlier runs, with what interrupted them
         self.last, self.counted = 0.0, 0
 
     @property
@@ -42,8 +54,10 @@ class Watch:
         return self.wall_s - seconds < max(1.0, NEAR_END * self.wall_s)
 
     def patience(self):
+        """A busy machine makes steps, and so a round, much longer than they were planned."""
         rounds = self.log.rounds
-        return max(self.stall, STALL_ROUNDS * rounds[-1].seconds if rounds else 0.0)
+        latest = STALL_ROUNDS * rounds[-1].seconds if rounds else 0.0
+        return max(self.stall, latest, LATE_ROUNDS * self.log.round_steps * self.step_s)
 
     def show(self):
         """Says who leads, from time to time: the statistics of a long race take a while."""
