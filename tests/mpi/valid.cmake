@@ -60,46 +60,39 @@ cresta_mpi_test(NAME waits RANKS 2 COMMAND waits ${tried})
 cresta_mpi_test(NAME waits-thread RANKS 3 ENV CRESTA_ASYNC=thread COMMAND waits ${tried})
 
 # A tool before and behind the library, preloaded and linked: it sees each call of the program once.
-if(NOT CRESTA_SANITIZE) # which wants to be loaded first
-  add_library(textbook SHARED textbook.c)
-  target_link_libraries(textbook PRIVATE MPI::MPI_C)
-  cresta_plain_program(told_plain told.c)
-  cresta_test_program(told told.c)
-  target_link_options(told PRIVATE -Wl,--no-as-needed)
-  # One that wraps all it can: tests/python/test_library_tool.py compares what it sees.
-  foreach(name IN ITEMS watcher watcher_chain)
-    add_library(${name} SHARED watcher.c)
-    target_link_libraries(${name} PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
-    target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/src"
-                               "${PROJECT_SOURCE_DIR}/include")
+cresta_preloaded(textbook)
+cresta_plain_program(told_plain told.c)
+cresta_test_program(told told.c)
+target_link_options(told PRIVATE -Wl,--no-as-needed)
+# One that wraps all it can: tests/python/test_library_tool.py compares what it sees.
+cresta_preloaded(watcher)
+cresta_preloaded(watcher_chain watcher.c)
+target_compile_definitions(watcher_chain PRIVATE CHAIN)
+cresta_plain_program(watched_plain ${call} small_call.c watched.c)
+cresta_test_program(watched ${call} small_call.c watched.c)
+# The same with the tool linked, behind the library.
+cresta_test_program(watched_behind ${call} small_call.c watched.c)
+target_link_options(watched_behind PRIVATE -Wl,--no-as-needed)
+target_link_libraries(watched_behind PRIVATE watcher)
+set(ours "$<TARGET_FILE:crestacoll_preload>")
+set(theirs "$<TARGET_FILE:textbook>")
+set(preloads "behind=${ours}:${theirs}" "before=${theirs}:${ours}" "linked=${theirs}"
+             "twice=${ours}:${theirs}")
+foreach(preload IN LISTS preloads)
+  string(REGEX MATCH "^[a-z]+" name "${preload}")
+  string(REGEX REPLACE "^[a-z]+=" "" value "${preload}")
+  set(program told_plain)
+  if(name MATCHES "linked|twice")
+    set(program told)
+  endif()
+  foreach(level IN ITEMS "" 1)
+    cresta_mpi_test(NAME tool-${name}${level} RANKS 2
+                    ENV "LD_PRELOAD=${value}" "CRESTA_IMPL=*=p2p" COMMAND ${program} ${level})
+    set_tests_properties(tool-${name}${level} PROPERTIES PASS_REGULAR_EXPRESSION
+      "tool: 2 sends, 3 waits, 1 levels[^:]*tool: 2 sends, 3 waits, 1 levels"
+      FAIL_REGULAR_EXPRESSION "crestacoll:")
   endforeach()
-  target_compile_definitions(watcher_chain PRIVATE CHAIN)
-  cresta_plain_program(watched_plain ${call} small_call.c watched.c)
-  cresta_test_program(watched ${call} small_call.c watched.c)
-  # The same with the tool linked, behind the library.
-  cresta_test_program(watched_behind ${call} small_call.c watched.c)
-  target_link_options(watched_behind PRIVATE -Wl,--no-as-needed)
-  target_link_libraries(watched_behind PRIVATE watcher)
-  set(ours "$<TARGET_FILE:crestacoll_preload>")
-  set(theirs "$<TARGET_FILE:textbook>")
-  set(preloads "behind=${ours}:${theirs}" "before=${theirs}:${ours}" "linked=${theirs}"
-               "twice=${ours}:${theirs}")
-  foreach(preload IN LISTS preloads)
-    string(REGEX MATCH "^[a-z]+" name "${preload}")
-    string(REGEX REPLACE "^[a-z]+=" "" value "${preload}")
-    set(program told_plain)
-    if(name MATCHES "linked|twice")
-      set(program told)
-    endif()
-    foreach(level IN ITEMS "" 1)
-      cresta_mpi_test(NAME tool-${name}${level} RANKS 2
-                      ENV "LD_PRELOAD=${value}" "CRESTA_IMPL=*=p2p" COMMAND ${program} ${level})
-      set_tests_properties(tool-${name}${level} PROPERTIES PASS_REGULAR_EXPRESSION
-        "tool: 2 sends, 3 waits, 1 levels[^:]*tool: 2 sends, 3 waits, 1 levels"
-        FAIL_REGULAR_EXPRESSION "crestacoll:")
-    endforeach()
-  endforeach()
-endif()
+endforeach()
 
 # A begun call beside null and inactive requests and persistent collectives, which MPICH 4.0 takes
 # wrongly in some calls.

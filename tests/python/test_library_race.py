@@ -83,10 +83,13 @@ def test_the_communicator_of_the_steps_is_freed(build, tmp_path):
 def test_another_order_with_another_seed(build, tmp_path):
     orders = [
         [tuple(event["order"]) for event in of_kind(race(build, tmp_path, "steps", seed=seed,
-                                                         steps=160), "round")][:5]
+                                                         steps=160), "round")]
         for seed in (1, 1, 2)
     ]
-    assert orders[0] == orders[1] != orders[2]
+    shortest = min(map(len, orders))  # on a machine with load, there are fewer
+    assert shortest >= 2
+    first, again, other = (order[:shortest] for order in orders)
+    assert first == again != other
 
 
 def seen_alike(events, names, values):

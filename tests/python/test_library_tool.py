@@ -23,10 +23,7 @@ BEHIND = {
 
 
 def tool(build, name="watcher"):
-    path = build / "lib" / f"lib{name}.so"
-    if not path.exists():
-        pytest.skip("no tool here (sanitizers)")
-    return str(path)
+    return str(build / "lib" / f"lib{name}.so")
 
 
 def seen(build, program, *modes, preload="", **env):
