@@ -2,7 +2,6 @@
 /* watcher.c - a profiling tool that wraps all it can: every collective in every form, messages,
  * waits, communicators.  Rank 0 says in MPI_Finalize how often each was called, and any rank that
  * a call came before MPI_Init.  With -DCHAIN it goes on to the next MPI_x instead of PMPI_x. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
