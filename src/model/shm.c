@@ -10,6 +10,7 @@
 #include "plan/scheduled.h"
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
+#include "model/shm_single.h"
 #include "native/calls.h"
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"
@@ -27,6 +28,9 @@ static const size_t rooms[RINGS] = {256 - CCO_SLOT_HEAD, (8 << 10) + CCO_SLOT_LI
 typedef enum part { NEAR, FAR, PARTS } part;
 static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, RINGS};
 
+enum { COPY }; /* options */
+enum { SLOTS, SINGLE };
+
 /* What repeated calls came to. */
 typedef struct kept {
     cco_cached_call cached;
@@ -40,6 +44,8 @@ typedef struct own {
     cco_workspace workspace;
     kept kept[CCO_CACHED_CALLS];
     cco_shm_named named;
+    cco_shm_single single;
+    cco_reach reach; /* of a call */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -67,6 +73,7 @@ static void release(void *data)
         cco_cached_call_free(&o->kept[i].cached);
     cco_workspace_free(&o->workspace);
     cco_shm_named_free(&o->named);
+    cco_shm_single_free(&o->single);
     free(o);
 }
 
@@ -79,6 +86,10 @@ static void make_rings(own *o, cco_comm *state, part part)
     size_t share = 0;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
         share += cco_slot_ring_share(slots[i], counts[i]);
+    if (part == FAR) {
+        o->single.at = share;
+        share += cco_pull_share();
+    }
     uint64_t mark = 0;
     if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
         return;
@@ -121,18 +132,39 @@ static bool can_reduce(const cco_call *call)
            (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
 }
 
-/* Memory of the program that need not be copied: small data are not worth looking for it. */
-static const cco_regions *regions_for(const cco_comm *state, const cco_flat *plan)
+/* Whether the kernel copies in a large call.  Cached calls ask, too: they hold for every option,
+ * and ranks remember different ones.  Collective, the first time. */
+static int choose_copy(own *o, cco_comm *state, const cco_way *way, bool *single)
 {
-    return plan->stage[plan->stages - 1].ring == LARGE ? cco_shm_memory_of(state) : NULL;
+    *single = false;
+    if (way->options[COPY] != SINGLE)
+        return MPI_SUCCESS;
+    const int rc = cco_shm_single_there(&o->single, state, &o->segments[FAR], single);
+    if (*single)
+        o->rings[LARGE].pull = &o->single.pull;
+    return rc == MPI_SUCCESS ? rc : cco_comm_refuse(state, rc);
+}
+
+/* Memory that need not be copied: small data are not worth looking for it. */
+static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_flat *plan,
+                      const cco_reach **reach)
+{
+    bool single;
+    *reach = NULL;
+    if (plan->stage[plan->stages - 1].ring != LARGE)
+        return MPI_SUCCESS;
+    const int rc = choose_copy(o, state, way, &single);
+    o->reach = (cco_reach){cco_shm_memory_of(state), single ? &o->single.pull : NULL};
+    *reach = &o->reach;
+    return rc;
 }
 
 static int run_bound(cco_slot_ring *rings, const cco_flat *plan, const cco_bound *bound,
-                     const cco_regions *regions)
+                     const cco_reach *reach)
 {
     int rc = cco_bound_pack(bound);
     if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(rings, plan, &bound->problem, &bound->binding, regions);
+        rc = cco_flat_run(rings, plan, &bound->problem, &bound->binding, reach);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
@@ -155,7 +187,10 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
             cco_workspace_trim(&o->workspace);
             return run_below(state, way, call);
         }
-        rc = run_bound(o->rings, &plan, &bound, regions_for(state, &plan));
+        const cco_reach *reach;
+        rc = find_reach(o, state, way, &plan, &reach);
+        if (rc == MPI_SUCCESS)
+            rc = run_bound(o->rings, &plan, &bound, reach);
         if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, &bound, NULL))
             k->plan = plan;
         cco_workspace_trim(&o->workspace);
@@ -165,13 +200,15 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     return rc;
 }
 
-static int run_again(cco_comm *state, own *o, kept *k, const cco_call *call)
+static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way, const cco_call *call)
 {
     cco_cached_call *cached = &k->cached;
+    const cco_reach *reach;
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding,
-                                regions_for(state, &k->plan));
+    int rc = find_reach(o, state, way, &k->plan, &reach);
+    if (rc == MPI_SUCCESS)
+        rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -182,7 +219,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     own *o = own_of(state);
     kept *k = &o->kept[cco_cached_call_index(call)];
     if (cco_cached_call_matches(&k->cached, 0, way, call))
-        return run_again(state, o, k, call);
+        return run_again(state, o, k, way, call);
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
     if (way->algo == NULL)
@@ -207,6 +244,12 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
     return CCO_PATH_SEGMENT;
 }
 
+static const cco_param options[CCO_OPTIONS + 1] = {
+    {"copy", SLOTS, 0, 1,
+     "how large data move: through slots, or by reads of another rank's memory by the kernel",
+     "slots|single"},
+};
+
 const cco_model cco_model_shm = {
     .name = "shm",
     .doc = "shared memory of a node",
@@ -214,6 +257,7 @@ const cco_model cco_model_shm = {
     .touches = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
+    .options = options,
     .refuses = refuses,
     .path = path,
     .job_free = cco_pool_empty,

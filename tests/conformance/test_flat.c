@@ -2,14 +2,19 @@
 /* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process:
  * each a coroutine that gives way to another, by chance, where it would wait.  Boards have few and
  * small slots, so that calls take pieces and rings come round; every rank goes on to the next call
- * when it is through, however far behind the others are.
+ * when it is through, however far behind the others are.  Some sequences let ranks read each
+ * other's memory by a system call, which here brings all, a part, or nothing, by chance.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 
+#include "core/log.h"
 #include "transport/local/local.h"
 #include "transport/shm/flat_plan.h"
 #include "world.h"
@@ -26,6 +31,7 @@ typedef struct rank {
     ucontext_t context;
     char *stack;
     cco_slot_ring rings[RINGS];
+    cco_pull pull;
     int calls; /* begun */
     bool done;
 } rank;
@@ -37,6 +43,12 @@ static world *worlds[CALLS];
 static int entered[CALLS];
 static size_t rooms[RINGS];
 static long runs, failures, many_pieces, two_stages, from_regions;
+
+/* Reads of other ranks' memory: whether this sequence has them, and of how many one fails, about;
+ * then how many there were. */
+static bool single;
+static int failing;
+static long reads, partial, failed, told;
 
 /* Memory of the program that all ranks share. */
 enum { REGION = 512 << 10 }; /* bytes of a rank */
@@ -57,6 +69,45 @@ bool __wrap_cco_pause_crowds(void)
     if (rand() % 4 == 0)
         __wrap_cco_pause(NULL);
     return rand() % 2;
+}
+
+/* What core/log.c does elsewhere. */
+void cco_log(cco_log_level level, const char *format, ...)
+{
+    (void)level, (void)format;
+    told++;
+}
+
+/* What the kernel does elsewhere: one in so many reads fails, or finds another process under the
+ * number; others stop early. */
+ssize_t process_vm_readv(pid_t process, const struct iovec *local, unsigned long locals,
+                         const struct iovec *remote, unsigned long remotes, unsigned long flags)
+{
+    static const int errors[] = {EFAULT, EFAULT, EFAULT, EPERM, ESRCH};
+    bool other = false;
+    ssize_t came = 0;
+    (void)process, (void)remotes, (void)flags;
+    reads++;
+    if (failing > 0 && rand() % failing == 0) {
+        failed++;
+        other = rand() % 4 == 0;
+        errno = errors[(size_t)rand() % (sizeof errors / sizeof errors[0])];
+        if (!other)
+            return -1;
+    }
+    for (unsigned long i = 0; i < locals; i++) {
+        size_t n = local[i].iov_len;
+        if (i > 0 && rand() % 3 == 0) {
+            n = (size_t)rand() % (n + (failing == 0)); /* nothing at all is a failure */
+            n += failing == 0 && n == 0;
+            partial += n < local[i].iov_len;
+        }
+        memcpy(local[i].iov_base, remote[i].iov_base, n);
+        if (other)
+            memset(local[i].iov_base, 0x55, n);
+        came += (ssize_t)n;
+    }
+    return came;
 }
 
 /* What transport/p2p/local.c does elsewhere, with the operation of the world. */
@@ -115,7 +166,8 @@ static void call(int me, world *w)
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     entered[ranks[me].calls++]++;
-    if (cco_flat_run(ranks[me].rings, &plan, q, &binding, &regions) != MPI_SUCCESS)
+    const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL};
+    if (cco_flat_run(ranks[me].rings, &plan, q, &binding, &reach) != MPI_SUCCESS)
         fail(w, "error");
     if (in_region)
         move_out(me, w, &binding);
@@ -130,17 +182,35 @@ static void live(int me)
     ranks[me].done = true;
 }
 
+/* Ranks that read each other's memory. */
+static void open_pulls(char *memory, size_t share)
+{
+    single = rand() % 2;
+    failing = rand() % 2 ? 1 + rand() % 50 : 0;
+    for (int k = 0; k < size; k++) {
+        cco_pull *pull = &ranks[k].pull;
+        cco_pull_close(pull);
+        cco_pull_open(pull, memory, share, k, size);
+        for (int i = 0; i < size; i++)
+            pull->peers[i] = cco_pull_me();
+        ranks[k].rings[RINGS - 1].pull = single ? pull : NULL;
+    }
+}
+
 static void make_rings(void)
 {
     static char *memory;
     unsigned counts[RINGS];
+    const size_t scale = rand() % 2 ? 1 : 12;
     size_t slots[RINGS], share = 0, before = 0;
     for (int i = 0; i < RINGS; i++) {
-        slots[i] = (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
+        slots[i] = scale * (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
         counts[i] = 2u << rand() % 3;
         rooms[i] = cco_slot_room(slots[i]);
         share += cco_slot_ring_share(slots[i], counts[i]);
     }
+    const size_t rings = share;
+    share += cco_pull_share();
     free(memory);
     memory = calloc((size_t)size, share);
     for (int i = 0; i < RINGS; i++) {
@@ -154,6 +224,7 @@ static void make_rings(void)
                                                 .passed_by = CCO_SLOT_READERS_ALL};
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
+    open_pulls(memory + rings, share);
 }
 
 /* Lets a rank run until it waits; true when it is through. */
@@ -293,7 +364,9 @@ int main(int argc, char **argv)
         free(ranks[i].stack);
     free(region);
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
-           " %ld in shared memory, %ld failures\n",
-           runs, many_pieces, two_stages, from_regions, failures);
-    return failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0;
+           " %ld in shared memory, %ld reads by the kernel (%ld in part, %ld not, %ld told),"
+           " %ld failures\n",
+           runs, many_pieces, two_stages, from_regions, reads, partial, failed, told, failures);
+    return failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
+           partial == 0 || failed == 0 || told == 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.c - what shm does when there is no memory to share, or little, and what it leaves behind.
  *
- *     limits refused WHAT WHEN   WHAT of refuse.h in all ranks, WHEN: before or after MPI_Init;
- *                                or RANK: after it, in this rank only
+ *     limits refused WHAT WHEN   WHAT of refuse.h in all ranks, WHEN: before or after MPI_Init, or
+ *                                late: when all is in use; or RANK: after MPI_Init, in this rank
+ *                                only.  WHAT=copy: of shm?copy=single
  *     limits full                /dev/shm has no room after MPI_Init
  *     limits many N BYTES        N communicators, with so much shared memory for each process
  *     limits forever             until somebody ends it; CRESTA_IMPL may name another one than shm
@@ -176,7 +177,9 @@ static void all_sizes(MPI_Comm comm)
 
 static bool refuses_here(const char *when)
 {
-    return strcmp(when, "after") == 0 || (strcmp(when, "before") != 0 && atoi(when) == rank);
+    if (strcmp(when, "after") == 0 || strcmp(when, "late") == 0)
+        return true;
+    return strcmp(when, "before") != 0 && atoi(when) == rank;
 }
 
 /* What is refused late finds a communicator with its first slot rings, which stay in use. */
@@ -185,7 +188,9 @@ static int refused(const char *what, const char *when)
     MPI_Comm later;
     const bool early = strcmp(when, "before") == 0,
                memory = strcmp(what, "copy") == 0 || strcmp(what, "peace") == 0;
-    if (!early)
+    if (strcmp(when, "late") == 0)
+        all_sizes(MPI_COMM_WORLD);
+    else if (!early)
         exercise(MPI_COMM_WORLD, SMALL);
     if (refuses_here(when) && !refuse(what))
         MPI_Abort(MPI_COMM_WORLD, SKIPPED);
@@ -339,7 +344,8 @@ int main(int argc, char **argv)
 {
     testing_watchdog(50);
     const int ends = argc != 2 || strcmp(argv[1], "forever") != 0;
-    setenv("CRESTA_IMPL", "*=shm", ends);
+    const int single = argc == 4 && strcmp(argv[2], "copy") == 0;
+    setenv("CRESTA_IMPL", single ? "*=shm?copy=single" : "*=shm", ends);
     if (ends) /* no memory for begins: what blocking calls take counts */
         setenv("CRESTA_ASYNC", "off", 1);
     if (argc == 4 && strcmp(argv[1], "many") == 0)

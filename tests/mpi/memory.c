@@ -106,6 +106,30 @@ static void other_communicator(int *shared, int *own)
     MPI_Comm_free(&half);
 }
 
+/* Ranks remember calls, each its own: those with derived types do not.  Nor may what one remembers
+ * of `copy=slots` hold for `copy=single`. */
+static void copies_change(int *send, int *recv)
+{
+    MPI_Comm comm;
+    MPI_Datatype block;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_contiguous(N, MPI_INT, &block);
+    MPI_Type_commit(&block);
+    for (int call = 0; call < 4; call++) {
+        CHECK(CRESTA_Set_impl(comm, call % 2 ? "*=shm?copy=single" : "*=shm") == MPI_SUCCESS,
+              "rule");
+        for (int i = 0; i < N * size; i++)
+            send[i] = value(call, rank, i / N, i % N);
+        CRESTA_Alltoall(send, rank % 2 ? 1 : N, rank % 2 ? block : MPI_INT, recv, rank % 2 ? 1 : N,
+                        rank % 2 ? block : MPI_INT, comm);
+        spoil(send, size * N);
+        for (int i = 0; i < N * size; i += 97)
+            CHECK(recv[i] == value(call, i / N, rank, i % N), "call %d: element %d", call, i);
+    }
+    MPI_Type_free(&block);
+    MPI_Comm_free(&comm);
+}
+
 static void come_and_go(void)
 {
     MPI_Comm comm;
@@ -146,6 +170,8 @@ int main(int argc, char **argv)
     all_calls(MPI_COMM_WORLD, shared, own, 0);
     all_calls(MPI_COMM_WORLD, shared, own, 1);
     other_communicator(shared, own);
+    if (argc > 1 && strstr(argv[1], "copy=") != NULL)
+        copies_change(own, own + size * N);
     give_back(shared);
     free(own);
     come_and_go();

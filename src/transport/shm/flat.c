@@ -10,12 +10,19 @@ static void get(const cco_run *r, cco_span to, const char *from)
     memcpy(cco_run_place(r, to), from, to.n);
 }
 
-/* Reads a part of what `rank` shows, `at` bytes from the start of its slot. */
+/* Reads a part of what `rank` shows, `at` bytes from the start of its slot; all at once of what the
+ * kernel reads. */
 static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t at)
 {
-    const cco_span to = cco_run_part(r, block, k);
-    if (to.n > 0)
-        get(r, to, cco_run_data(r, rank, k, at, cco_run_start(r, k)));
+    cco_span to = cco_run_part(r, block, k);
+    if (to.n == 0)
+        return;
+    const char *from = cco_run_data(r, rank, k, at, cco_run_start(r, k));
+    if (!cco_run_remote(r, rank))
+        get(r, to, from);
+    else if (k == 0)
+        cco_pull_read(r->reach->pull, rank, from, cco_run_place(r, to),
+                      block.n - cco_run_start(r, 0));
 }
 
 /* What this rank gives to itself, without a slot. */
@@ -57,17 +64,22 @@ static void show_piece(const cco_run *r, uint64_t k)
         show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
 }
 
-/* Folds piece `k` of the operands, from where the slots have them for this rank. */
+/* Folds piece `k` of the operands, from where the slots have them for this rank; all at once if
+ * none has a slot. */
 static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own, cco_span result)
 {
     const cco_problem *q = r->q;
     const char *from[CCO_FLAT_RANKS];
-    const cco_span to = cco_run_part(r, result, k);
+    cco_span to = cco_run_part(r, result, k);
+    if (k > 0 && cco_run_all_found(r, first, last))
+        return MPI_SUCCESS;
     for (int i = first; to.n > 0 && i <= last; i++)
         from[i] = i == q->rank
                       ? cco_run_place(r, cco_run_part(r, own, k))
                       : cco_run_data(r, i, k, r->stage->per_reader ? offset(r, i, q->rank) : 0,
                                      cco_run_start(r, k));
+    if (to.n > 0 && cco_run_all_found(r, first, last))
+        to.n = result.n - cco_run_start(r, k);
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
 }
 
@@ -172,12 +184,12 @@ static bool gives_from(const cco_run *r, int region)
     const cco_problem *q = r->q;
     const cco_side *side = q->coll == CCO_BCAST ? &q->out : &q->in;
     if (side->blocks <= 1 && side->n == NULL)
-        return cco_region_holds(r->regions, region, q->rank, cco_run_place(r, cco_whole(side)),
-                                side->each);
+        return cco_region_holds(r->reach->regions, region, q->rank,
+                                cco_run_place(r, cco_whole(side)), side->each);
     for (int i = 0; i < q->size; i++) {
         const cco_span block = cco_block(q, side, i);
         if (i != q->rank &&
-            !cco_region_holds(r->regions, region, q->rank, cco_run_place(r, block), block.n))
+            !cco_region_holds(r->reach->regions, region, q->rank, cco_run_place(r, block), block.n))
             return false;
     }
     return true;
@@ -190,26 +202,61 @@ static bool is_large(const cco_stage *s)
     return (s->gives > 0 && s->window >= LARGE) || (s->gives > 1 && s->window >= sizeof(uint64_t));
 }
 
-/* The region that this rank gives from, -1 if its data go through slots: small ones, and operands
- * that the result overwrites while others may still read them. */
+/* The region that this rank gives from, if any. */
 static int region_of(const cco_run *r)
 {
-    const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
-    if (r->regions == NULL || !is_large(r->stage) || (reduces && r->q->in.base == CCO_OUT))
-        return -1;
-    for (int i = 0; i < r->regions->count; i++)
+    const cco_regions *regions = r->reach->regions;
+    for (int i = 0; regions != NULL && i < regions->count; i++)
         if (gives_from(r, i))
             return i;
-    return -1;
+    return r->reach->pull != NULL && !cco_pull_failed(r->reach->pull) ? CCO_RUN_OWN : CCO_RUN_SLOTS;
+}
+
+/* Where this rank gives from: small data go through slots, and so do operands that the result
+ * overwrites while others may still read them. */
+static int place_of(const cco_run *r)
+{
+    const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
+    if (r->reach == NULL || !is_large(r->stage) || (reduces && r->q->in.base == CCO_OUT))
+        return CCO_RUN_SLOTS;
+    return region_of(r);
+}
+
+/* A reduction in wide shares, if every rank shows where its operand is: all see what all show.
+ * Results overwrite only what has been read. */
+static bool run_wide(cco_run *r, int *rc)
+{
+    const cco_problem *q = r->q;
+    const cco_stage *before = r->stage;
+    cco_stage stage = *before;
+    stage.shares = true;
+    stage.window = stage.wide;
+    stage.rounds = (q->bytes + stage.wide - 1) / stage.wide;
+    stage.gives = 1;
+    r->stage = &stage;
+    r->region = region_of(r);
+    const bool all = cco_run_shares_found(r);
+    if (all)
+        *rc = cco_run_shares(r);
+    if (q->coll == CCO_ALLREDUCE) /* the results of all say that they have read */
+        r->region = CCO_RUN_SLOTS;
+    r->stage = before;
+    return all;
 }
 
 static int run_pieces(cco_run *r)
 {
-    cco_found found;
+    cco_found found = {.ranks = 0, .remote = 0};
     int rc = MPI_SUCCESS;
-    found.ranks = 0;
     r->found = &found;
-    r->region = region_of(r);
+    if (r->stage->wide > 0 && r->reach != NULL && r->reach->pull != NULL) {
+        if (run_wide(r, &rc))
+            return rc;
+        found.ranks = found.remote = 0;
+        cco_slot_ring_end(r->ring);
+        cco_slot_ring_begin(r->ring);
+    }
+    r->region = place_of(r);
     if (r->stage->shares)
         rc = cco_run_shares(r);
     else if (cco_coll_infos[r->q->coll].properties & CCO_REDUCTION)
@@ -239,15 +286,15 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
         return MPI_SUCCESS;
     }
     r->stage = &plan->stage[1];
-    r->region = -1;
+    r->region = CCO_RUN_SLOTS;
     return run_stage(r);
 }
 
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding, const cco_regions *regions)
+                 const cco_binding *binding, const cco_reach *reach)
 {
     const cco_stage *first = &plan->stage[0];
-    cco_run r = {&rings[first->ring], first, q, binding, regions, NULL, -1};
+    cco_run r = {&rings[first->ring], first, q, binding, reach, NULL, CCO_RUN_SLOTS};
     const int rc = run_stage(&r);
     if (plan->stages == 1)
         return rc;

@@ -8,8 +8,9 @@
 #define CCO_FLAT_H
 
 #include "sched/engine.h"
-#include "transport/shm/slot_ring.h"
+#include "transport/shm/pull.h"
 #include "transport/shm/region.h"
+#include "transport/shm/slot_ring.h"
 
 enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
 
@@ -24,6 +25,7 @@ typedef struct cco_stage {
     bool shares;     /* a reduction in two steps (shares.c) */
     bool small;      /* small data, in one piece (small.c) */
     bool last;       /* nothing of this rank's own is left for the next stage */
+    size_t wide;     /* the window in shares if no operand needs a slot; 0: none */
     size_t count;    /* elements of a reduction's result, if in one piece */
 } cco_stage;
 
@@ -36,10 +38,16 @@ typedef struct cco_flat {
     cco_stage stage[2];
 } cco_flat;
 
+/* What ranks read where it is, without a slot. */
+typedef struct cco_reach {
+    const cco_regions *regions; /* memory that they share; NULL: none */
+    cco_pull *pull;             /* all memory, by the kernel; NULL on all ranks: none */
+} cco_reach;
+
 /* Runs a planned call (flat_plan.h); data without gaps.  What this rank gives is read where it is
- * if that is in one of the regions (which may be NULL), and then it waits for its readers.
- * MPI_SUCCESS or what an operation of the MPI returned. */
+ * if `reach` (which may be NULL) has that, and then it waits for its readers.  MPI_SUCCESS or what
+ * an operation of the MPI returned. */
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
-                 const cco_binding *binding, const cco_regions *regions);
+                 const cco_binding *binding, const cco_reach *reach);
 
 #endif

@@ -130,6 +130,16 @@ static bool shares(const cco_problem *q)
            q->bytes >= WORTH / (size_t)(q->size - 2);
 }
 
+/* In shares of what lies where it is, each share fills a slot with its result.  Shares pay for two
+ * ranks too, since no operand is read twice. */
+static size_t wide(const cco_problem *q, size_t room, bool in_shares)
+{
+    const size_t line = q->unit * CCO_SLOT_LINE;
+    if ((!in_shares && q->coll != CCO_ALLREDUCE) || q->size < 2 || room <= line)
+        return 0;
+    return whole_lines((size_t)q->size * (room - line), q->unit);
+}
+
 static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
                       size_t most, bool crowded)
 {
@@ -147,6 +157,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.shares = shares(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
+    s.wide = s.ring == n - 1 && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
     return s;
 }

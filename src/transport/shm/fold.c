@@ -39,15 +39,51 @@ static int fold_block(const cco_run *r, const char **from, int first, int last, 
     return rc;
 }
 
+/* This rank's own operand, out of the way of the result; that of shares goes to a slot. */
+static const char *own_chunk(const cco_run *r, const char *from, size_t n)
+{
+    return r->q->in.base == CCO_OUT && !r->stage->shares
+               ? memcpy(r->reach->pull->scratch + CCO_PULL_CHUNK, from, n)
+               : from;
+}
+
+/* Operands of which some are read by the kernel: into scratch, or the last to where the result
+ * goes, all of which stays in a cache meanwhile. */
+static int fold_chunk(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
+{
+    const int rank = r->q->rank;
+    cco_pull *pull = r->reach->pull;
+    const char *so_far = to;
+    int rc = MPI_SUCCESS;
+    if (rank >= first && rank <= last)
+        from[rank] = own_chunk(r, from[rank], n);
+    if (cco_run_remote(r, last))
+        cco_pull_read(pull, last, from[last], to, n);
+    else if (first == last)
+        memcpy(to, from[last], n);
+    else
+        so_far = from[last];
+    for (int i = last - 1; i >= first && rc == MPI_SUCCESS; i--) {
+        const bool remote = cco_run_remote(r, i);
+        if (remote)
+            cco_pull_read(pull, i, from[i], pull->scratch, n);
+        rc = combine(r, remote ? pull->scratch : from[i], so_far, to, n);
+        so_far = to;
+    }
+    return rc;
+}
+
 int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
 {
     const char *now[CCO_FLAT_RANKS];
-    const size_t step = BLOCK / r->q->unit * r->q->unit;
+    const bool pulls = r->found != NULL && r->found->remote != 0;
+    const size_t most = pulls ? CCO_PULL_CHUNK : BLOCK, step = most / r->q->unit * r->q->unit;
     int rc = MPI_SUCCESS;
     for (size_t at = 0; at < n && rc == MPI_SUCCESS; at += step) {
+        const size_t left = n - at < step ? n - at : step;
         for (int i = first; i <= last; i++)
             now[i] = from[i] + at;
-        rc = fold_block(r, now, first, last, to + at, n - at < step ? n - at : step);
+        rc = (pulls ? fold_chunk : fold_block)(r, now, first, last, to + at, left);
     }
     return rc;
 }

@@ -10,18 +10,22 @@
 
 /* Where ranks give data that need no slot. */
 typedef struct cco_found {
-    uint64_t ranks; /* bit per rank: found */
+    uint64_t ranks;  /* bit per rank: found, */
+    uint64_t remote; /* in memory of its own */
     const char *data[CCO_FLAT_RANKS];
 } cco_found;
+
+/* Where a rank's data lie that are in no region. */
+enum { CCO_RUN_SLOTS = -1, CCO_RUN_OWN = CCO_REGIONS };
 
 typedef struct cco_run {
     cco_slot_ring *ring;
     const cco_stage *stage;
     const cco_problem *q;
     const cco_binding *binding;
-    const cco_regions *regions; /* NULL: there are none */
+    const cco_reach *reach; /* NULL: nothing */
     cco_found *found;
-    int region; /* where this rank's data lie, -1 if they go through slots */
+    int region; /* where this rank's data lie */
 } cco_run;
 
 static inline char *cco_run_place(const cco_run *r, cco_span span)
@@ -77,8 +81,9 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
     if (r->region < 0) {
         memcpy(to, cco_run_place(r, from), from.n);
     } else {
-        const cco_regions *regions = r->regions;
-        const uint64_t at = (uint64_t)(cco_run_place(r, block) - regions->list[r->region].memory);
+        const char *start = r->region != CCO_RUN_OWN ? r->reach->regions->list[r->region].memory
+                                                     : NULL;
+        const uint64_t at = (uintptr_t)cco_run_place(r, block) - (uintptr_t)start;
         memcpy(to, &at, sizeof at);
     }
 }
@@ -88,8 +93,8 @@ static inline void cco_run_show(const cco_run *r, uint64_t piece)
     cco_slot_ring_publish(r->ring, piece, (uint64_t)(r->region + 1));
 }
 
-/* Data that `rank` shows: `stream` bytes into its slot for a piece of the slot ring, or `at` bytes
- * into the block that its first piece told of. */
+/* Data that `rank` shows: `offset` bytes into its slot for a piece of the slot ring, or `at` bytes
+ * into the block that its first piece told of; an address of that rank if they are remote. */
 static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, size_t offset,
                                        size_t at)
 {
@@ -101,9 +106,30 @@ static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piec
         return slot + offset;
     uint64_t place;
     memcpy(&place, slot + offset, sizeof place);
-    r->found->data[rank] = r->regions->list[word - 1].memory + place;
-    r->found->ranks |= (uint64_t)1 << rank;
+    const uint64_t bit = (uint64_t)1 << rank;
+    if (word == CCO_RUN_OWN + 1) {
+        r->found->data[rank] = (const char *)(uintptr_t)place;
+        r->found->remote |= bit;
+    } else {
+        r->found->data[rank] = r->reach->regions->list[word - 1].memory + place;
+    }
+    r->found->ranks |= bit;
     return r->found->data[rank] + at;
+}
+
+/* Whether the data of a rank are in memory of its own, once that is known. */
+static inline bool cco_run_remote(const cco_run *r, int rank)
+{
+    return r->found != NULL && (r->found->remote >> rank & 1);
+}
+
+/* Whether no data of the ranks from `first` to `last` but this one's need a slot, once known. */
+static inline bool cco_run_all_found(const cco_run *r, int first, int last)
+{
+    for (int i = first; i <= last; i++)
+        if (i != r->q->rank && !(r->found->ranks >> i & 1))
+            return false;
+    return true;
 }
 
 /* Pieces that a rank shows before the one that it needs itself: none, for what is fresh is still in

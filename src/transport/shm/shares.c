@@ -78,9 +78,24 @@ static void collect(const cco_run *r, uint64_t k)
     cco_slot_ring_release(r->ring, 2 * k + 1);
 }
 
+bool cco_run_shares_found(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    if (r->region >= 0) {
+        show_operand(r, 0);
+    } else {
+        cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
+        cco_run_show(r, 0);
+    }
+    for (int i = 0; i < q->size; i++)
+        if (i != q->rank)
+            cco_run_data(r, i, 0, 0, 0);
+    return r->region >= 0 && cco_run_all_found(r, 0, q->size - 1);
+}
+
 int cco_run_shares(const cco_run *r)
 {
-    uint64_t shown = 0;
+    uint64_t shown = r->found->ranks != 0;
     int rc = MPI_SUCCESS;
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);

@@ -5,7 +5,12 @@
 
 #include "transport/shm/run.h"
 
-/* Runs a reduction in shares.  MPI_SUCCESS or what an operation of the MPI returned. */
+/* Shows where this rank's operand is, and looks where those of the others are.  True, on all ranks,
+ * if none needs a slot. */
+bool cco_run_shares_found(const cco_run *r);
+
+/* Runs a reduction in shares; after cco_run_shares_found, if that was true.  MPI_SUCCESS or what an
+ * operation of the MPI returned. */
 int cco_run_shares(const cco_run *r);
 
 #endif

@@ -2,6 +2,15 @@
 /* slot_ring.c - see slot_ring.h. */
 #include "transport/shm/slot_ring.h"
 
+#include "transport/shm/pull.h"
+
+void cco_slot_ring_pause(const cco_slot_ring *b, int *tries)
+{
+    if (b->pull != NULL)
+        cco_pull_serve(b->pull);
+    cco_pause(tries);
+}
+
 static uint64_t left_by(const cco_slot_ring *b, int rank)
 {
     return __atomic_load_n(cco_slot_ring_released(b, rank), __ATOMIC_ACQUIRE);
@@ -32,5 +41,5 @@ void cco_slot_ring_wait_for_end(cco_slot_ring *b, int reader)
 {
     const uint64_t end = b->call + CCO_SLOT_PIECE_LAST;
     for (int tries = CCO_PAUSE_MEMORY; left_by_all(b, reader) < end;)
-        cco_pause(&tries);
+        cco_slot_ring_pause(b, &tries);
 }

@@ -39,6 +39,7 @@ typedef struct cco_slot_ring {
     uint64_t call;   /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
     uint64_t passed; /* up to here `passed_by` is known to need nothing */
     int passed_by;   /* a rank, or CCO_SLOT_READERS_ALL */
+    struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     cco_slot_use uses[CCO_SLOT_RING_MOST];
 } cco_slot_ring;
 
@@ -70,6 +71,9 @@ static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uin
                         cco_slot_ring_index(b, piece) * b->slot);
 }
 
+/* What a rank does between two looks at a slot ring. */
+void cco_slot_ring_pause(const cco_slot_ring *b, int *tries);
+
 /* True when nobody needs what this rank's slot for a piece holds; looks once. */
 bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece);
 
@@ -92,7 +96,7 @@ static inline void cco_slot_ring_begin(cco_slot_ring *b)
 static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int reader)
 {
     for (int tries = CCO_PAUSE_MEMORY; !cco_slot_ring_has_room(b, piece);)
-        cco_pause(&tries);
+        cco_slot_ring_pause(b, &tries);
     b->uses[cco_slot_ring_index(b, piece)] = (cco_slot_use){b->call + piece, reader};
     return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
 }
@@ -110,7 +114,7 @@ static inline const char *cco_slot_ring_read(const cco_slot_ring *b, int rank, u
 {
     const uint64_t *slot = cco_slot_ring_slot(b, rank, piece);
     for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
-        cco_pause(&tries);
+        cco_slot_ring_pause(b, &tries);
     return (const char *)slot + CCO_SLOT_HEAD;
 }
 
