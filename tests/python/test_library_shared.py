@@ -177,9 +177,9 @@ def test_a_job_that_is_killed_leaves_nothing(build, victim, moment):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("impl", ["os", "caf"])
+@pytest.mark.parametrize("impl", ["os", "caf", "shm?copy=single"])
 @pytest.mark.parametrize("victim", [1, "launcher"])
-def test_nor_does_one_with_windows_or_coarrays(build, victim, impl):
+def test_nor_does_one_with_windows_or_coarrays_or_single_copy(build, victim, impl):
     if impl == "caf" and not (build / "lib" / "libcrestacoll-caf.so").exists():
         pytest.skip("no coarrays are built")
     before = files()
