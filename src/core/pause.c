@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "core/yielding.h"
+
 enum {
     SPINS = 1000,       /* looks before the first yield when every rank has a core */
     SPINS_UNKNOWN = 50, /* while nobody knows: little in either case */
@@ -60,6 +62,12 @@ void cco_pause(int *tries)
     const int steps = now - CCO_PAUSE_MEMORY;
     if (steps % (now < spins ? MOVE_SPINS : MOVE_YIELDS) == MOVE_YIELDS - 1 && steps > MOVE_YIELDS)
         move_on();
-    if (now >= spins)
-        sched_yield();
+    if (now == 0 || now == CCO_PAUSE_MEMORY)
+        cco_yielding_wait();
+    if (now < spins)
+        return;
+    if (spins < SPINS)
+        sched_yield(); /* our own ranks outnumber the cores: it lets them go on */
+    else if (!cco_yielding_try())
+        *tries -= MOVE_SPINS;
 }

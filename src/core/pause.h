@@ -9,7 +9,8 @@
 enum { CCO_PAUSE_MEMORY = -20000 };
 
 /* After the `*tries`th look that found nothing: spins for 50 to 100 us, then yields the core, then
- * sleeps for short times; yields at once where ranks outnumber cores.  Start with 0 for looks by
+ * sleeps for short times; yields at once where ranks outnumber cores.  Beside other programs it may
+ * keep the core instead (core/yielding.h).  Start with 0 for looks by
  * way of the MPI, with CCO_PAUSE_MEMORY for others. */
 void cco_pause(int *tries);
 
