@@ -107,7 +107,7 @@ def refusal(v):
     if v["status"] == NOT_HERE:
         return f"{v['why']}{instead}"
     why = f": {v['why']}" if v["why"] else ""
-    return f"some calls go down the ladder{why}{instead}"
+    return f"another implementation runs some calls{why}{instead}"
 
 
 def table_of(data, build):

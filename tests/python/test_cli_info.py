@@ -68,7 +68,7 @@ def test_table_comes_from_what_was_kept(monkeypatch, capsys, build):
     assert made["notes"] == [
         "no such thing; p2p runs instead",
         "Error in CRESTA_Barrier: so it is",
-        "some calls go down the ladder: only root 0",
+        "another implementation runs some calls: only root 0",
         "not checked",
     ]
 
