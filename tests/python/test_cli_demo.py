@@ -68,6 +68,7 @@ def test_a_case_that_fails():
     data = told(hosts={"problem": "it <b>hangs</b>\nand so on"})
     assert not data["ended_well"]
     assert "Failed: it &lt;b&gt;hangs&lt;/b&gt;" in page(data)
+    assert "A turbulence code gains in 0 of 1 case<" in page(data), "it counts as one"
 
 
 def test_a_shared_machine_is_told():
