@@ -8,6 +8,7 @@
 #include "api/pending.h"
 #include "api/split.h"
 #include "core/log.h"
+#include "core/polite.h"
 #include "cresta_sp_coll.h"
 #include "handles.h"
 #include "progress/queue.h"
@@ -40,7 +41,7 @@ static void free_requests(MPI_Request *list, const MPI_Fint *requests, const MPI
 typedef struct noted {
     int count;
     MPI_Fint *requests;
-    bool any;
+    bool any, loops; /* loops: the wait is its test in a loop, at first */
     cco_notes notes;
 } noted;
 
@@ -48,6 +49,7 @@ static void note(noted *t, int count, MPI_Fint *requests)
 {
     MPI_Request room[FEW];
     *t = (noted){.count = count, .requests = requests, .any = cco_our_requests_any()};
+    t->loops = t->any || cco_waits_politely();
     if (!t->any)
         return;
     MPI_Request *list = c_requests(count, requests, room);
@@ -109,7 +111,8 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
         settle(&t);                                                                                \
     }
 
-/* As in src/interpose/wait.c: a wait is its test in a loop while anything of ours is under way. */
+/* As in src/interpose/wait.c: a wait is its test in a loop while anything of ours is under way,
+ * or waits are polite. */
 #define WAIT(n, requests, test, over, own)                                                         \
     {                                                                                              \
         noted t;                                                                                   \
@@ -117,7 +120,8 @@ static void look_at(MPI_Fint count, const MPI_Fint *requests, MPI_Fint *at)
         bool ended = false;                                                                        \
         (void)f;                                                                                   \
         note(&t, n, requests);                                                                     \
-        for (int tries = CCO_PROGRESS_FIRST_TURN; t.any && !ended && cco_progress_turn(&tries);) { \
+        for (int tries = CCO_PROGRESS_FIRST_TURN;                                                  \
+             t.loops && !ended && cco_progress_turn(&tries);) {                                    \
             test;                                                                                  \
             ended = FAILED(e) || (over);                                                           \
         }                                                                                          \
@@ -151,7 +155,8 @@ OWN(request_get_status, OF_TEST)
         noted t;                                                                                   \
         MPI_Fint at = 0;                                                                           \
         note(&t, *n, r);                                                                           \
-        for (int tries = CCO_PROGRESS_FIRST_TURN; t.any && at < *n && cco_progress_turn(&tries);)  \
+        for (int tries = CCO_PROGRESS_FIRST_TURN;                                                  \
+             t.loops && at < *n && cco_progress_turn(&tries);)                                     \
             look_at(*n, r, &at);                                                                   \
         own##waitall##end(n, r, s, e);                                                             \
         settle(&t);                                                                                \

@@ -16,6 +16,7 @@ from sources import ROOT, Report, files, generated
 SOURCES = {
     r"cco_pause_crowds": {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
+        "core/polite.c": "how this rank waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"PMPI_Query_thread": {

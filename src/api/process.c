@@ -19,6 +19,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
+#include "core/polite.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
 #include "core/snapshot.h"
@@ -37,6 +38,7 @@
 cco_phase cco_process_phase = CCO_UNREAD;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool chosen;    /* an implementation is, for some collective */
 static bool wishes;    /* the environment or the build asks for something, on this rank; */
 static bool asked;     /* on any, once ranks have agreed on that, and until then */
 static bool awake;     /* the program has asked: CRESTA_Set_impl */
@@ -75,6 +77,7 @@ int cco_process_nothing_asked(void)
 void cco_process_wake(void)
 {
     __atomic_store_n(&awake, true, __ATOMIC_RELAXED);
+    cco_polite_decide(true);
     set_phase(CCO_ACTIVE);
 }
 
@@ -146,8 +149,8 @@ static void read_environment(void)
     if (!wrong[0] && !c->error[0] &&
         !cco_race_read(c->race, c->online, c->guard, wrong, sizeof wrong))
         memcpy(c->error, wrong, sizeof wrong);
-    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO ||
-             !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
+    chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
+    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
     take_needs(user);
     take_needs(builtin);
     for (int i = 0; i < cco_race_arms(); i++)
@@ -158,7 +161,8 @@ static void read_environment(void)
 /* Those of a tuning file, which is read after the environment. */
 static void take_tuning(cco_rules *rules)
 {
-    asked = asked || !cco_rules_are_plain(rules);
+    chosen = chosen || !cco_rules_are_plain(rules);
+    asked = asked || chosen;
     take_needs(rules);
     cco_choose_from_tuning(rules);
 }
@@ -213,6 +217,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     if (cco_profiled)
         write_profile();
     set_phase(CCO_IDLE);
+    cco_polite_end();
     cco_race_end();
     cco_progress_end();
     end_models(); /* all ranks are here, which those that end states are not at the same time */
@@ -275,8 +280,9 @@ static void begin_together(int rank)
         take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)
         report_loaded();
-    if (asked || wanted[1])
+    if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_detect_crowding(MPI_COMM_WORLD);
+    cco_polite_decide(chosen);
 }
 
 void cco_process_begin(void)
@@ -329,6 +335,7 @@ void cco_process_begin_late(void)
             warn_no_profile();
         if (cco_configured.tuning != NULL)
             take_tuning(cco_tuning_own());
+        cco_polite_decide(chosen);
         asked = true; /* the ranks have not agreed that nothing is: every communicator compares */
         set_phase(CCO_ACTIVE);
     }

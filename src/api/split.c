@@ -10,6 +10,7 @@
 #include "core/facts.h"
 #include "core/next.h"
 #include "core/pause.h"
+#include "core/polite.h"
 #include "core/progress_thread.h"
 #include "core/wait.h"
 #include "native/calls.h"
@@ -218,7 +219,7 @@ bool cco_progress_turn(int *tries)
         cco_pause(tries);
     cco_progress_thread_spare();
     if (!cco_queue_any())
-        return false;
+        return cco_waits_politely();
     if (cco_queue_progress(true))
         *tries = 0;
     return true;

@@ -23,8 +23,9 @@ static inline bool cco_begin_is_plain(void)
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
 
 /* One turn of a wait of the program that tests in a loop: pauses, but for the first time, and moves
- * what is ours.  False if nothing of ours is under way: then the MPI can wait by itself.  (It only
- * looks at its own, and nothing else would move ours before the progress thread gets a core.) */
+ * what is ours.  False if nothing of ours is under way, unless waits are polite (core/polite.h):
+ * then the MPI can wait by itself.  (It only looks at its own, and nothing else would move ours
+ * before the progress thread gets a core.) */
 enum { CCO_PROGRESS_FIRST_TURN = INT_MIN }; /* `*tries` before the first turn */
 bool cco_progress_turn(int *tries);
 

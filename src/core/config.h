@@ -36,6 +36,14 @@ typedef enum cco_async_setting {
     CCO_ASYNC_OFF
 } cco_async_setting;
 
+/* CRESTA_WAIT: how blocking calls of the program wait (core/polite.h). */
+typedef enum cco_wait_setting {
+    CCO_WAIT_AUTO, /* politely where a node has more ranks than cores */
+    CCO_WAIT_POLITE,
+    CCO_WAIT_MPI,
+    CCO_WAIT_UNSET /* auto where an implementation is chosen, else mpi */
+} cco_wait_setting;
+
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
 
@@ -72,6 +80,7 @@ typedef struct cco_config {
     cco_log_level log;
     cco_fallback_policy fallback;
     cco_async_setting async;
+    cco_wait_setting wait;
     size_t shm_memory; /* bytes for each process */
     bool online;       /* CRESTA_ONLINE */
     bool guard;        /* CRESTA_GUARD */

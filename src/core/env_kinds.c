@@ -256,6 +256,26 @@ static void show_debug(const void *member, char *text)
     memmove(text, text + (used > 0), (size_t)used + (used == 0)); /* without the first + */
 }
 
+static const char *const waits[] = {"auto", "polite", "mpi"};
+
+/* One of three words; the default is none of them. */
+static void read_wait(void *member, const cco_env_value *v)
+{
+    cco_wait_setting *wait = member;
+    *wait = CCO_WAIT_UNSET;
+    for (int i = CCO_WAIT_AUTO; i < CCO_WAIT_UNSET && v->given; i++)
+        if (strcmp(v->text, waits[i]) == 0)
+            *wait = (cco_wait_setting)i;
+    if (v->given && *wait == CCO_WAIT_UNSET)
+        expected(v, "auto, polite or mpi");
+}
+
+static void show_wait(const void *member, char *text)
+{
+    const cco_wait_setting wait = *(const cco_wait_setting *)member;
+    snprintf(text, CCO_VALUE, "%s", wait != CCO_WAIT_UNSET ? waits[wait] : "auto (not set)");
+}
+
 const cco_env_kind cco_kind_rules = {read_rules, show_rules};
 const cco_env_kind cco_kind_file = {read_file_name, show_file_name};
 const cco_env_kind cco_kind_same_file = {read_file_name, show_same_file};
@@ -265,6 +285,7 @@ const cco_env_kind cco_kind_on_off = {read_on_off, show_on_off};
 const cco_env_kind cco_kind_number = {read_number, show_number};
 const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
 const cco_env_kind cco_kind_store = {read_store, show_store};
+const cco_env_kind cco_kind_wait = {read_wait, show_wait};
 const cco_env_kind cco_kind_debug = {read_debug, show_debug};
 
 /* The place of a value in a list of three words; the table's default if it is none of them. */

@@ -3,17 +3,20 @@
  * what is ours (progress/queue.h), and let go of what was kept for a request (api/pending.h).
  *
  * While nothing is kept, they read two numbers more than the MPI's own, or call a tool's behind us.
- * Otherwise a wait is its test in a loop while anything of ours is under way: only the MPI knows
- * which of the requests are inactive, that these never end a wait, and what the statuses are.
- * (MPI_Waitall, for which those are over, looks at them instead: cco_all_complete says why.)
+ * Otherwise a wait is its test in a loop while anything of ours is under way, or to its end where
+ * waits are polite (core/polite.h): only the MPI knows which of the requests are inactive, that
+ * these never end a wait, and what the statuses are. (MPI_Waitall, for which those are over, looks
+ * at them instead: cco_all_complete says why.)
  *
  * A tool behind us sees every one of these calls once, but for an MPI_Waitany or MPI_Waitsome while
- * anything of ours is under way: its wait cannot be a loop of tests.  MPI_Wait and MPI_Waitall only
- * look until all are over, and the tool's call ends them; it does not see how long that took. */
+ * anything of ours is under way: its wait cannot be a loop of tests.  (Where nothing is, its wait
+ * is not polite.)  MPI_Wait and MPI_Waitall only look until all are over, and the tool's call ends
+ * them; it does not see how long that took. */
 #include "api/pending.h"
 #include "api/split.h"
 #include "core/next.h"
 #include "core/pause.h"
+#include "core/polite.h"
 #include "progress/queue.h"
 
 /* Tests, with `test` that sets `over` as it says, until then or until nothing of ours is under way;
@@ -28,6 +31,16 @@
         if (!cco_over)                                                                             \
             rc = wait;                                                                             \
     } while (0)
+
+/* Whether a wait is more than the MPI's. */
+static inline bool loops(void)
+{
+    return cco_our_requests_any() || cco_waits_politely();
+}
+
+/* The same where the MPI's test would pass by a tool behind us. */
+#define LOOPS_PAST(x)                                                                              \
+    (cco_our_requests_any() || (cco_waits_politely() && CCO_TOOL("MPI_" #x, PMPI_##x) == NULL))
 
 /* Looks until all requests are over, or until nothing of ours is under way; how many were over. */
 static int look(int count, const MPI_Request requests[])
@@ -56,8 +69,7 @@ __attribute__((noinline)) static int wait_for_ours(MPI_Request *request, MPI_Sta
 
 CCO_EXPORT int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return cco_our_requests_any() ? wait_for_ours(request, status)
-                                  : CCO_CALL_NEXT(Wait, (request, status));
+    return loops() ? wait_for_ours(request, status) : CCO_CALL_NEXT(Wait, (request, status));
 }
 
 /* For api/progress.c. */
@@ -106,8 +118,8 @@ __attribute__((noinline)) static int wait_for_all(int count, MPI_Request request
 
 CCO_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    return cco_our_requests_any() ? wait_for_all(count, requests, statuses)
-                                  : CCO_CALL_NEXT(Waitall, (count, requests, statuses));
+    return loops() ? wait_for_all(count, requests, statuses)
+                   : CCO_CALL_NEXT(Waitall, (count, requests, statuses));
 }
 
 CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status *statuses)
@@ -124,7 +136,7 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
 
 CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!cco_our_requests_any())
+    if (!LOOPS_PAST(Waitany))
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_notes notes;
     int rc, flag = 0;
@@ -151,7 +163,7 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
 CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
                             MPI_Status *statuses)
 {
-    if (!cco_our_requests_any())
+    if (!LOOPS_PAST(Waitsome))
         return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     int rc;

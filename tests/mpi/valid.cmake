@@ -113,3 +113,6 @@ cresta_mpi_test(NAME grid-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
 foreach(ranks IN ITEMS 3 5)
   cresta_mpi_test(NAME grid-${ranks} RANKS ${ranks} COMMAND grid nonblock)
 endforeach()
+
+# Blocking calls that wait politely.
+include(polite.cmake)

@@ -124,6 +124,13 @@ def test_a_tool_that_calls_mpi(build, way, spec):
         assert counts == expected
 
 
+@pytest.mark.parametrize("way", BEHIND)
+def test_polite_waits(build, way):
+    """It sees blocking calls and waits once, and nothing that the library makes of them."""
+    program, preload = BEHIND[way]
+    assert seen(build, program, preload=preload, CRESTA_WAIT="polite") == alone(build)
+
+
 @pytest.mark.parametrize("binding", ["mpif", "usempi", "f08"])
 def test_fortran(build, tmp_path, binding):
     program = f"fortran_{binding}"

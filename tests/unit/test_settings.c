@@ -39,6 +39,7 @@ static void every_variable_counts(void)
         {"CRESTA_PROFILE_EVERY", "2", NULL},
         {"CRESTA_SHM_MEMORY", "1K", "CRESTA_SHM_MEMORY=1024\n"},
         {"CRESTA_ASYNC", "off", "CRESTA_ASYNC=off\n"},
+        {"CRESTA_WAIT", "polite", "CRESTA_WAIT=polite\n"},
         {"CRESTA_PROTECTED_BUFFER", "1", "CRESTA_PROTECTED_BUFFER=1\n"},
         {"CRESTA_OS_WINDOW", "dynamic:2M", "CRESTA_OS_WINDOW=dynamic:2097152\n"},
         {"CRESTA_CAF_BUFFER", "static:3", "CRESTA_CAF_BUFFER=static:3\n"},

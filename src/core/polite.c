@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* polite.c - see polite.h. */
+#include "core/polite.h"
+
+#include <stddef.h>
+
+#include "core/config.h"
+#include "core/pause.h"
+
+bool cco_polite;
+
+static void (*on_change)(void); /* set before the first call that would have to hear of it */
+
+void cco_polite_on_change(void (*changed)(void))
+{
+    __atomic_store_n(&on_change, changed, __ATOMIC_SEQ_CST);
+}
+
+static void set(bool polite)
+{
+    if (polite == cco_waits_politely())
+        return;
+    __atomic_store_n(&cco_polite, polite, __ATOMIC_SEQ_CST);
+    void (*changed)(void) = __atomic_load_n(&on_change, __ATOMIC_SEQ_CST);
+    if (changed != NULL)
+        changed();
+}
+
+void cco_polite_decide(bool chosen)
+{
+    switch (cco_configured.wait) {
+    case CCO_WAIT_POLITE:
+        cco_pause_crowded(true); /* no spinning before the first yield either */
+        set(true);
+        break;
+    case CCO_WAIT_MPI:
+        set(false);
+        break;
+    case CCO_WAIT_AUTO:
+        set(cco_pause_crowds());
+        break;
+    case CCO_WAIT_UNSET:
+        set(chosen && cco_pause_crowds());
+        break;
+    }
+}
+
+void cco_polite_end(void)
+{
+    set(false);
+}

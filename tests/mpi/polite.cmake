@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What CRESTA_WAIT makes polite, linked and preloaded, against the MPI's own calls.
+cresta_test_program(polite polite.c polite_requests.c)
+cresta_plain_program(polite_plain polite.c polite_requests.c)
+foreach(level IN ITEMS single multiple)
+  set(argument "")
+  if(level STREQUAL "multiple")
+    set(argument multiple)
+  endif()
+  cresta_mpi_test(NAME polite-${level} RANKS 2 TIMEOUT 60 BESIDE ENV CRESTA_WAIT=polite
+                  COMMAND polite ${argument})
+  cresta_mpi_test(NAME polite-preload-${level} RANKS 2 TIMEOUT 60 BESIDE PRELOAD
+                  ENV CRESTA_WAIT=polite COMMAND polite_plain ${argument})
+endforeach()
