@@ -9,7 +9,8 @@ how often it finds one that was planted.
 Runs explore on the turbulence code, 2 ranks, Open MPI, grid 16. Its only arm besides the MPI's own
 is the MPI's own once more. Planted: the sum of all ranks, one in a time step, goes through model
 nonblock, whose call waits for so many percent of a step (tests/mpi/late_calls.c). Prints a line for
-each exploration and the counts. Takes times x budget on an otherwise idle machine.
+each exploration and the counts; a claim is what explore itself says of the arm. Takes times x
+budget on an otherwise idle machine.
 """
 import argparse
 import json
@@ -20,6 +21,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "python"))
 BUILD = ROOT / "build" / "openmpi"
 PROGRAM = [str(BUILD / "bin" / "turbulence"), "--grid", "16", "--procs", "1x2"]
 LAUNCHER = ["mpirun.openmpi", "--bind-to", "core", "-n", "2"]
@@ -68,15 +70,19 @@ def explore(budget, steps, of, late_us):
 
 
 def verdict_of(result):
-    """faster or slower if explore claims that of the arm, otherwise none; the arm's interval."""
+    """faster or slower if explore says that of the arm, in any race or by its rules; the arm's
+    interval.
+    """
+    from crestacoll.explore import words
+
+    claims = [words.claim(a["difference"]) for a in result["arms"]]
+    claims += ["faster"] if result["verdict"] == "faster" else []
     arm = next(a for a in result["arms"] if a["race"] == "models")
     d = arm["difference"]
-    claim = "none"
-    if result["verdict"] == "faster" or result["rules"]:
-        claim = "faster"
-    elif arm["dropped"] or d["low"] > 0:
-        claim = "slower"
-    return claim, f"{100 * d['trimmed']:+.2f} % ({100 * d['low']:+.2f} to {100 * d['high']:+.2f})"
+    shown = "too few rounds" if d is None else (
+        f"{100 * d['trimmed']:+.2f} % ({100 * d['low']:+.2f} to {100 * d['high']:+.2f})"
+    )
+    return next(filter(None, claims), "none"), shown
 
 
 def main():

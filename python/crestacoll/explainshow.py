@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`crestacoll explain FILE` in the terminal: a list of points, or all of one."""
 
+from crestacoll import intervals
 from crestacoll.explanation import NOT_MEASURED
 from crestacoll.points import size_text
 from crestacoll.ui import out, show, table, word
@@ -8,6 +9,12 @@ from crestacoll.ui import out, show, table, word
 
 def percent(fraction):
     return "-" if fraction is None else f"{100 * fraction:.1f} %"
+
+
+def between(low, high):
+    if low is None or intervals.is_vague(low, high):
+        return "-" if low is None else intervals.TOO_WIDE
+    return f"{percent(low)} to {percent(high)}"
 
 
 def show_list(entries):
@@ -77,7 +84,7 @@ def show_measured(rows, of):
             word(r["implementation"]),
             r["race"],
             percent(r["against_mpi"]),
-            "-" if r["low"] is None else f"{percent(r['low'])} to {percent(r['high'])}",
+            between(r["low"], r["high"]),
             "-" if r["chosen"] and not r["others"] else percent(r["against_choice"]),
             word("; ".join(remarks(r))),
         )

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an exploration says of its arms, in the terminal and on its page."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from crestacoll.explore import draw, outcome, page, words
+from crestacoll import explainshow, intervals, racestats
+from crestacoll.explore import draw, outcome, page, progress, words
 from crestacoll.racestats import Difference
 
 FASTER = Difference(-0.2, -0.25, -0.15, -0.2, True, 30)
@@ -31,7 +33,52 @@ def test_the_table_of_arms_is_explained():
     assert "left early" not in told and "combined" not in told
     told = words.legend({"by": "calls", "arms": [arm("p2p", True), arm("combined,bcast=shm")]})
     assert told.startswith("call: time of a call")
-    assert "; left early: clearly slower than the best; -: too few rounds to say; combi" in told
+    assert "; left early: behind the best" in told and "; -: too few rounds to say; combi" in told
+
+
+def test_what_is_said_of_an_arm_is_sure():
+    """That its 95 % interval is beyond 0 is not enough, on the page and in the terminal."""
+    sure = arm("shm") | {"difference": FASTER.as_dict()}
+    unsure = arm("shm") | {"difference": replace(FASTER, sure=False).as_dict()}
+    slower = arm("os", True) | {"difference": SLOWER.as_dict()}
+    claims = [words.claim(a["difference"]) for a in (sure, unsure, slower)]
+    assert claims == ["faster", "", "slower"]
+    split = replace(FASTER, agree=False).as_dict()
+    assert words.claim(split) == "" and words.claim(None) == ""
+    colours = [draw.colour_of(a["difference"]) for a in (sure, unsure, slower)]
+    assert colours == [draw.FASTER, draw.MUTED, draw.SLOWER]
+    found = {"arms": [unsure], "verdict": "unproven"}
+    assert "ahead" not in words.headline(found | {"step": None, "rules": []})
+    assert "shm is ahead" in words.headline(found | {"arms": [sure], "step": None, "rules": []})
+
+
+def test_an_interval_that_says_nothing_is_not_shown_in_numbers():
+    """Six rounds of calls that scatter: the upper end would be some million per cent."""
+    few = racestats.difference([1, 1e-3, 30, 1e3, 2, 1e-2], [1] * 6)
+    assert few.high > 1e3 and not few.faster and not few.slower
+    assert intervals.of_difference(few.low, few.high) == "too wide to tell"
+    told = words.interval(outcome.gain_of(few))
+    assert told == "95 % interval too wide to tell"
+    assert words.interval(outcome.gain_of(FASTER)) == "95 % interval 15.0 to 25.0 %"
+    assert intervals.of_difference(-0.1, 0.2) == "-10.0 to +20.0"
+    assert intervals.of_difference(40, 60) == "+4000.0 to +6000.0"  # wide, but it is known
+    shown = progress.leads_text(("p2p", few))
+    assert shown == "nothing is ahead of mpi" or "not yet sure" in shown
+    assert explainshow.between(few.low, few.high) == "too wide to tell"
+    assert draw.tried([arm("p2p") | {"difference": few.as_dict()}]).startswith("<svg")
+
+
+def test_a_proof_that_is_not_sure_recommends_nothing():
+    state = SimpleNamespace(
+        data={"points": [1], "ended": "done"},
+        choice=SimpleNamespace(picks=((0, "shm"),)),
+        stage=lambda name: {"done": True, "failed": [], "answers": {"ok": True}},
+    )
+    assert outcome.verdict_of(state, FASTER) == "faster"
+    assert outcome.verdict_of(state, replace(FASTER, sure=False)) == "none"
+    step = outcome.gain_of(FASTER)
+    told = words.why({"verdict": "none", "step": step, "agree": True, "time": None})
+    assert "not sure enough to be claimed" in told[1]
 
 
 def test_one_round_far_away_leaves_room_for_the_others():

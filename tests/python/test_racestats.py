@@ -96,6 +96,72 @@ def test_slow_changes_widen_the_interval():
     assert racestats.inflation(slow) > 3
 
 
+def disturbed(generator, times, rounds, kind, runs=4):
+    """Differences of `times` proofs: heavy tails, and what a machine does for a while."""
+    found = generator.standard_t(3, (times, rounds))
+    slow, change = np.zeros((times, rounds)), generator.standard_normal((times, rounds))
+    keeps, size = {"alone": (0, 0), "echo": (0.5, 1), "drift": (0.9, 0.5)}.get(kind, (0, 0))
+    slow[:, 0] = change[:, 0]
+    for i in range(1, rounds):
+        slow[:, i] = keeps * slow[:, i - 1] + math.sqrt(1 - keeps**2) * change[:, i]
+    if kind == "runs":
+        own = math.sqrt(runs / rounds) * generator.standard_normal((times, runs))
+        slow, size = np.repeat(own, -(-rounds // runs), axis=1)[:, :rounds], 1
+    return found + size * slow
+
+
+def judged(kinds, effect=0.0, scatter=0.03, times=100, lengths=(24, 60, 150, 400)):
+    """The Difference of each of many proofs."""
+    generator = np.random.default_rng(17)
+    return [
+        racestats.difference(np.exp(effect + scatter * values), np.ones(rounds))
+        for rounds in lengths
+        for kind in kinds
+        for values in disturbed(generator, times, rounds, kind)
+    ]
+
+
+def test_equal_arms_are_hardly_ever_claimed_to_differ():
+    """Also where neighbours resemble each other, so that intervals hold less often than stated."""
+    kinds = ("alone", "echo", "drift", "runs")
+    found = judged(kinds, times=125)
+    assert len(found) == 2000
+    shown = sum(d.high < 0 or d.low > 0 for d in found) / len(found)
+    claims = sum(d.surely_faster or d.surely_slower for d in found) / len(found)
+    assert 0.08 < shown < 0.25
+    assert claims < 0.02
+    quiet = judged(("alone",), times=500)
+    assert sum(d.surely_faster or d.surely_slower for d in quiet) / len(quiet) < 0.005
+
+
+@pytest.mark.parametrize("effect, scatter", [(0.03, 0.03), (-0.03, 0.03), (-0.005, 0.005)])
+def test_what_is_there_is_claimed(effect, scatter):
+    """3 % as well as half a per cent where rounds scatter less."""
+    found = judged(("alone", "echo", "drift", "runs"), effect, scatter, 25, (150, 400))
+    right = sum(d.surely_slower if effect > 0 else d.surely_faster for d in found)
+    assert right >= 0.9 * len(found)
+    assert sum(d.surely_faster if effect > 0 else d.surely_slower for d in found) == 0
+
+
+def test_a_claim_has_a_tenth_of_the_error():
+    assert racestats.surer(0.95) == pytest.approx(0.995)
+    assert racestats.surer(racestats.corrected(0.95, 5)) == pytest.approx(0.999)
+    values = np.random.default_rng(19).standard_normal(100)
+    for aim, claimed in ((2.1, False), (7, True)):  # standard errors
+        centre, half = racestats.trimmed_mean(values)
+        found = values - centre + aim * half / racestats.t_quantile(0.975, 59)
+        arm = racestats.difference(np.exp(0.01 * found), np.ones(100))
+        assert arm.low > 0 and arm.sure == claimed
+
+
+def test_what_only_a_part_of_the_rounds_shows_is_not_claimed():
+    values = 0.001 * np.random.default_rng(23).standard_normal(120)
+    values[60:90] += 0.01
+    found = racestats.difference(np.exp(values), np.ones(120))
+    assert not racestats.is_sure(values, racestats.LEVEL) and not found.sure
+    assert racestats.is_sure(values + 0.02, racestats.LEVEL)
+
+
 def test_few_rounds_say_nothing():
     assert racestats.difference([1.0] * 5, [2.0] * 5) is None
     assert racestats.difference([1.0] * 6, [2.0] * 6).faster

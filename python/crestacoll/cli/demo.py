@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import demo, machine, options
+from crestacoll import demo, intervals, machine, options
 from crestacoll.builds import ROOT, need_builds
 from crestacoll.cli import explore
 from crestacoll.cli.run import Job
@@ -164,7 +164,7 @@ def cells(told):
         return told["title"], "-", "-", "-", "-", demo.sentence(told)
     step, part = found["step"], demo.inside(told)
     gain = words.percent(step["gain"]) if step else "-"
-    between = f"{100 * step['low']:.1f} to {100 * step['high']:.1f}" if step else "-"
+    between = intervals.of_gain(step["low"], step["high"]) if step else "-"
     said = ", ".join(r["rule"] for r in found["rules"])
     if found["verdict"] != "faster":
         said = words.headline(found)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import options as shared
+from crestacoll import intervals, options as shared
 from crestacoll.cli.run import Job
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
@@ -171,8 +171,7 @@ def show_arms(arms, of):
     made = table("arm", "race", f">{of}", ">interval", ">mean", ">rounds", "")
     for a in arms:
         d = a["difference"]
-        left = "left early" if a["dropped"] else ""
-        note = f"the program {a['failed']}" if a["failed"] else left
+        note = words.remark(a)
         if d is None:
             made.add_row(a["name"], words.TITLES[a["race"]], "-", "-", "-", "-", note)
             continue
@@ -180,7 +179,7 @@ def show_arms(arms, of):
             a["name"],
             words.TITLES[a["race"]],
             f"{100 * d['trimmed']:+.1f} %",
-            f"{100 * d['low']:+.1f} to {100 * d['high']:+.1f}",
+            intervals.of_difference(d["low"], d["high"]),
             f"{100 * d['mean']:+.1f} %",
             str(d["rounds"]),
             note,

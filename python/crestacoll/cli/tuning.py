@@ -3,7 +3,7 @@ import sys
 
 import click
 
-from crestacoll import tuning
+from crestacoll import intervals, tuning
 from crestacoll.builds import all_builds, choose_builds
 from crestacoll.explore import progress
 from crestacoll.tune import export as exports, measure, native_file
@@ -125,12 +125,16 @@ def print_rules(rules):
     show(made)
 
 
+def between(low, high):
+    return intervals.TOO_WIDE if intervals.is_vague(-high, -low) else f"{low:.1%} to {high:.1%}"
+
+
 def earned(how):
     if how is None:
         return "-", "-", "-", "-"
     return (
         f"{how['gain']:.1%}",
-        f"{how['low']:.1%} to {how['high']:.1%}",
+        between(how["low"], how["high"]),
         str(how["blocks"]),
         word(", ".join(how["arms"])),
     )

@@ -4,6 +4,7 @@
 import numpy as np
 
 from crestacoll import racestats
+from crestacoll.explore import words
 from crestacoll.plots import INK, MUTED, PALETTE, STYLE, finish, plt, rows, to_svg
 
 FASTER, SLOWER = PALETTE[2], PALETTE[5]
@@ -13,7 +14,8 @@ WIDEST = 50.0  # per cent: what is slower is drawn at the edge
 
 
 def colour_of(d):
-    return FASTER if d["agree"] and d["high"] < 0 else SLOWER if d["low"] > 0 else MUTED
+    """Of what is not sure: none."""
+    return {"faster": FASTER, "slower": SLOWER}.get(words.claim(d), MUTED)
 
 
 def tried(arms, of="step"):

@@ -178,7 +178,7 @@ def verdict_of(state, difference):
         return "different"
     if difference is None:
         return "unproven"
-    return "faster" if difference.faster else "none"
+    return "faster" if difference.surely_faster else "none"
 
 
 def called(state):
@@ -207,7 +207,7 @@ def earned(state, difference, indices):
 
 def alone(state, stage, index):
     """The implementation that the choice has at a point against another one, best the MPI's, with
-    all else equal. None if no race showed that it is faster.
+    all else equal. None if no race showed for sure that it is faster.
     """
     how, level = state.choice.of(index), racestats.LEVEL
     having = [c for c in usable(state, stage) if c.of(index) == how]
@@ -219,7 +219,7 @@ def alone(state, stage, index):
                 continue
             pair = racestats.pairs(state.rounds(stage), chosen.name, other.name)
             found = racestats.difference(*pair, level)
-            if found is not None and found.faster:
+            if found is not None and found.surely_faster:
                 return [other.of(index), how], found
     return None
 
@@ -336,6 +336,7 @@ def result(state):
         "step": difference and gain_of(difference),
         "step_s": next((log.step_s for log in logs if log.step_s), None),
         "agree": difference.agree if difference else None,
+        "sure": difference.sure if difference else None,
         "anchor": started.get("anchor"),
         "run": of_run(state, difference, data) if difference else None,
         "rules": rules_of(state, difference) if state.choice.picks else [],

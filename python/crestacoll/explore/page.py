@@ -5,7 +5,7 @@ import re
 
 from markupsafe import Markup, escape
 
-from crestacoll import htmlreport, machine
+from crestacoll import htmlreport, intervals, machine
 from crestacoll.explore import draw, outcome, words
 
 
@@ -50,6 +50,8 @@ def body(state, found, where=None):
             parts=svg(found["time"] and draw.parts(found["time"])),
             points=[(words.point_text(p), p) for p in found["points"]] if known else [],
             titles=words.TITLES,
+            remark=words.remark,
+            between=lambda low, high: intervals.with_unit(intervals.of_gain(low, high)),
             step=words.step_text(found),
             anchor=place_of(found["anchor"]),
         )

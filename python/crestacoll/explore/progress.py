@@ -4,6 +4,7 @@
 import contextlib
 import time
 
+from crestacoll import intervals
 from crestacoll.ui import err, status_line, visible
 
 
@@ -15,9 +16,11 @@ def leads_text(found):
     if found is None:
         return ""
     name, d = found
-    sure = "" if d.faster or d.slower else ", not yet sure"
+    sure = "" if d.surely_faster or d.surely_slower else ", not yet sure"
     if d.trimmed >= 0:
         return "nothing is ahead of mpi"
+    if intervals.is_vague(d.low, d.high):
+        return f"ahead: {name}{sure}"
     return f"ahead: {name} {percent(d.trimmed)} ± {100 * d.half_width:.1f} %{sure}"
 
 

@@ -12,7 +12,8 @@ SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3, "more": 0.6}  # of wh
 START_SHARE = 0.5  # of the time of a race, at most, until the first step is known
 SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
-FINE = 0.005  # a race ends when all differences are known so well
+FINE = 0.005  # a race ends when all differences are known so well,
+FINE_PROOF = 0.002  # and the proof, which is to claim small gains, too
 WATCH_SHARE, WATCH_MS = 0.05, (50, 500)  # of a run, until its steps are chosen
 MOST_RUNS = 100  # of one race
 MOST_MISSED = 3  # of them may find no step, if they are short:
@@ -219,7 +220,7 @@ class Search:
         return [
             c
             for i, c in enumerate(choices)
-            if i < stay or found.get(c.name) is None or not found[c.name].slower
+            if i < stay or found.get(c.name) is None or not found[c.name].surely_slower
         ]
 
     def within(self, seconds, options):
@@ -234,11 +235,13 @@ class Search:
         starts = [log.start["at_s"] for n in names for log in self.state.logs(n) if log.start]
         return min(starts, default=0.0)
 
-    def settled(self, name, taking_part):
+    def settled(self, name, taking_part, fine=FINE):
         """Nothing to learn any more: all differences are known well."""
         names = [c.name for c in taking_part]
         found = racestats.compare(self.state.rounds(name), names, names[0])
-        return all(d is not None and (d.half_width < FINE or d.slower) for d in found.values())
+        return all(
+            d is not None and (d.half_width < fine or d.surely_slower) for d in found.values()
+        )
 
     def one_race(self, name, stage, asked, limit):
         """One run that races. False: no more of them."""
@@ -363,7 +366,7 @@ class Search:
         end, names = time.monotonic() + room, self.state.choices("proof")
         for count in range(MOST_RUNS):
             seconds = end - time.monotonic() - self.lost("proof")
-            if count and (seconds < LEAST or self.settled("proof", names)):
+            if count and (seconds < LEAST or self.settled("proof", names, FINE_PROOF)):
                 return
             self.tell.tries("proof: the choice against the MPI, in long blocks")
             asked = race.Race(

@@ -3,7 +3,7 @@
 
 import shlex
 
-from crestacoll import machine
+from crestacoll import intervals, machine
 from crestacoll.explore import arms
 from crestacoll.profile import seconds as readable
 
@@ -21,7 +21,7 @@ def percent(fraction):
 
 
 def interval(gain):
-    return f"95 % interval {100 * gain['low']:.1f} to {percent(gain['high'])}"
+    return f"95 % interval {intervals.with_unit(intervals.of_gain(gain['low'], gain['high']))}"
 
 
 def headline(found):
@@ -46,10 +46,23 @@ def timed(found, article="a"):
     return f"{article} {'whole run' if found.get('by') == 'calls' else 'time step'}"
 
 
+def claim(difference):
+    """What is said of an arm: faster, slower, or nothing. That takes more than its interval."""
+    if difference is None or not (difference["agree"] and difference.get("sure", True)):
+        return ""
+    return "faster" if difference["high"] < 0 else "slower" if difference["low"] > 0 else ""
+
+
+def remark(arm):
+    """The last column of the table of arms."""
+    if arm["failed"]:
+        return f"the program {arm['failed']}"
+    return "left early" if arm["dropped"] else ""
+
+
 def ahead(found):
     """What leads so far, if it is sure."""
-    sure = [a for a in found["arms"] if a["difference"] and not a["failed"]]
-    sure = [a for a in sure if a["difference"]["agree"] and a["difference"]["high"] < 0]
+    sure = [a for a in found["arms"] if claim(a["difference"]) == "faster" and not a["failed"]]
     if not sure:
         return ""
     best = min(sure, key=lambda a: a["difference"]["trimmed"])
@@ -141,6 +154,11 @@ def why(found):
             f"In the proof the best choice gained {percent(found['step']['gain'])} of"
             f" {timed(found)} ({interval(found['step'])})."
         )
+    if found["verdict"] == "none" and found["step"] and found["step"]["low"] > 0 and found["agree"]:
+        lines.append(
+            "That is not sure enough to be claimed: a 99.5 % interval must be above 0, too, and all"
+            " parts of the proof must show it. A larger --budget may do so."
+        )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
         lines.append(
             f"In the proof most {'runs' if found.get('by') == 'calls' else 'steps'} became faster,"
@@ -171,7 +189,7 @@ def legend(found):
         "mean: the plain mean; an arm counts as faster only if both say so beyond the noise",
     ]
     if any(a["dropped"] for a in found["arms"]):
-        told.append("left early: clearly slower than the best")
+        told.append("left early: behind the best in a run, so that it took no more of its time")
     if any(a["difference"] is None and not a["failed"] for a in found["arms"]):
         told.append("-: too few rounds to say")
     if any(a["name"].split(",")[0] == arms.COMBINED for a in found["arms"]):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `crestacoll tune` tells at its end."""
 
-from crestacoll import machine, tuning
+from crestacoll import intervals, machine, tuning
 from crestacoll.sizes import format_size
 from crestacoll.tune import grid
 from crestacoll.tune.rules import winner
@@ -37,9 +37,9 @@ def row_of(point, cell):
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
     name = winner(cell)
     note = "" if name else f"{cell['candidate']}: not beyond the noise in the proof"
-    interval = f"{percent(-proof['high'])} to {percent(-proof['low'])}"
+    between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
     gain = percent(-proof["trimmed"])
-    return (*start, word(name or grid.MPI), gain, interval, str(proof["rounds"]), word(note))
+    return (*start, word(name or grid.MPI), gain, between, str(proof["rounds"]), word(note))
 
 
 def show_rules(found):
