@@ -65,14 +65,30 @@ static void reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op
     complete(PMPI_Iallreduce(mine, all, n, type, op, anchor->comm, &request), &request);
 }
 
+static void meet(void)
+{
+    MPI_Request request;
+    complete(PMPI_Ibarrier(anchor->comm, &request), &request);
+}
+
+/* If this is the last that is written, the program broke under this arm: no rank is in the block
+ * before any more, and none sets up anything for this one yet. */
+static void tell_first(int arm)
+{
+    meet();
+    if (tells)
+        cco_race_tell_first(arm);
+    meet();
+}
+
 /* The first block of a round begins, or the next. */
 static void start_block(void)
 {
+    if (next.stage == CCO_RACE_WARM)
+        tell_first(present.order[present.block]);
     cco_arms_switch(present.order[present.block], present.begins ? anchor->comm : MPI_COMM_NULL);
     if (anchor->watched & CCO_WATCHED_ARM)
         cco_arms_catch_up(anchor);
-    if (tells && next.stage == CCO_RACE_WARM)
-        cco_race_tell_first(present.order[present.block]);
     present.steps = 0;
     present.since = cco_seconds();
 }

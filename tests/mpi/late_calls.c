@@ -3,12 +3,15 @@
  * (LATE=alltoall), or as model nonblock does (LATE=ialltoall, LATE=iallreduce), takes longer, so
  * that a test knows which implementation is the best.  Either LATE_US microseconds, in which it
  * computes.  Or, without LATE_US, 0.2 s by the clock of this process alone, which goes forward by
- * as much in no time: that is far more than what other programs on the same cores do to a step. */
+ * as much in no time: that is far more than what other programs on the same cores do to a step.
+ * LATE=crash: in an alltoall of model nonblock, others than rank 0 end that and crash. */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const long AHEAD_NS = 200000000;
 
@@ -44,10 +47,33 @@ static void be_late(const char *call)
     }
 }
 
+static int crashes(void)
+{
+    const char *late = getenv("LATE");
+    return late != NULL && strcmp(late, "crash") == 0;
+}
+
+static int pid_of_rank_0;
+
+/* At once, as when a launcher is fast: rank 0 writes nothing more. */
+static void crash(MPI_Comm comm)
+{
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0 || pid_of_rank_0 == 0)
+        return;
+    kill(pid_of_rank_0, SIGKILL);
+    abort();
+}
+
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     be_late("alltoall");
+    if (crashes() && pid_of_rank_0 == 0) {
+        pid_of_rank_0 = (int)getpid();
+        PMPI_Bcast(&pid_of_rank_0, 1, MPI_INT, 0, comm);
+    }
     return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
@@ -58,6 +84,8 @@ int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
                 MPI_Request *);
     *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Ialltoall");
     be_late("ialltoall");
+    if (crashes())
+        crash(comm);
     return next(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request);
 }
 

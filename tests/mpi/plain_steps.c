@@ -6,6 +6,7 @@
  *     steps    transposes, a broadcast and a sum in each step; the default
  *     phases   other steps in its second half
  *     freed    the communicator of the steps is freed after half of them, and made again
+ *     uneven   a transpose in each step, which rank 0 begins 10 ms after the others
  *     comms    each step makes communicators, and frees them
  *     fragile  ends by a signal where it finds shared memory of crestacoll in itself
  *     counts   a sum of integers in each step, and one of floating-point numbers that has other
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { N = 50, MOST = 16 };
 
@@ -119,7 +121,11 @@ int main(int argc, char **argv)
             sum_in_order(step);
             continue;
         }
+        if (strcmp(kind, "uneven") == 0 && me == 0)
+            usleep(10000);
         transpose(step);
+        if (strcmp(kind, "uneven") == 0)
+            continue;
         if (!late || strcmp(kind, "phases") != 0) {
             tell(step);
             sum(step);

@@ -66,6 +66,23 @@ def test_answers_stay_right(build, tmp_path, kind, ranks):
     assert events[-1]["event"] == "end" and events[-1]["why"] == "finalize"
 
 
+def test_the_arm_that_breaks_the_program_is_told(build, tmp_path):
+    """It is the last word, although the rank that tells comes later to the first call under it than
+    the one that crashes there.
+    """
+    output, file = tmp_path / "race.jsonl", tmp_path / "race.txt"
+    lines = ["crestacoll race 1", f"output {output}", "watch_ms 0", "block_ms 0", "drop 0"]
+    lines += ["arm a *=mpi", "arm b *=p2p", "arm c alltoall=nonblock"]
+    file.write_text("\n".join(lines) + "\n")
+    preload = [build / "lib" / f"lib{name}.so" for name in ("crestacoll-preload", "late_calls")]
+    done = run(build, "plain_steps", "200", "uneven",
+               env={"CRESTA_RACE": str(file), "LATE": "crash",
+                    "LD_PRELOAD": ":".join(map(str, preload))})
+    assert done.returncode != 0
+    last = events_of(output)[-1]
+    assert (last["event"], last["arm"]) == ("first", 2)
+
+
 @pytest.mark.parametrize("kind", NONE)
 def test_no_steps_are_found(build, tmp_path, kind):
     steps, why = NONE[kind]

@@ -7,7 +7,7 @@ and under the choice in turn, have to prove it.
 import time
 
 from crestacoll import profile as profiles, race, racestats, turns
-from crestacoll.explore import arms, calldata, reasons, runs
+from crestacoll.explore import arms, blame, calldata, reasons, runs
 from crestacoll.explore.state import choice_data
 
 SHARE = 0.45  # of the time that is left, for races by calls: two thirds of it for the models
@@ -192,29 +192,23 @@ class ByCalls:
         return True
 
     def broke(self, competing, ended, log):
-        """What ran first, with nothing behind it, is what broke the program; else each has to run
-        alone.
+        """What ran first, with nothing behind it, is what broke the program. Where ranks were at
+        different ones, or all had run, each has to run alone.
         """
-        what = "did not go on" if ended.why == "stalled" else ended.how()
+        what = blame.how(ended)
         if not log.started:
             reasons.broken_by_race(ended, what)
         rows = [calldata.row_of(p) for p in self.state.points]
-        blamed = {
-            (rows.index(row), dict(competing[arm].picks).get(rows.index(row)))
-            for arm, row in log.last
-            if row in rows
-        }
-        blamed = {(i, how) for i, how in blamed if how is not None}
-        alone = {how for c in competing for _, how in c.picks}
-        if not blamed and len(alone) > 1:
-            self.stage["suspects"] = sorted(alone)
+        blamed = blame.of_calls(log, competing, rows)
+        suspects = {how for _, how in blamed} or {how for c in competing for _, how in c.picks}
+        if len(suspects) > 1:
+            self.stage["suspects"] = sorted(suspects)
             return
-        if not blamed:
-            blamed = set(competing[1].picks)
-        for index, how in sorted(blamed):
+        where = "in its first calls" if blamed else "under it, with only the MPI's own beside it"
+        for index, how in blamed or sorted(competing[1].picks):
             self.stage["failed"].append({"arm": how, "pick": [index, how], "text": what})
             self.search.note(
-                f"{arms.named(self.state.points, index)}={how}: the program {what} under it"
+                f"{arms.named(self.state.points, index)}={how}: the program {what} {where}"
             )
 
     def need_comparisons(self):

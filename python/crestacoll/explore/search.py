@@ -4,7 +4,7 @@
 import time
 
 from crestacoll import machine, race, racestats
-from crestacoll.explore import arms, bycalls, calldata, outcome, reasons, runs, watch, words
+from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs, watch, words
 from crestacoll.explore.state import choice_data
 
 PROFILE_SHARE = 0.4  # of the budget, at most
@@ -16,8 +16,7 @@ FINE = 0.005  # a race ends when all differences are known so well,
 FINE_PROOF = 0.002  # and the proof, which is to claim small gains, too
 WATCH_SHARE, WATCH_MS = 0.05, (50, 500)  # of a run, until its steps are chosen
 MOST_RUNS = 100  # of one race
-MOST_MISSED = 3  # of them may find no step, if they are short:
-AGAIN = 0.05  # of the budget
+AGAIN = 0.05  # of the budget: so short is a run that may find no step, MOST_MISSED times
 LEAST_COVERAGE = 0.1  # of the time of a run is made of steps, or the program counts as without
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
@@ -267,7 +266,9 @@ class Search:
         ended = self.run(name, variables, limit + 1, lambda seconds: files["look"](seconds))
         log = race.read(files["log"], self.state.names(name))
         if ended.failed or ended.why == watch.STALLED:
-            return self.broke(name, stage, asked, ended, log)
+            competing = [self.state.names(name)[a.number] for a in asked.arms[1:]]
+            blame.broke(self, stage, competing, ended, log)
+            return True
         (ended.folder / "stdout").unlink(missing_ok=True)
         stage["good"] += log.start is not None
         if log.start is None or (ended.why == "ended" and not log.rounds):
@@ -295,30 +296,11 @@ class Search:
             return most
         return round(min(most, max(least, 1e3 * WATCH_SHARE * self.wall_s)))
 
-    def broke(self, name, stage, asked, ended, log):
-        """An arm with which the program fails leaves, with a note: the one that ran for the first
-        time, with nothing behind it. Otherwise, where there were several, each has to run alone
-        against the reference. True: the race may go on.
-        """
-        names = [self.state.names(name)[a.number] for a in asked.arms[1:]]
-        what = "did not go on" if ended.why == watch.STALLED else ended.how()
-        if log.start is None:
-            reasons.broken_by_race(ended, what)
-        if log.first in names:
-            names = [log.first]
-        if len(names) > 1:
-            stage["suspects"] = names
-        else:
-            stage["failed"].append({"arm": names[0], "text": what})
-            self.note(f"{names[0]}: the program {what} under it")
-        self.state.save()
-        return True
-
     def missed(self, stage, ended, log):
         """A run without a round of steps. A short one may do better the next time."""
         stage["missed"] += 1
         again = ended.why == "ended" and ended.seconds < AGAIN * self.budget
-        if again and stage["missed"] < MOST_MISSED:
+        if again and stage["missed"] < blame.MOST_MISSED:
             return True
         if any(self.state.rounds(s) for s in self.state.data["stages"]):
             return False
