@@ -13,32 +13,17 @@ static int number_of(const cco_model *model)
     return i;
 }
 
-static int run_below(const cco_way *way, cco_comm *state, const cco_call *call,
-                     const cco_fallback *fallback, uint32_t *reported)
-{
-    const cco_way below = {.model = way->automatic ? cco_models[0] : way->model->below};
-    int rc = way->automatic ? MPI_SUCCESS
-                            : cco_fall_back(state, fallback, reported, number_of(way->model));
-    if (rc == MPI_SUCCESS)
-        return below.model->run(state, &below, call);
-    rc = cco_comm_refuse(state, rc);
-    PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
-}
-
 int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why)
 {
     static uint32_t reported; /* bit per model */
     const cco_model *model = way->model;
     const cco_fallback fallback = {NULL, model->name, why, model->below->name, state->rank == 0};
-    return run_below(way, state, call, &fallback, &reported);
-}
-
-int cco_run_call_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why)
-{
-    static uint32_t reported; /* bit per model */
-    const cco_model *model = way->model;
-    const cco_fallback fallback = {cco_coll_infos[call->coll].name, model->name, why,
-                                   model->below->name, state->rank == 0};
-    return run_below(way, state, call, &fallback, &reported);
+    const cco_way below = {.model = way->automatic ? cco_models[0] : model->below};
+    int rc = way->automatic ? MPI_SUCCESS
+                            : cco_fall_back(state, &fallback, &reported, number_of(model));
+    if (rc == MPI_SUCCESS)
+        return below.model->run(state, &below, call);
+    rc = cco_comm_refuse(state, rc);
+    PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }

@@ -12,7 +12,4 @@
  * model. All ranks of the communicator come here, or none. */
 int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
 
-/* The same because of the call's own arguments, which are equal on all ranks. */
-int cco_run_call_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
-
 #endif

@@ -12,8 +12,10 @@
 #include "model/shm_named.h"
 #include "model/shm_single.h"
 #include "native/calls.h"
+#include "plan/packed.h"
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"
+#include "transport/shm/turns.h"
 
 /* Slot rings, in order of size: data in the cache line of their number and little more; what a
  * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
@@ -109,9 +111,8 @@ static void make_rings(own *o, cco_comm *state, part part)
 
 /* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
  * first ones of their part are asked for. */
-static bool has_rings(own *o, cco_comm *state, const cco_flat *plan)
+static bool has_rings(own *o, cco_comm *state, part part)
 {
-    const part part = plan->stage[0].ring >= first_ring[FAR] ? FAR : NEAR;
     if (!o->asked[part]) {
         o->asked[part] = true;
         make_rings(o, state, part);
@@ -119,17 +120,16 @@ static bool has_rings(own *o, cco_comm *state, const cco_flat *plan)
     return o->segments[part].memory != NULL;
 }
 
+/* The slot rings of a plan; all of a call that has none. */
+static part part_of(const cco_flat *plan)
+{
+    return plan->stages > 0 && plan->stage[0].ring < first_ring[FAR] ? NEAR : FAR;
+}
+
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
     return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
-}
-
-/* Reductions need a type that is the same for ever on all ranks, and no gaps. */
-static bool can_reduce(const cco_call *call)
-{
-    return !(cco_coll_infos[call->coll].properties & CCO_REDUCTION) ||
-           (cco_type_predefined(call->recvtype) && cco_type_dense(call->recvtype));
 }
 
 /* Whether the kernel copies in a large call.  Cached calls ask, too: they hold for every option,
@@ -174,27 +174,59 @@ static int run_below(cco_comm *state, const cco_way *way, const cco_call *call)
                          "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
-/* A call that is not remembered. */
+/* Reductions that `auto` leaves to the MPI: its limits were measured on numbers.  The operations of
+ * the standard have the same type everywhere, the program's own perhaps types with other gaps. */
+static bool leaves_reduction(const cco_way *way, const cco_call *call)
+{
+    return way->automatic && cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
+           !(cco_op_predefined(call->op) && cco_type_dense(call->recvtype));
+}
+
+/* Elements that fit in no slot. */
+static int run_turns(own *o, cco_comm *state, const cco_bound *bound)
+{
+    int rc = cco_bound_pack(bound);
+    if (rc == MPI_SUCCESS)
+        rc = cco_turns_run(o->rings, rooms, RINGS, state->facts.crowded, &bound->problem,
+                           &bound->binding);
+    return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
+}
+
+/* Elements that fit, or bytes. */
+static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_flat *plan,
+                       const cco_bound *bound)
+{
+    const cco_reach *reach;
+    int rc = find_reach(o, state, way, plan, &reach);
+    if (rc == MPI_SUCCESS)
+        rc = run_bound(o->rings, plan, bound, reach);
+    if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL))
+        k->plan = *plan;
+    return rc;
+}
+
+/* A call that is not remembered.  Ranks may describe the same elements by types with and without
+ * gaps: how they go depends on their size alone. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_bound bound;
-    if (!can_reduce(call))
-        return cco_run_call_below(way, state, call, "reductions need a predefined type");
+    cco_elements elements;
+    cco_flat plan = {.stages = 0};
+    if (leaves_reduction(way, call))
+        return cco_models[0]->run(state, &(cco_way){.model = cco_models[0]}, call);
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
-    if (rc == MPI_SUCCESS) {
-        const cco_flat plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
-        if (!has_rings(o, state, &plan)) {
-            cco_workspace_trim(&o->workspace);
-            return run_below(state, way, call);
-        }
-        const cco_reach *reach;
-        rc = find_reach(o, state, way, &plan, &reach);
-        if (rc == MPI_SUCCESS)
-            rc = run_bound(o->rings, &plan, &bound, reach);
-        if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, &bound, NULL))
-            k->plan = plan;
+    const bool fits = cco_flat_fits(&bound.problem, rooms, RINGS);
+    if (rc == MPI_SUCCESS && (!fits || cco_packed_wanted(&bound)))
+        rc = cco_packed_make(&bound, &elements, &o->workspace);
+    if (rc == MPI_SUCCESS && fits)
+        plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
+    if (rc == MPI_SUCCESS && !has_rings(o, state, part_of(&plan))) {
         cco_workspace_trim(&o->workspace);
+        return run_below(state, way, call);
     }
+    if (rc == MPI_SUCCESS)
+        rc = fits ? run_planned(o, k, state, way, &plan, &bound) : run_turns(o, state, &bound);
+    cco_workspace_trim(&o->workspace);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

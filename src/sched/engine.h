@@ -9,11 +9,14 @@
 #include "sched/step.h"
 #include "sched/transport.h"
 
+struct cco_elements; /* transport/local/elements.h */
+
 /* The memory that a schedule works on; must stay until it is done. */
 typedef struct cco_binding {
     char *base[CCO_BASES];
     cco_layout layouts[CCO_BASES]; /* sizes and extents are those of the problem */
     cco_reduce_op operation;
+    const struct cco_elements *elements; /* of packed reductions (plan/packed.h), else NULL */
 } cco_binding;
 
 typedef struct cco_engine cco_engine;

@@ -53,6 +53,20 @@ cresta_mpi_test(NAME types-thread RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBAC
 cresta_mpi_test(NAME types-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
                 COMMAND types_plain ${models_list})
 
+# Reductions of types and operations of the program, which shm does itself.
+cresta_test_program(elements elements.c)
+foreach(ranks RANGE 1 5)
+  if(ranks LESS 4 OR NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
+    cresta_mpi_test(NAME elements-${ranks} RANKS ${ranks} TIMEOUT 400 ENV CRESTA_FALLBACK=error
+                    COMMAND elements shm)
+  endif()
+endforeach()
+cresta_mpi_test(NAME conformance-shm RANKS 3 TIMEOUT 120 ENV CRESTA_FALLBACK=error
+                COMMAND conformance shm --sparse 31)
+cresta_mpi_test(NAME elements-auto RANKS 2 COMMAND elements auto)
+cresta_mpi_test(NAME elements-single RANKS 3 TIMEOUT 400 ENV CRESTA_FALLBACK=silent
+                COMMAND elements "shm?copy=single")
+
 # Every wait and test beside null and inactive requests.
 cresta_test_program(waits waits.c)
 set(tried shm,os,p2p,nonblock)

@@ -49,13 +49,8 @@ def test_fallback(build, policy, code, said):
     assert said == 0 or "MPI_Allgather_init" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "policy, after",
-    [("warn", "; p2p runs instead"), ("silent", ""), ("error", " (CRESTA_FALLBACK=error)")],
-)
-def test_a_reduction_of_a_derived_type_is_no_call_for_shared_memory(build, policy, after):
-    env = {"CRESTA_IMPL": "allreduce=shm", "CRESTA_FALLBACK": policy}
-    done = run(build, "script", "allreduce=8", "derived=8", "derived=8", env=env)
-    assert (done.returncode != 0) == (policy == "error"), done.stderr
-    said = "allreduce on communicator 'MPI_COMM_WORLD': shm: reductions need a predefined type"
-    assert messages(done) == ([f"crestacoll: {said}{after}"] if after else []), done.stderr
+@pytest.mark.parametrize("rule", ["allreduce=shm", "allreduce=shm?copy=slots"])
+def test_shared_memory_reduces_derived_types_itself(build, rule):
+    env = {"CRESTA_IMPL": rule, "CRESTA_FALLBACK": "error"}
+    done = run(build, "script", "allreduce=8", "derived=8", "derived=100000", env=env)
+    assert done.returncode == 0 and messages(done) == [], done.stderr

@@ -12,7 +12,10 @@
 #include "transport/shm/region.h"
 #include "transport/shm/slot_ring.h"
 
-enum { CCO_FLAT_RANKS = 64 }; /* at most: every rank reads what every other shows */
+enum {
+    CCO_FLAT_RANKS = 64,  /* at most: every rank reads what every other shows */
+    CCO_FLAT_UNIT = 8192, /* bytes of an element of a reduction, at most */
+};
 
 /* How a call goes over one slot ring. */
 typedef struct cco_stage {

@@ -162,9 +162,20 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     return s;
 }
 
+/* Streams that a slot has. */
+static size_t readers(const cco_problem *q)
+{
+    return slot_per_reader(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
+}
+
+bool cco_flat_fits(const cco_problem *q, const size_t *rooms, int n)
+{
+    return q->unit <= CCO_FLAT_UNIT && q->unit <= rooms[n - 1] / readers(q);
+}
+
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded)
 {
-    const size_t per_reader = slot_per_reader(q->coll) && q->size > 1 ? (size_t)q->size - 1 : 1;
+    const size_t per_reader = readers(q);
     const size_t most = common(q);
     if (q->coll == CCO_BARRIER)
         return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};

@@ -5,10 +5,14 @@
 
 #include "transport/shm/flat.h"
 
-/* Plans a call over the first of `n` slot rings, in order of size, whose slots have room for all at
- * once; in pieces over the last if none has; over the last two if sizes are not common.  `rooms`:
- * bytes for which their slots have room; `crowded`: ranks take turns on a core.  Rings, windows
- * and steps are the same on all ranks. */
+/* Whether the slots of the last slot ring have room for the elements of a reduction; for others
+ * shm_turns.h.  The same on all ranks. */
+bool cco_flat_fits(const cco_problem *q, const size_t *rooms, int n);
+
+/* Plans a call that fits over the first of `n` slot rings, in order of size, whose slots have room
+ * for all at once; in pieces over the last if none has; over the last two if sizes are not common.
+ * `rooms`: bytes for which their slots have room; `crowded`: ranks take turns on a core.  Rings,
+ * windows and steps are the same on all ranks. */
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded);
 
 #endif

@@ -2,9 +2,12 @@
 /* fold.c - cco_run_fold: reductions of data that lie in slots. */
 #include "transport/shm/fold.h"
 
+#include "transport/local/elements.h"
 #include "transport/local/local.h"
 
-enum { BLOCK = 8192 }; /* bytes of a result that stay in the nearest cache while operands pass */
+enum {
+    BLOCK = CCO_FLAT_UNIT
+}; /* bytes of a result that stay in the nearest cache while operands pass */
 
 /* to[i] = a[i] op b[i]; `to` may be b. */
 static int combine(const cco_run *r, const char *a, const char *b, char *to, size_t n)
@@ -73,9 +76,37 @@ static int fold_chunk(const cco_run *r, const char **from, int first, int last, 
     return rc;
 }
 
+/* Packed operands: each is unpacked for the operation, wherever it comes from. */
+static const char *packed(const cco_run *r, int rank, const char *from, size_t n)
+{
+    if (!cco_run_remote(r, rank))
+        return from;
+    cco_pull_read(r->reach->pull, rank, from, r->reach->pull->scratch, n);
+    return r->reach->pull->scratch;
+}
+
+static int fold_elements(const cco_run *r, const char **from, int first, int last, char *to,
+                         size_t n)
+{
+    const cco_elements *e = r->binding->elements;
+    const size_t step = e->most * e->layout.size;
+    int rc = MPI_SUCCESS;
+    for (size_t at = 0; at < n && rc == MPI_SUCCESS; at += step) {
+        const size_t part = n - at < step ? n - at : step;
+        rc = cco_elements_start(e, packed(r, last, from[last] + at, part), part);
+        for (int i = last - 1; i >= first && rc == MPI_SUCCESS; i--)
+            rc = cco_elements_reduce(e, packed(r, i, from[i] + at, part), part);
+        if (rc == MPI_SUCCESS)
+            rc = cco_elements_end(e, to + at, part);
+    }
+    return rc;
+}
+
 int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
 {
     const char *now[CCO_FLAT_RANKS];
+    if (r->binding->elements != NULL)
+        return fold_elements(r, from, first, last, to, n);
     const bool pulls = r->found != NULL && r->found->remote != 0;
     const size_t most = pulls ? CCO_PULL_CHUNK : BLOCK, step = most / r->q->unit * r->q->unit;
     int rc = MPI_SUCCESS;
