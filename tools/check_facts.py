@@ -27,7 +27,14 @@ SOURCES = {
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",
     },
-    r"sched_getaffinity": {"core/wait.c": "becomes the fact `crowded`"},
+    r"sched_getaffinity": {
+        "core/wait.c": "becomes the fact `crowded`",
+        "core/core_place.c": "gathered from all ranks (cco_core_place_here, below)",
+    },
+    r"\bcco_core_place_here\(": {
+        "core/core_place.c": "its definition", "core/core_place.h": "its definition",
+        "model/shm_many.c": "all ranks gather those of all, and group by these",
+    },
     r"PMPI_Comm_split_type": {
         "core/wait.c": "counts the ranks of a node for the fact `crowded`",
         "transport/rma/shared.c": "agreed on by cco_all",

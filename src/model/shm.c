@@ -8,6 +8,7 @@
 #include "plan/call_cache.h"
 #include "model/registry.h"
 #include "plan/scheduled.h"
+#include "model/shm_many.h"
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
 #include "model/shm_single.h"
@@ -48,6 +49,7 @@ typedef struct own {
     cco_shm_named named;
     cco_shm_single single;
     cco_reach reach; /* of a call */
+    cco_shm_many many;
 } own;
 
 static const char own_key; /* its address is the key */
@@ -76,6 +78,7 @@ static void release(void *data)
     cco_workspace_free(&o->workspace);
     cco_shm_named_free(&o->named);
     cco_shm_single_free(&o->single);
+    cco_shm_many_free(&o->many);
     free(o);
 }
 
@@ -246,6 +249,23 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way, const
     return rc;
 }
 
+static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)
+                                                 : run_below(state, way, call);
+}
+
+/* More ranks than should all read what every other shows. */
+static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    int rc;
+    if (!can_reduce(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
+        return run_streams(o, state, way, call);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
@@ -254,17 +274,10 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_again(state, o, k, way, call);
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
-    if (way->algo == NULL)
-        return run_new(o, k, state, way, call);
-    return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)
-                                                 : run_below(state, way, call);
-}
-
-static const char *refuses(const cco_way *way, cco_coll coll, int size)
-{
     if (way->algo != NULL)
-        return cco_scheduled_refuses(way, coll, size);
-    return size > CCO_FLAT_RANKS ? "there are more than 64 processes" : NULL;
+        return run_streams(o, state, way, call);
+    return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
+                                        : run_new(o, k, state, way, call);
 }
 
 /* The slot rings are of one call at a time: begins go over streams, with the preset algorithm if
@@ -290,7 +303,7 @@ const cco_model cco_model_shm = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = refuses,
+    .refuses = cco_scheduled_refuses,
     .path = path,
     .job_free = cco_pool_empty,
 };

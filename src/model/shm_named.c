@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "core/wait.h"
+#include "core/log.h"
 
-enum { SHARE = 1 << 20 }; /* bytes of a rank, or more where many ranks need it */
+/* Bytes of a rank's share, or more where many ranks need it: its rings for all others.  Up to
+ * FEW ranks it may be larger, for that many such shares are still little memory for a node. */
+enum { FEW = 64, SHARE_OF_FEW = 1 << 20, SHARE_OF_MANY = 512 << 10 };
 
 static bool open_area(cco_shm_named *named, cco_comm *state)
 {
@@ -27,16 +29,15 @@ static bool open_area(cco_shm_named *named, cco_comm *state)
 
 bool cco_shm_named_there(cco_shm_named *named, cco_comm *state)
 {
-    const size_t share = cco_stream_share(state->size, cco_stream_ring(state->size, SHARE));
+    const size_t bytes = state->size > FEW ? SHARE_OF_MANY : SHARE_OF_FEW;
+    const size_t share = cco_stream_share(state->size, cco_stream_ring(state->size, bytes));
     if (named->asked)
         return named->segment.memory != NULL;
     named->asked = true;
     if (!cco_segment_make(&named->segment, share, cco_configured.shm_memory, state->comm))
         return false;
-    if (!cco_all(open_area(named, state), state->comm)) {
-        cco_shm_named_free(named);
-        return false;
-    }
+    if (!open_area(named, state)) /* to go on without it on one rank would hang the others */
+        cco_fatal("no memory for streams on communicator '%s'", state->name);
     cco_stream_model_open(&named->streams, &named->area, false, state);
     return true;
 }

@@ -41,7 +41,7 @@ static entry newest(size_t share, int ranks)
     entry e = {.segment.memory = NULL};
     pthread_mutex_lock(&lock);
     int i = count - 1;
-    while (i >= 0 && (entries[i].segment.share != share || entries[i].segment.ranks != ranks ||
+    while (i >= 0 && (entries[i].segment.share != share || entries[i].segment.shares != ranks ||
                       entries[i].rank != 0))
         i--;
     if (i >= 0)
@@ -54,7 +54,7 @@ static bool is(const entry *e, const offer *o, size_t share, int rank, int ranks
 {
     const cco_segment *s = &e->segment;
     return s->id.inode == o->id.inode && s->id.process == o->id.process && e->mark == o->mark &&
-           e->rank == rank && s->ranks == ranks && s->share == share;
+           e->rank == rank && s->shares == ranks && s->share == share;
 }
 
 static entry find(const offer *o, size_t share, int rank, int ranks)

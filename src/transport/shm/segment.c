@@ -117,28 +117,33 @@ static bool take_pages(int file, size_t from, size_t size)
     return true;
 }
 
-/* Maps the memory and takes the pages of this rank's share. */
-static char *map(int file, const cco_segment *segment, int rank)
+static size_t size_of(const cco_segment *segment)
 {
-    const size_t size = segment->share * (size_t)segment->ranks;
+    return segment->share * (size_t)segment->shares;
+}
+
+/* Maps the memory and takes the pages of this rank's part. */
+static char *map(int file, const cco_segment *segment, const cco_segment_part *part)
+{
+    const size_t size = size_of(segment);
     if (file < 0 || cco_disagrees() ||
-        !take_pages(file, segment->share * (size_t)rank, segment->share))
+        !take_pages(file, segment->share * (size_t)part->share, cco_segment_pages(part->uses)))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)
+bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
+                            const cco_segment_part *part, MPI_Comm comm)
 {
     address a = {.file = -1};
     MPI_Request request;
     int file = -1, rank;
-    *segment = (cco_segment){.share = cco_segment_pages(share)};
-    PMPI_Comm_size(comm, &segment->ranks);
+    *segment = (cco_segment){.share = cco_segment_pages(share), .shares = part->shares};
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0) {
         whereabouts(&a);
-        file = make_file(segment->share * (size_t)segment->ranks, &a);
+        file = make_file(size_of(segment), &a);
     }
     if (PMPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
         cco_wait(&request) != MPI_SUCCESS)
@@ -147,7 +152,7 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
     if (rank != 0)
         file = open_file(&a);
     if (may_use(segment, most))
-        segment->memory = map(file, segment, rank);
+        segment->memory = map(file, segment, part);
     const bool all = cco_all(segment->memory != NULL, comm);
     if (file >= 0)
         close(file);
@@ -156,10 +161,18 @@ bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm 
     return all;
 }
 
+bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)
+{
+    cco_segment_part part = {.uses = share};
+    PMPI_Comm_size(comm, &part.shares);
+    PMPI_Comm_rank(comm, &part.share);
+    return cco_segment_make_parts(segment, share, most, &part, comm);
+}
+
 void cco_segment_free(cco_segment *segment)
 {
     give_back(segment);
     if (segment->memory != NULL)
-        munmap(segment->memory, segment->share * (size_t)segment->ranks);
+        munmap(segment->memory, size_of(segment));
     segment->memory = NULL;
 }

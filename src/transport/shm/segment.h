@@ -20,7 +20,7 @@ typedef struct cco_segment_id {
 typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
     size_t share; /* bytes of a rank, whole pages */
-    int ranks;
+    int shares;
     bool counted; /* its share is among what `most` bounds */
     cco_segment_id id;
 } cco_segment;
@@ -36,6 +36,16 @@ size_t cco_segments_in_use(void);
  * memory, or more for one of them than `most` bytes in all segments with such a bound; SIZE_MAX for
  * none. */
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm);
+
+/* A rank's part of a segment whose shares are not one for each rank in turn. */
+typedef struct cco_segment_part {
+    int shares;  /* of the segment, the same on all ranks */
+    int share;   /* this rank's: nobody else's */
+    size_t uses; /* bytes of it: this rank takes no further pages */
+} cco_segment_part;
+
+bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
+                            const cco_segment_part *part, MPI_Comm comm);
 
 void cco_segment_free(cco_segment *segment); /* local */
 

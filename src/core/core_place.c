@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* core_place.c - see core_place.h. */
+#define _GNU_SOURCE
+#include "core/core_place.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CORES = 4096, WORDS = CORES / 64, CACHES = 8, NODES = 64, LINE = 4096 };
+#define SYSTEM "/sys/devices/system"
+
+static void set(uint64_t *cores, long first, long last)
+{
+    for (long i = first; i <= last && i < CORES; i++)
+        cores[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+/* False if a list is not a list of cores. */
+static bool read_list(const char *list, uint64_t *cores, long *lowest)
+{
+    *lowest = -1;
+    while (*list >= '0' && *list <= '9') {
+        char *end;
+        const long first = strtol(list, &end, 10);
+        const long last = *end == '-' ? strtol(end + 1, &end, 10) : first;
+        *lowest = *lowest < 0 || first < *lowest ? first : *lowest;
+        set(cores, first, last);
+        list = *end == ',' ? end + 1 : end;
+    }
+    return *lowest >= 0 && (*list == '\0' || *list == '\n');
+}
+
+int32_t cco_core_list_covers(const char *list, const uint64_t *holds, int words)
+{
+    uint64_t cores[WORDS] = {0};
+    long lowest;
+    if (!read_list(list, cores, &lowest))
+        return -1;
+    for (int i = 0; i < words; i++)
+        if (holds[i] & ~(i < WORDS ? cores[i] : 0))
+            return -1;
+    return (int32_t)lowest;
+}
+
+static bool read_file(const char *path, char *text)
+{
+    FILE *file = fopen(path, "r");
+    const bool read = file != NULL && fgets(text, LINE, file) != NULL;
+    if (file != NULL)
+        fclose(file);
+    return read;
+}
+
+/* The largest cache is the last one of its core. */
+static int32_t cache_of(int core, const uint64_t *mine)
+{
+    char path[128], text[LINE], list[LINE] = "";
+    for (int i = 0, level = 0; i < CACHES; i++) {
+        snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/level", core, i);
+        if (!read_file(path, text))
+            break;
+        if (atoi(text) < level)
+            continue;
+        level = atoi(text);
+        snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/shared_cpu_list", core, i);
+        if (!read_file(path, list))
+            list[0] = '\0';
+    }
+    return cco_core_list_covers(list, mine, WORDS);
+}
+
+static int32_t memory_of(const uint64_t *mine)
+{
+    char path[128], list[LINE];
+    for (int i = 0; i < NODES; i++) {
+        snprintf(path, sizeof path, SYSTEM "/node/node%d/cpulist", i);
+        const int32_t lowest = read_file(path, list) ? cco_core_list_covers(list, mine, WORDS) : -1;
+        if (lowest >= 0)
+            return lowest;
+    }
+    return -1;
+}
+
+/* The cores this process may use, bit per core; the lowest, -1 if it cannot be told. */
+static int my_cores(uint64_t *mine)
+{
+    int lowest = -1;
+    cpu_set_t *cores = CPU_ALLOC(CORES);
+    const size_t size = CPU_ALLOC_SIZE(CORES);
+    if (cores == NULL)
+        return -1;
+    CPU_ZERO_S(size, cores);
+    if (sched_getaffinity(0, size, cores) == 0)
+        for (int i = CORES - 1; i >= 0; i--)
+            if (CPU_ISSET_S((size_t)i, size, cores)) {
+                set(mine, i, i);
+                lowest = i;
+            }
+    CPU_FREE(cores);
+    return lowest;
+}
+
+/* Files of the system take long to read: they are read again when the process was bound anew. */
+cco_core_place cco_core_place_here(void)
+{
+    static _Thread_local uint64_t before[WORDS];
+    static _Thread_local cco_core_place here = {-1, -1};
+    uint64_t mine[WORDS] = {0};
+    const int core = my_cores(mine);
+    if (core < 0)
+        return (cco_core_place){-1, -1};
+    if (memcmp(mine, before, sizeof mine) != 0)
+        here = (cco_core_place){cache_of(core, mine), memory_of(mine)};
+    memcpy(before, mine, sizeof mine);
+    return here;
+}

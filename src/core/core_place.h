@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* core_place.h - which cache and which memory the cores of this process share, as Linux shows it
+ * in /sys/devices/system/cpu. */
+#ifndef CCO_CORE_PLACE_H
+#define CCO_CORE_PLACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each is the lowest number of the cores that share it; -1: this process may run beyond it, or
+ * nobody knows. */
+typedef struct cco_core_place {
+    int32_t cache, memory;
+} cco_core_place;
+
+/* Of this process as it is bound now. */
+cco_core_place cco_core_place_here(void);
+
+/* The lowest number in a list of cores ("0-3,8"); -1 if the list is none, or if `holds` (bit per
+ * core, `words` words) has a core that is not in the list. */
+int32_t cco_core_list_covers(const char *list, const uint64_t *holds, int words);
+
+#endif

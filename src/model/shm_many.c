@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shm_many.c - see shm_many.h. */
+#include "model/shm_many.h"
+
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "core/wait.h"
+
+/* Where the cores of all ranks are; nobody knows if the MPI fails.  By a reduction, since it takes
+ * each rank a few messages: some MPIs let every rank send to every other in an allgather. */
+static void gather_places(cco_comm *state, cco_core_place *places)
+{
+    enum { WORDS = sizeof *places / sizeof(int32_t) };
+    MPI_Request request;
+    for (int i = 0; i < state->size; i++)
+        places[i] = (cco_core_place){-1, -1};
+    places[state->rank] = cco_core_place_here();
+    if (PMPI_Iallreduce(MPI_IN_PLACE, places, state->size * WORDS, MPI_INT32_T, MPI_MAX,
+                        state->comm, &request) != MPI_SUCCESS ||
+        cco_wait(&request) != MPI_SUCCESS)
+        for (int i = 0; i < state->size; i++)
+            places[i] = (cco_core_place){-1, -1};
+}
+
+/* The same on all ranks.  To go on without it on one rank would hang the others. */
+static void make_groups(cco_shm_many *many, cco_comm *state)
+{
+    cco_core_place *places = malloc((size_t)state->size * sizeof *places);
+    many->levels.scratch = malloc(cco_levels_scratch());
+    if (places != NULL)
+        gather_places(state, places);
+    if (places == NULL || many->levels.scratch == NULL ||
+        !cco_groups_make(&many->groups, places, state->size))
+        cco_fatal("no memory for groups of ranks on communicator '%s'", state->name);
+    free(places);
+}
+
+/* A share has the rings with the group, and then those of a leader, which others take no pages
+ * for. */
+static bool make_segment(cco_shm_many *many, cco_comm *state)
+{
+    const cco_groups *groups = &many->groups;
+    const int group = groups->group[state->rank], member = groups->member[state->rank];
+    const size_t rings = cco_segment_pages(cco_levels_share());
+    const cco_segment_part part = {.shares = groups->count * groups->most,
+                                   .share = group * groups->most + member,
+                                   .uses = member == 0 ? 2 * rings : rings};
+    return cco_segment_make_parts(&many->segment, 2 * rings, cco_configured.shm_memory, &part,
+                                  state->comm);
+}
+
+static void open_levels(cco_shm_many *many, cco_comm *state)
+{
+    make_groups(many, state);
+    if (many->groups.count > 0 && make_segment(many, state))
+        cco_levels_open(&many->levels, &many->groups, state->rank, many->segment.memory,
+                        many->segment.share, many->segment.share / 2);
+}
+
+static bool has_levels(cco_shm_many *many, cco_comm *state)
+{
+    if (!many->asked) {
+        many->asked = true;
+        open_levels(many, state);
+    }
+    return many->segment.memory != NULL;
+}
+
+static int run_again(cco_shm_many *many, cco_cached_call *cached, const cco_call *call)
+{
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    cached->binding.base[CCO_OUT] = call->recvbuf;
+    return cco_levels_run(&many->levels, &cached->problem, &cached->binding);
+}
+
+static int run_bound(cco_shm_many *many, const cco_bound *bound)
+{
+    int rc = cco_bound_pack(bound);
+    if (rc == MPI_SUCCESS)
+        rc = cco_levels_run(&many->levels, &bound->problem, &bound->binding);
+    return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
+}
+
+/* Whether a call is one for two levels, by what all ranks know. */
+static bool suits(cco_shm_many *many, cco_comm *state, const cco_problem *q)
+{
+    return cco_levels_takes(q->coll, q->bytes) && has_levels(many, state) &&
+           cco_levels_fits(&many->groups, q);
+}
+
+bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, const cco_call *call,
+                      int *rc)
+{
+    cco_cached_call *cached = &many->cached[cco_cached_call_index(call)];
+    cco_bound bound;
+    if (!cco_levels_takes(call->coll, 0))
+        return false;
+    if (cco_cached_call_matches(cached, 0, way, call)) {
+        *rc = run_again(many, cached, call);
+        return true;
+    }
+    *rc = cco_bound_make(&bound, state, call, true, &many->workspace);
+    if (*rc != MPI_SUCCESS)
+        return true;
+    const bool runs = suits(many, state, &bound.problem);
+    if (runs)
+        *rc = run_bound(many, &bound);
+    if (runs && *rc == MPI_SUCCESS)
+        cco_cached_call_write(cached, 0, way, &bound, NULL);
+    cco_workspace_trim(&many->workspace);
+    return runs;
+}
+
+void cco_shm_many_free(cco_shm_many *many)
+{
+    for (int i = 0; i < CCO_CACHED_CALLS; i++)
+        cco_cached_call_free(&many->cached[i]);
+    cco_segment_free(&many->segment);
+    cco_groups_free(&many->groups);
+    cco_workspace_free(&many->workspace);
+    free(many->levels.scratch);
+    many->levels.scratch = NULL;
+}
