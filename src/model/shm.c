@@ -177,12 +177,18 @@ static int run_below(cco_comm *state, const cco_way *way, const cco_call *call)
                          "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
-/* Reductions that `auto` leaves to the MPI: its limits were measured on numbers.  The operations of
- * the standard have the same type everywhere, the program's own perhaps types with other gaps. */
+/* Whether a reduction may have unlike types on ranks, or gaps.  The operations of the standard have
+ * the same type everywhere, the program's own perhaps types with other gaps. */
+static bool is_uneven(const cco_call *call)
+{
+    return cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
+           !(cco_op_predefined(call->op) && cco_type_dense(call->recvtype));
+}
+
+/* Reductions that `auto` leaves to the MPI: its limits were measured on numbers. */
 static bool leaves_reduction(const cco_way *way, const cco_call *call)
 {
-    return way->automatic && cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
-           !(cco_op_predefined(call->op) && cco_type_dense(call->recvtype));
+    return way->automatic && is_uneven(call);
 }
 
 /* Elements that fit in no slot. */
@@ -259,7 +265,7 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
 static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     int rc;
-    if (!can_reduce(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
+    if (is_uneven(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
         return run_streams(o, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
@@ -278,6 +284,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
                                         : run_new(o, k, state, way, call);
+}
+
+/* Flat calls need no algorithm; those of more ranks do. */
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    return way->algo != NULL || size > CCO_FLAT_RANKS ? cco_scheduled_refuses(way, coll, size)
+                                                      : NULL;
 }
 
 /* The slot rings are of one call at a time: begins go over streams, with the preset algorithm if
@@ -303,7 +316,7 @@ const cco_model cco_model_shm = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = cco_scheduled_refuses,
+    .refuses = refuses,
     .path = path,
     .job_free = cco_pool_empty,
 };
