@@ -7,7 +7,8 @@
 
 #include "race/sequence.h"
 
-static const double ERROR = 0.05; /* that a race names a winner which is none */
+static const double ERROR = 0.05;       /* that a race names a winner which is none */
+static const double ERROR_ONLINE = 0.2; /* of short blocks, where long ones decide by themselves */
 static const double TRIM = 0.2;
 static const double SCREENING = 0.6;    /* share of the time; the rest is to confirm */
 static const double LONG_BLOCKS = 20;   /* times block_ms at least; */
@@ -16,12 +17,13 @@ static const double GUARD_ERROR = 1e-3; /* of a look; there are many */
 
 enum {
     FEWEST_ROUNDS = 8,    /* that confirm, */
-    FEWEST_ONLINE = 4,    /* or so many while the program is to run well meanwhile, */
     MOST_SCREENED = 1024, /* and at most where the time is not limited, */
     MOST_CONFIRMED = 128, /* in either; */
     MOST_ONLINE = 1024,   /* screened while the program is to run well meanwhile, */
-    ENOUGH_ONLINE = 64,   /* if some parts are clearly better */
+    ENOUGH_ONLINE = 64,   /* if some parts are clearly better; */
+    TRIMMED = 8,          /* that confirm, where one bad block does not count; */
     LONGER = 10,          /* times are blocks that confirm, */
+    LONGER_ONLINE = 4,    /* or so many, at first, while the program is to run well meanwhile */
     WARM_STEPS = 3,       /* first ones, of which the first is not counted */
     GUARD_ROUNDS = 16,    /* that are judged together */
     LOOKS = 12,           /* at most in the time of a race: the error is shared out to them; */
@@ -37,8 +39,7 @@ cco_race_next cco_race_first(uint32_t alive)
 
 static void forget_rounds(cco_judge *j)
 {
-    j->rounds = j->pending = 0;
-    j->merged = 1;
+    cco_differences_forget(&j->differences);
     memset(j->interval, 0, sizeof j->interval);
     memset(j->mean, 0, sizeof j->mean);
 }
@@ -82,35 +83,6 @@ int cco_race_order(uint64_t seed, const cco_race_next *next, int8_t order[CCO_BL
     return 2 * n;
 }
 
-/* Where there is no more room, pairs of rounds become one. */
-static void merge(cco_judge *j)
-{
-    for (int arm = 0; arm < CCO_ARMS; arm++)
-        for (int i = 0; i < CCO_DIFFERENCES / 2; i++)
-            j->difference[arm][i] = (j->difference[arm][2 * i] + j->difference[arm][2 * i + 1]) / 2;
-    j->rounds = CCO_DIFFERENCES / 2;
-    j->merged *= 2;
-}
-
-static void add_round(cco_judge *j, int blocks, const int8_t *order, const double *step_s)
-{
-    double of[CCO_ARMS] = {0};
-    for (int i = 0; i < blocks; i++)
-        of[order[i]] += step_s[i];
-    if (j->pending == 0 && j->rounds == CCO_DIFFERENCES)
-        merge(j);
-    const double reference = of[j->reference];
-    for (int arm = 0; arm < CCO_ARMS && reference > 0; arm++) {
-        if (of[arm] <= 0)
-            continue;
-        double *last = &j->difference[arm][j->rounds];
-        const double sum = j->pending > 0 ? *last * j->pending : 0;
-        *last = (sum + log(of[arm] / reference)) / (j->pending + 1);
-    }
-    j->pending = (j->pending + 1) % j->merged;
-    j->rounds += j->pending == 0;
-}
-
 /* The arms that run against the reference. */
 static uint32_t others(const cco_judge *j)
 {
@@ -120,13 +92,12 @@ static uint32_t others(const cco_judge *j)
 /* Intervals of all arms that are left. */
 static void look(cco_judge *j, double error)
 {
-    double copy[CCO_DIFFERENCES];
+    const cco_differences *d = &j->differences;
     for (int arm = 0; arm < CCO_ARMS; arm++) {
         if (!(others(j) >> arm & 1))
             continue;
-        memcpy(copy, j->difference[arm], (size_t)j->rounds * sizeof *copy);
-        j->interval[arm] = cco_interval_of(copy, j->rounds, TRIM, error);
-        j->mean[arm] = cco_interval_of(copy, j->rounds, 0, error);
+        j->interval[arm] = cco_differences_between(d, arm, j->reference, TRIM, error);
+        j->mean[arm] = cco_differences_between(d, arm, j->reference, 0, error);
     }
 }
 
@@ -140,16 +111,15 @@ static int leader(const cco_judge *j)
     return best;
 }
 
-/* Arms that are slower than another, beyond both intervals, leave; the reference stays.  Parts are
- * compared with the reference alone. */
-static void drop(cco_judge *j)
+/* Arms that are clearly slower than the best one leave; the reference stays.  What the noise of the
+ * reference adds to both is not in their difference.  Parts are compared with the reference alone.
+ */
+static void drop(cco_judge *j, double error)
 {
-    double least = 0;
-    for (int arm = 0; arm < CCO_ARMS && j->aim != CCO_FIND_PARTS; arm++)
-        if (others(j) >> arm & 1 && j->interval[arm].high < least)
-            least = j->interval[arm].high;
+    const int best = j->aim == CCO_FIND_PARTS ? j->reference : leader(j);
     for (int arm = 0; arm < CCO_ARMS; arm++)
-        if (others(j) >> arm & 1 && j->interval[arm].low > least)
+        if (others(j) >> arm & 1 &&
+            cco_differences_between(&j->differences, arm, best, TRIM, error).low > 0)
             j->dropped |= 1u << arm;
     j->next.alive &= ~j->dropped;
 }
@@ -212,9 +182,10 @@ static int32_t long_steps(const cco_judge *j, double step_s)
  * begin short, and become long while it is not. */
 static int32_t steps_to_confirm(const cco_judge *j, double step_s)
 {
-    const int32_t longer = as_steps((double)LONGER * j->next.steps);
-    const int32_t least = long_steps(j, step_s);
     const bool begins_short = is_online(j) && j->aim != CCO_GUARD;
+    const int times = begins_short ? LONGER_ONLINE : LONGER;
+    const int32_t longer = as_steps((double)times * j->next.steps);
+    const int32_t least = long_steps(j, step_s);
     return longer > least || begins_short ? longer : least;
 }
 
@@ -224,34 +195,39 @@ static void lengthen(cco_judge *j, double step_s)
         j->next.steps = as_steps(2.0 * j->next.steps);
 }
 
-static void confirm(cco_judge *j, uint32_t arms, double step_s)
+/* `best` and the other `arms` against the reference. */
+static void confirm(cco_judge *j, uint32_t arms, int best, double step_s)
 {
     j->next = (cco_race_next){.stage = CCO_RACE_CONFIRM,
                               .alive = 1u << j->reference | arms,
                               .steps = steps_to_confirm(j, step_s),
-                              .left = j->next.alive,
                               .parts = j->next.parts};
-    j->favourite = j->aim == CCO_GUARD ? j->reference : __builtin_ctz(arms);
+    j->contenders = __builtin_popcount(arms);
+    j->favourite = best;
     forget_rounds(j);
 }
 
 /* The error of a look at many arms, one of several looks. */
 static double shared_error(const cco_judge *j)
 {
-    return ERROR / (is_online(j) ? LOOKS_ONLINE : LOOKS) / j->contenders;
+    const double error = is_online(j) ? ERROR_ONLINE / LOOKS_ONLINE : ERROR / LOOKS;
+    return error / j->contenders;
 }
 
-/* Those that are clearly faster are to be confirmed: one of them, or what they have in common. */
-static uint32_t to_confirm(cco_judge *j, int best)
+/* Those that are clearly faster are to be confirmed: what they have in common, or the best, online
+ * with all that may be as good, for they should have had as many blocks when one is settled on. */
+static void confirm_best(cco_judge *j, int best, double step_s)
 {
     uint32_t parts = 0;
     for (int arm = 0; arm < CCO_ARMS; arm++)
         if (others(j) >> arm & 1 && clearly_faster(j, arm))
             parts |= 1u << arm;
-    if (j->aim != CCO_FIND_PARTS || (parts & (parts - 1)) == 0 || j->settings->arms >= CCO_ARMS)
-        return 1u << best;
-    j->next.parts = parts;
-    return 1u << j->settings->arms;
+    if (j->aim == CCO_FIND_PARTS && !is_power_of_two(parts) && j->settings->arms < CCO_ARMS) {
+        j->next.parts = parts;
+        best = j->settings->arms;
+    }
+    const bool all = is_online(j) && j->aim == CCO_FIND_BEST;
+    confirm(j, all ? others(j) : 1u << best, best, step_s);
 }
 
 /* All that are left are decided about.  Online one that is faster is enough: it can be used while
@@ -286,7 +262,7 @@ static void screened(cco_judge *j, double step_s, double now)
     if (looks) {
         look(j, shared_error(j));
         if (s->drop > 0)
-            drop(j);
+            drop(j, shared_error(j));
     }
     const int best = leader(j);
     j->favourite = clearly_faster(j, best) ? best : j->reference;
@@ -295,7 +271,7 @@ static void screened(cco_judge *j, double step_s, double now)
     if (j->favourite == j->reference)
         end_with(j, j->reference);
     else if (s->confirm > 0)
-        confirm(j, to_confirm(j, best), step_s);
+        confirm_best(j, best, step_s);
     else
         end_with(j, best);
 }
@@ -305,23 +281,46 @@ static int challenger(const cco_judge *j)
     return __builtin_ctz(others(j));
 }
 
+/* One has won.  What has not been told apart from it may be compared with it in another race. */
+static void end_with_winner(cco_judge *j, int arm)
+{
+    j->next.left = others(j) & ~(1u << arm);
+    end_with(j, arm);
+}
+
+/* Long blocks of a program that is to run well meanwhile: a look now and then. */
+static void confirmed_early(cco_judge *j, double step_s)
+{
+    const double error = ERROR / CONFIRM_LOOKS / j->contenders;
+    look(j, error);
+    drop(j, error);
+    const int best = leader(j);
+    const bool rivals = !is_power_of_two(others(j));
+    const bool trimmed = j->next.round >= TRIMMED;
+    if (trimmed)
+        j->favourite = best;
+    if (others(j) == 0)
+        end_with(j, j->reference);
+    else if (clearly_faster(j, best) && (trimmed || !rivals))
+        end_with_winner(j, best);
+    else if (trimmed)
+        lengthen(j, step_s);
+}
+
 static void confirmed(cco_judge *j, double step_s, double now)
 {
     const cco_race_settings *s = j->settings;
     const bool spent = s->seconds > 0 ? now - j->began > s->seconds
                                       : j->next.round >= MOST_CONFIRMED;
-    const bool early = is_online(j) && is_time_to_look(j);
-    const uint32_t fewest = is_online(j) ? FEWEST_ONLINE : FEWEST_ROUNDS;
-    if (!(spent || early) || j->next.round < fewest)
-        return;
-    look(j, is_online(j) ? ERROR / CONFIRM_LOOKS : ERROR);
-    const int arm = challenger(j);
-    if (clearly_faster(j, arm))
-        end_with(j, arm);
-    else if (spent || j->interval[arm].low > 0)
-        end_with(j, j->reference);
-    else if (early)
-        lengthen(j, step_s);
+    if (is_online(j)) {
+        if (is_time_to_look(j))
+            confirmed_early(j, step_s);
+        if (spent && j->next.stage != CCO_RACE_OVER)
+            end_with(j, j->reference);
+    } else if (spent && j->next.round >= FEWEST_ROUNDS) {
+        look(j, ERROR);
+        end_with(j, clearly_faster(j, challenger(j)) ? challenger(j) : j->reference);
+    }
 }
 
 /* Rounds are judged by the dozen, so that what was a while ago does not count; early ones too, for
@@ -347,7 +346,7 @@ static void screen(cco_judge *j, double step_s)
     j->next.steps = steps_in(1e-3 * j->settings->block_ms, step_s);
     j->next.round = 0;
     if (j->aim == CCO_GUARD)
-        confirm(j, others(j), step_s);
+        confirm(j, others(j), j->reference, step_s);
 }
 
 static void rest(cco_judge *j, double seconds, double step_s)
@@ -385,7 +384,7 @@ void cco_judge_round(cco_judge *j, int blocks, const int8_t *order, const double
     if (stage == CCO_RACE_WARM) {
         screen(j, is_online(j) ? cco_least_step(blocks, step_s) : step);
     } else {
-        add_round(j, blocks, order, step_s);
+        cco_differences_add(&j->differences, j->reference, blocks, order, step_s);
         j->next.round++;
         if (stage == CCO_RACE_SCREEN)
             screened(j, step, now);

@@ -9,12 +9,14 @@
  * the leader and the reference take turns in long blocks, where an implementation shows what it
  * does in the long run; it wins if mean and trimmed mean both say so.
  *
- * A program that is to run well meanwhile (`regret` in the settings) may have few steps.  There a
- * leader is enough for the long blocks, which begin shorter and grow until it is clear; those that
- * are left can be compared with it in another race. */
+ * A program that is to run well meanwhile (`regret` in the settings) may have few steps.  There all
+ * arms that are left go to the long blocks as soon as one is faster than the reference.  These are
+ * shorter at first, and grow until one has won; what is not told apart from it then can be compared
+ * with it in another race. */
 #ifndef CCO_JUDGE_H
 #define CCO_JUDGE_H
 
+#include "race/differences.h"
 #include "race/interval.h"
 #include "race/regret.h"
 #include "race/settings.h"
@@ -34,10 +36,7 @@ typedef enum cco_race_aim {
     CCO_GUARD       /* whether the reference is still better than the other, again and again */
 } cco_race_aim;
 
-enum {
-    CCO_BLOCKS = 2 * CCO_ARMS, /* of a round, at most */
-    CCO_DIFFERENCES = 512      /* of an arm that are kept; then two become one */
-};
+enum { CCO_BLOCKS = 2 * CCO_ARMS /* of a round, at most */ };
 
 /* What happens next, the same on all ranks. */
 typedef struct cco_race_next {
@@ -46,7 +45,7 @@ typedef struct cco_race_next {
     int32_t steps;  /* of a block */
     int32_t arm;    /* at the end: the one that won, the reference if none did better */
     uint32_t round; /* of this stage */
-    uint32_t left;  /* CCO_RACE_CONFIRM and after: bit per arm that had not left before */
+    uint32_t left;  /* at the end: bit per arm that may be as good as the one that won */
     uint32_t parts; /* CCO_FIND_PARTS, once screened: bit per arm that is better, if several are;
                        what all of them have in common has the number `settings->arms` */
 } cco_race_next;
@@ -57,13 +56,10 @@ typedef struct cco_judge {
     int reference;
     int favourite;  /* the best arm as far as is known: the reference unless another is clear */
     int contenders; /* arms at first, without the reference */
-    cco_race_next next, after; /* what follows CCO_RACE_REST */
-    double born, began;        /* seconds at which the first race and this one began */
-    cco_regret regret;         /* of all races so far */
-    int rounds;                /* differences of each arm, */
-    int merged;                /* each of which stands for so many rounds */
-    int pending;               /* rounds in the last one, which is not complete */
-    double difference[CCO_ARMS][CCO_DIFFERENCES];
+    cco_race_next next, after;       /* what follows CCO_RACE_REST */
+    double born, began;              /* seconds at which the first race and this one began */
+    cco_regret regret;               /* of all races so far */
+    cco_differences differences;     /* in this stage, or since what was before was forgotten */
     cco_interval interval[CCO_ARMS]; /* of logarithms, at the last look, trimmed; */
     cco_interval mean[CCO_ARMS];     /* not trimmed */
     uint32_t dropped;                /* arms that the last round made leave */

@@ -2,8 +2,9 @@
 /* online.h - the races of CRESTA_ONLINE and CRESTA_GUARD: which arms run against which.
  *
  * First the models, each for all collectives: one that is clearly better is used from then on, and
- * those that are left run against it; then the best of them without one of the collectives that the
- * program uses; at last, again and again, what is chosen by then against the MPI's own.
+ * those that were not told apart from it run against it; then the best of them without one of the
+ * collectives that the program uses; at last, again and again, what is chosen by then against the
+ * MPI's own.
  *
  * A choice by time must not change the answers of a program from run to run.  Another model may add
  * floating-point numbers in another order.  So of reductions only those take part that give the

@@ -203,7 +203,8 @@ static void tell_dropped(const cco_judge *j)
     for (int arm = 0; arm < CCO_ARMS; arm++) {
         if (!(j->dropped >> arm & 1))
             continue;
-        put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm, j->rounds * j->merged);
+        put("{\"event\":\"drop\",\"arm\":%d,\"rounds\":%d", arm,
+            j->differences.rounds * j->differences.merged);
         put_interval(&j->interval[arm]);
         end_line();
     }
@@ -226,7 +227,8 @@ static void tell_verdict(const cco_judge *j)
     put_interval(&j->interval[arm]);
     put_number("mean", expm1(j->mean[arm].centre));
     put(",\"agree\":%s,\"rounds\":%d",
-        j->mean[arm].centre < 0 || arm == j->reference ? "true" : "false", j->rounds * j->merged);
+        j->mean[arm].centre < 0 || arm == j->reference ? "true" : "false",
+        j->differences.rounds * j->differences.merged);
     end_line();
 }
 

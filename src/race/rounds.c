@@ -203,7 +203,7 @@ static bool end_heat(void)
     used.on_any = of_all[0];
     const int arms = settings->arms;
     home = cco_online_trim(settings, home, used.on_any);
-    const bool follows = cco_online_next(settings, home, next.left & ~next.alive, of_all[1], &heat);
+    const bool follows = cco_online_next(settings, home, next.left, of_all[1], &heat);
     if (tells)
         cco_race_tell_arms(settings, arms);
     if (!follows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_race_online.c - races of CRESTA_ONLINE on a made-up machine: how many steps of the program
- * they need, how often they name a winner among arms that are the same; and which arms run against
- * which. */
+ * they need, which arm they come to in few, how often they name a winner among arms that are the
+ * same; and which arms run against which. */
 #include "race/online.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "race/sequence.h"
 #include "testing/testing.h"
 
-enum { ARMS = 4, SEEDS = 200 };
-enum { SHM = 1, P2P = 2, NONBLOCK = 3 }; /* arms */
+enum { ARMS = 4, SEEDS = 200, RUN = 500, LEARNT = 60 }; /* steps; those before the first round */
+enum { SHM = 1, P2P = 2, NONBLOCK = 3 };                /* arms */
 
 /* Steps of all arms take `step_s`, times `of` the arm, times `later` in all but its first two steps
  * of a block, with noise, and with interruptions. */
@@ -89,8 +89,81 @@ static outcome race(machine m, int most, uint64_t seed)
     }
     if (judge.next.stage == CCO_RACE_OVER)
         o.arm = judge.next.arm;
-    o.open = judge.next.left & ~judge.next.alive;
+    o.open = judge.next.left;
     return o;
+}
+
+/* A round of a race that goes on; how many steps it takes. */
+static int go_round(cco_judge *judge, machine *m, double *now, int blocks[ARMS])
+{
+    int8_t order[CCO_BLOCKS];
+    double step_s[CCO_BLOCKS];
+    const int steps = judge->next.steps;
+    const bool counts = judge->next.stage == CCO_RACE_SCREEN ||
+                        judge->next.stage == CCO_RACE_CONFIRM;
+    const int n = cco_race_order((uint64_t)judge->settings->seed, &judge->next, order);
+    for (int i = 0; i < n; i++) {
+        step_s[i] = block(m, order[i], &judge->next);
+        *now += step_s[i] * steps;
+        blocks[order[i]] += counts;
+    }
+    cco_judge_round(judge, n, order, step_s, *now);
+    return n * steps;
+}
+
+/* Whether none is settled on before all that have not been found slower had as many blocks. */
+static void check_turns(const cco_judge *judge, const int blocks[ARMS], uint32_t dropped)
+{
+    for (int arm = 0; arm < ARMS; arm++) {
+        CHECK(blocks[arm] >= 8, "arm %d has had %d blocks", arm, blocks[arm]);
+        CHECK(dropped >> arm & 1 || blocks[arm] == blocks[judge->next.arm],
+              "arm %d has had %d blocks, arm %d %d", arm, blocks[arm], judge->next.arm,
+              blocks[judge->next.arm]);
+    }
+}
+
+/* What a program of `RUN` steps comes to, race after race: the winner, or the best so far. */
+static int choice(machine m, uint64_t seed)
+{
+    static cco_judge judge;
+    cco_race_settings s;
+    int steps = LEARNT, home = 0, races = 0, blocks[ARMS] = {0};
+    uint32_t dropped = 0;
+    double now = 0;
+    cco_race_settings_preset(&s);
+    s.seed = (double)seed;
+    s.regret = 0.02;
+    s.arms = ARMS;
+    m.state = seed * 77 + 1;
+    cco_judge_begin(&judge, &s, now);
+    while (steps < RUN) {
+        steps += go_round(&judge, &m, &now, blocks);
+        dropped |= judge.dropped;
+        if (judge.next.stage != CCO_RACE_OVER)
+            continue;
+        home = judge.next.arm;
+        if (races++ == 0)
+            check_turns(&judge, blocks, dropped);
+        if (judge.next.left == 0)
+            return home;
+        cco_judge_go_on(&judge, CCO_FIND_BEST, home, 1u << home | judge.next.left, now);
+    }
+    return home != 0 ? home : judge.favourite;
+}
+
+/* The best arm is what a run of few steps comes to, where another is nearly as good. */
+static void check_choice(double step_s, double noise, double shm, double p2p, double nonblock)
+{
+    int best = 0;
+    machine m = alike(step_s);
+    m.noise = noise;
+    m.of[SHM] = shm;
+    m.of[P2P] = p2p;
+    m.of[NONBLOCK] = nonblock;
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++)
+        best += choice(m, seed) == SHM;
+    CHECK(best >= 2 * SEEDS * 95 / 100, "%g and %g, %g s: the best in %d of %d runs of %d steps",
+          shm, p2p, step_s, best, 2 * SEEDS, RUN);
 }
 
 /* Of arms that are the same none is said to be faster, whatever the machine does. */
@@ -206,8 +279,13 @@ int main(void)
     check_alike(0.05, 1);
     check_alike(0.3, 0);
     check_alike(0.1, 20);
-    check_few_steps(5e-4, 400);
-    check_few_steps(1.25e-4, 1600);
+    check_few_steps(5e-4, 300);
+    check_few_steps(1.25e-4, 500);
+    check_choice(5e-4, 0.1, 0.8, 0.85, 1.05);
+    check_choice(5e-4, 0.1, 0.9, 0.95, 1.05);
+    check_choice(5e-4, 0.2, 0.7, 0.9, 1.07);
+    check_choice(1.5e-4, 0.1, 0.8, 0.85, 1.05);
+    check_choice(1.5e-4, 0.05, 0.65, 1.01, 1.07);
     check_small_gain();
     check_tempting();
     check_open();
