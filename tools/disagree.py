@@ -18,7 +18,8 @@ import sys
 from check import ROOT, mpis
 
 IMPLS = ["shm", "os", "p2p", "persist", "nonblock", "os?via=get", "os?access=calls",
-         "os?sync=pscw", "os?sync=fence", "shm?copy=single"]
+         "os?sync=pscw", "os?sync=fence", "shm?copy=single",
+         "shm?copy=auto"]
 SECONDS = 120
 AS_ROOT = {f"{p}_ALLOW_RUN_AS_ROOT{s}": "1" for p in ("OMPI", "PRTE") for s in ("", "_CONFIRM")}
 

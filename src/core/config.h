@@ -44,6 +44,13 @@ typedef enum cco_wait_setting {
     CCO_WAIT_UNSET /* auto where an implementation is chosen, else mpi */
 } cco_wait_setting;
 
+/* CRESTA_SHM_DISTANCE: what shm?copy=auto takes the cores of a node for. */
+typedef enum cco_shm_distance {
+    CCO_DISTANCE_AUTO, /* it measures */
+    CCO_DISTANCE_NEAR,
+    CCO_DISTANCE_FAR
+} cco_shm_distance;
+
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
 
@@ -82,9 +89,10 @@ typedef struct cco_config {
     cco_async_setting async;
     cco_wait_setting wait;
     size_t shm_memory; /* bytes for each process */
-    bool online;       /* CRESTA_ONLINE */
-    bool guard;        /* CRESTA_GUARD */
-    bool protect;      /* send buffers of CRESTA_x_begin */
+    cco_shm_distance shm_distance;
+    bool online;  /* CRESTA_ONLINE */
+    bool guard;   /* CRESTA_GUARD */
+    bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
     cco_debug debug;

@@ -9,6 +9,7 @@
 #include "model/registry.h"
 #include "plan/scheduled.h"
 #include "model/shm_many.h"
+#include "model/shm_copy.h"
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
 #include "model/shm_single.h"
@@ -32,7 +33,7 @@ typedef enum part { NEAR, FAR, PARTS } part;
 static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, RINGS};
 
 enum { COPY }; /* options */
-enum { SLOTS, SINGLE };
+enum { SLOTS, SINGLE, AUTO };
 
 /* What repeated calls came to. */
 typedef struct kept {
@@ -93,7 +94,7 @@ static void make_rings(own *o, cco_comm *state, part part)
         share += cco_slot_ring_share(slots[i], counts[i]);
     if (part == FAR) {
         o->single.at = share;
-        share += cco_pull_share();
+        share += cco_shm_single_share();
     }
     uint64_t mark = 0;
     if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
@@ -135,11 +136,27 @@ static own *own_of(cco_comm *state)
     return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
 }
 
+/* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
+ * asked for it. */
+static bool pays(own *o, const cco_comm *state, const cco_problem *q)
+{
+    const cco_shm_copy_call call = {q->coll, q->bytes, state->size, state->facts.crowded};
+    const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
+    if (verdict == CCO_SHM_COPY_NO || !cco_shm_single_open(&o->single, state, &o->segments[FAR]))
+        return false;
+    o->rings[LARGE].pull = &o->single.pull;
+    if (verdict == CCO_SHM_COPY_YES)
+        return true;
+    const cco_distance distance = cco_shm_single_distance(&o->single, state, &o->rings[LARGE]);
+    return cco_shm_copy_pays(&call, &distance);
+}
+
 /* Whether the kernel copies in a large call.  Cached calls ask, too: they hold for every option,
  * and ranks remember different ones.  Collective, the first time. */
-static int choose_copy(own *o, cco_comm *state, const cco_way *way, bool *single)
+static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_problem *q,
+                       bool *single)
 {
-    *single = false;
+    *single = way->options[COPY] == AUTO && pays(o, state, q);
     if (way->options[COPY] != SINGLE)
         return MPI_SUCCESS;
     const int rc = cco_shm_single_there(&o->single, state, &o->segments[FAR], single);
@@ -150,13 +167,13 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, bool *single
 
 /* Memory that need not be copied: small data are not worth looking for it. */
 static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_flat *plan,
-                      const cco_reach **reach)
+                      const cco_problem *q, const cco_reach **reach)
 {
     bool single;
     *reach = NULL;
     if (plan->stage[plan->stages - 1].ring != LARGE)
         return MPI_SUCCESS;
-    const int rc = choose_copy(o, state, way, &single);
+    const int rc = choose_copy(o, state, way, q, &single);
     o->reach = (cco_reach){cco_shm_memory_of(state), single ? &o->single.pull : NULL};
     *reach = &o->reach;
     return rc;
@@ -206,7 +223,7 @@ static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, con
                        const cco_bound *bound)
 {
     const cco_reach *reach;
-    int rc = find_reach(o, state, way, plan, &reach);
+    int rc = find_reach(o, state, way, plan, &bound->problem, &reach);
     if (rc == MPI_SUCCESS)
         rc = run_bound(o->rings, plan, bound, reach);
     if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL))
@@ -247,7 +264,7 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way, const
     const cco_reach *reach;
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
-    int rc = find_reach(o, state, way, &k->plan, &reach);
+    int rc = find_reach(o, state, way, &k->plan, &cached->problem, &reach);
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
@@ -303,9 +320,10 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
 }
 
 static const cco_param options[CCO_OPTIONS + 1] = {
-    {"copy", SLOTS, 0, 1,
-     "how large data move: through slots, or by reads of another rank's memory by the kernel",
-     "slots|single"},
+    {"copy", SLOTS, 0, 2,
+     "how large data move: through slots, by reads of another rank's memory by the kernel, or by "
+     "what was faster so far apart",
+     "slots|single|auto"},
 };
 
 const cco_model cco_model_shm = {

@@ -107,8 +107,8 @@ static void other_communicator(int *shared, int *own)
 }
 
 /* Ranks remember calls, each its own: those with derived types do not.  Nor may what one remembers
- * of `copy=slots` hold for `copy=single`. */
-static void copies_change(int *send, int *recv)
+ * of `copy=slots` hold for another way. */
+static void copies_change(const char *spec, int *send, int *recv)
 {
     MPI_Comm comm;
     MPI_Datatype block;
@@ -116,8 +116,7 @@ static void copies_change(int *send, int *recv)
     MPI_Type_contiguous(N, MPI_INT, &block);
     MPI_Type_commit(&block);
     for (int call = 0; call < 4; call++) {
-        CHECK(CRESTA_Set_impl(comm, call % 2 ? "*=shm?copy=single" : "*=shm") == MPI_SUCCESS,
-              "rule");
+        CHECK(CRESTA_Set_impl(comm, call % 2 ? spec : "*=shm") == MPI_SUCCESS, "rule");
         for (int i = 0; i < N * size; i++)
             send[i] = value(call, rank, i / N, i % N);
         CRESTA_Alltoall(send, rank % 2 ? 1 : N, rank % 2 ? block : MPI_INT, recv, rank % 2 ? 1 : N,
@@ -171,7 +170,7 @@ int main(int argc, char **argv)
     all_calls(MPI_COMM_WORLD, shared, own, 1);
     other_communicator(shared, own);
     if (argc > 1 && strstr(argv[1], "copy=") != NULL)
-        copies_change(own, own + size * N);
+        copies_change(spec, own, own + size * N);
     give_back(shared);
     free(own);
     come_and_go();

@@ -25,6 +25,39 @@ static void in_pieces(MPI_Comm merged, int rank, int size)
     }
 }
 
+/* So large that shm?copy=auto asks how far the cores are.  `comm` has two ranks. */
+static void large(MPI_Comm comm, const char *spec)
+{
+    enum { BLOCK = 160 << 10, STEP = 97 };
+    static int in[2 * BLOCK], out[2 * BLOCK];
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "%s", spec);
+    for (int call = 0; call < 3; call++) {
+        for (int i = 0; i < 2 * BLOCK; i++)
+            in[i] = 2 * i + rank + call;
+        CRESTA_Alltoall(in, BLOCK, MPI_INT, out, BLOCK, MPI_INT, comm);
+        for (int i = 0; i < BLOCK; i += STEP)
+            for (int from = 0; from < 2; from++)
+                CHECK(out[from * BLOCK + i] == 2 * (rank * BLOCK + i) + from + call,
+                      "call %d: element %d from %d", call, i, from);
+    }
+}
+
+/* One rank knows the distance from its own world, the other knows none. */
+static void of_two_worlds(MPI_Comm merged, const char *spec)
+{
+    MPI_Comm pair;
+    int rank, size;
+    MPI_Comm_rank(merged, &rank);
+    MPI_Comm_size(merged, &size);
+    MPI_Comm_split(merged, rank < size - CHILDREN - 1 || rank == size - 1, rank, &pair);
+    MPI_Comm_size(pair, &size);
+    if (size == 2)
+        large(pair, spec);
+    MPI_Comm_free(&pair);
+}
+
 static void together(MPI_Comm across, int child, const char *spec)
 {
     MPI_Comm merged;
@@ -44,6 +77,8 @@ static void together(MPI_Comm across, int child, const char *spec)
     CRESTA_Bcast(words, 2, MPI_INT, size - 1, merged);
     CHECK(words[0] == 3 && words[1] == 4, "bcast %d %d", words[0], words[1]);
     in_pieces(merged, rank, size);
+    if (strstr(spec, "copy=") != NULL)
+        of_two_worlds(merged, spec);
     CRESTA_Barrier(merged);
     MPI_Comm_free(&merged);
 }
@@ -61,6 +96,8 @@ int main(int argc, char **argv)
         int sum = 0, one = 1;
         CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         CHECK(sum == CHILDREN, "the children's world: %d", sum);
+        if (strstr(spec, "copy=") != NULL)
+            large(MPI_COMM_WORLD, spec);
         together(parent, 1, spec);
         MPI_Comm_disconnect(&parent);
     } else {

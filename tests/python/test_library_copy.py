@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""shm?copy=auto: which calls the kernel copies, at imposed and at measured distances.
+
+tests/mpi/reads.c counts what it copies; crestacoll-bench compares the results with the MPI's own.
+"""
+
+import json
+import re
+
+import pytest
+from library_runs import ROOT, each_build, family_of, good, messages, run
+from test_library_shared import LOOK_NOWHERE
+
+pytestmark = each_build
+
+ROW = re.compile(r"CCO_COPY\((\w+), (\d+), (\d+), (NEAR|FAR), (\d+) << 10, (\d+) << 10\)")
+ROWS = [
+    (row[1].lower(), int(row[2]), row[4].lower(), [int(row[i]) << 10 for i in (5, 6)])
+    for row in map(ROW.match, (ROOT / "src/model/shm_copy.def").read_text().splitlines())
+    if row
+]
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row[0]}-{row[2]}")
+OTHER = {"near": "far", "far": "near"}
+
+
+def bench(build, row, distance, impls="shm?copy=auto", sizes=None, env=None):
+    """Runs calls of a row's collective; the run, how many reads, whether they were counted."""
+    collective, ranks, _, limits = row
+    sizes = sizes or limits
+    library = build / "lib" / "libreads.so"
+    env = {"CRESTA_SHM_DISTANCE": distance, "CRESTA_LOG": "info", **LOOK_NOWHERE, **(env or {})}
+    if library.exists():  # a build with sanitizers does not count
+        env["LD_PRELOAD"] = str(library)
+    words = ["--collectives", collective, "--impl", impls, "--sizes", ",".join(map(str, sizes)),
+             "--samples", "2", "--budget", "20", "--batch-us", "1"]  # fmt: skip
+    done = good(run(build, "../../bin/crestacoll-bench", *words, ranks=ranks, env=env))
+    records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    records = [r for r in records if r["type"] == "record"]
+    refused = "CRESTA_DEBUG" in env  # memory, by chance
+    assert refused or len(records) >= len(set(sizes)) * len(impls.split(","))
+    assert all(r["verified"] for r in records), done.stdout
+    if any(r["oversubscribed"] for r in records):
+        pytest.skip("more ranks than cores: nothing is decided")
+    counted = [int(n) for n in re.findall(r"reads: \d+ of (\d+)", done.stderr)]
+    return done, sum(counted), library.exists()
+
+
+def measurements(done):
+    return [line for line in messages(done) if "shm?copy=auto: " in line]
+
+
+@each_row
+def test_the_kernel_copies_within_the_limits_at_that_distance(build, row):
+    done, reads, counts = bench(build, row, row[2])
+    if counts and reads <= row[1]:  # those that find out whether it lets them
+        pytest.skip("this system forbids all such reads")
+    assert not measurements(done), done.stderr
+
+
+@each_row
+def test_it_does_not_at_another_distance(build, row):
+    done, reads, _ = bench(build, row, OTHER[row[2]])
+    assert reads == 0 and not measurements(done), done.stderr
+
+
+@each_row
+def test_nor_beyond_the_limits(build, row):
+    done, reads, _ = bench(build, row, "auto", sizes=[8, 9 << 10])
+    assert reads == 0 and not measurements(done), done.stderr
+
+
+@each_row
+def test_what_was_measured_holds_for_later_communicators(build, row):
+    """What was not found, since the ranks hardly ran at the same time, is looked for again."""
+    rules = f"shm?copy=auto,{row[0]}=shm?copy=auto"
+    done, _, _ = bench(build, row, "auto", impls=rules)
+    told = measurements(done)
+    if not told:
+        pytest.skip("this system forbids all such reads")
+    assert all("not known" in line for line in told[:-1]), told
+    assert re.search(r"shm\?copy=auto: (near|far|not known); between ranks 0 and 1", told[0])
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_ranks_that_know_different_things_decide_alike(build, seed):
+    for row in ROWS[:1]:
+        impls = f"shm?copy=auto,{row[0]}=shm?copy=auto"
+        env = {"CRESTA_DEBUG": f"disagree={seed}", "CRESTA_FALLBACK": "silent"}
+        bench(build, row, "auto", impls=impls, env=env)
+
+
+def test_a_refusal_is_no_fallback(build):
+    """Nobody asked for single copies: CRESTA_FALLBACK=error lets slots run."""
+    for row in ROWS[:1]:
+        env = {"READS": "fail=1", "CRESTA_FALLBACK": "error"}
+        done, _, _ = bench(build, row, row[2], env=env)
+        assert "runs instead" not in done.stderr
+
+
+def test_ranks_must_be_told_the_same_distance(build):
+    settings = {0: {"CRESTA_SHM_DISTANCE": "near"}, 1: {"CRESTA_SHM_DISTANCE": "far"}}
+    done = run(build, "memory", "shm?copy=auto", rank_env=settings)
+    assert done.returncode != 0 and "CRESTA_SHM_DISTANCE" in done.stderr, family_of(build)
