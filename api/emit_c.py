@@ -76,6 +76,14 @@ def name_list(table: list[Collective]) -> str:
     )
 
 
+def _rest(fields: list[str]) -> list[str]:
+    """The other members of a call without arrays: where one is not named, compilers first clear all
+    of it, in a loop."""
+    named = {field.split()[0] for field in fields}
+    rest = {".by": "CCO_BY_CRESTA", ".large": "false", ".root": "0", ".op": "0"}
+    return [f"{m} = {zero}" for m, zero in rest.items() if m not in named] + ["CCO_NO_ARRAYS"]
+
+
 def _call_literal(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     fields = [f".coll = {coll.enum}"]
     if by != "CCO_BY_CRESTA":  # which is 0
@@ -84,6 +92,9 @@ def _call_literal(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> st
         fields.append(".large = true")
     for arg in coll.args:
         fields += [f".{field} = {arg.name}" for field in arg.fields]
+    arrays = any("counts" in field for field in fields)
+    if form.mode == "blocking" and len(coll.args) > 1 and not arrays:
+        fields += _rest(fields)
     return "&(cco_call){" + ", ".join(fields) + "}"
 
 

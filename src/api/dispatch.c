@@ -11,7 +11,6 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/facts.h"
-#include "core/guard.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
@@ -22,6 +21,7 @@
 #include "progress/path.h"
 #include "native/calls.h"
 #include "plan/bound.h"
+#include "plan/call_cache.h"
 #include "plan/scheduled.h"
 #include "race/race.h"
 #include "tune/agree.h"
@@ -49,6 +49,7 @@ static void set_up(cco_comm *state)
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;
+    cco_comm_update(state);
     cco_race_set_up(state);
     if (state->facts.begins)
         cco_begins_prepare(state);
@@ -118,7 +119,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
             return cco_recording ? cco_comm_find(comm) : NULL;
     }
-    return state->plain >> coll & 1 ? NULL : state;
+    return state->ours >> coll & 1 ? state : NULL;
 }
 
 cco_comm *cco_enter_start_active(MPI_Comm comm)
@@ -288,9 +289,29 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     return run_choice(state, cco_choose(state, coll, bytes), call, bytes);
 }
 
-int cco_dispatch(cco_comm *state, const cco_call *call)
+/* Not a part of cco_dispatch, which is to save no registers; nor is the next. */
+__attribute__((noinline)) static int run_anew(cco_comm *state, const cco_call *call)
 {
     return state->inter ? run_inter(state, call) : run_chosen(state, call);
+}
+
+__attribute__((noinline)) static int repeat_arrays(cco_comm *state, const cco_repeat *repeat,
+                                                   const cco_call *call)
+{
+    return cco_cached_call_has_arrays(repeat->cached, call)
+               ? repeat->run(state, repeat->own, repeat->cached, call)
+               : run_anew(state, call);
+}
+
+/* What the same arguments came to holds as long as the choices do (cco_comm_update). */
+int cco_dispatch(cco_comm *state, const cco_call *call)
+{
+    const cco_repeat *repeat = &state->repeats[cco_cached_call_index(call)];
+    if (repeat->cached == NULL || !cco_cached_call_is_like(repeat->cached, call))
+        return run_anew(state, call);
+    if (repeat->cached->kept != 0)
+        return repeat_arrays(state, repeat, call);
+    return repeat->run(state, repeat->own, repeat->cached, call);
 }
 
 uint64_t cco_start_clock(const cco_comm *state)

@@ -5,6 +5,7 @@
 
 #include "api/process.h"
 #include "core/comm.h"
+#include "core/guard.h"
 
 /* In place of the state of a communicator: the call comes from a library below us, and is none of
  * the program's. */
@@ -18,7 +19,11 @@ cco_comm *cco_enter_start_active(MPI_Comm comm);
  * the call goes straight to the MPI. */
 static inline cco_comm *cco_enter(MPI_Comm comm, cco_coll coll)
 {
-    return cco_phase_now() == CCO_IDLE ? NULL : cco_enter_active(comm, coll);
+    if (cco_phase_now() == CCO_IDLE)
+        return NULL;
+    cco_comm *state = cco_comm_remembered(comm);
+    const bool ours = state != NULL && state->ours >> coll & 1 && !cco_guarded();
+    return ours ? state : cco_enter_active(comm, coll);
 }
 
 /* A call that only starts a collective: never communicates.  NULL if there is nothing to record. */

@@ -20,7 +20,7 @@ int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_C
         return cco_native[CCO_BY_CRESTA].Bcast(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .root = root, .comm = comm});
+        .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -32,7 +32,8 @@ int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm});
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -56,7 +57,8 @@ int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm});
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
@@ -80,7 +82,8 @@ int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         return cco_native[CCO_BY_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm});
+        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_BY_CRESTA,
+        .large = false, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -92,7 +95,8 @@ int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm});
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -115,7 +119,8 @@ int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
         return cco_native[CCO_BY_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -139,7 +144,7 @@ int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcoun
             op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm});
+        .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -151,7 +156,8 @@ int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm});
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -188,7 +194,7 @@ int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         return cco_native[CCO_BY_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
-        .op = op, .comm = comm});
+        .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -199,7 +205,8 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         return cco_native[CCO_BY_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -631,7 +638,8 @@ int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int roo
         return cco_native[CCO_BY_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .root = root, .comm = comm});
+        .recvtype = datatype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -643,7 +651,8 @@ int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm});
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -668,7 +677,8 @@ int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm});
+        .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -693,7 +703,8 @@ int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
             comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm});
+        .recvtype = datatype, .op = op, .root = root, .comm = comm, .by = CCO_BY_CRESTA,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -705,7 +716,8 @@ int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
             recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm});
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -729,7 +741,8 @@ int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
         return cco_native[CCO_BY_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -753,7 +766,8 @@ int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
             datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -765,7 +779,8 @@ int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
             recvcount, recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .comm = comm});
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -802,7 +817,8 @@ int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         return cco_native[CCO_BY_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -813,7 +829,8 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         return cco_native[CCO_BY_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        CCO_NO_ARRAYS});
 }
 #endif
 

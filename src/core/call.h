@@ -36,6 +36,11 @@ typedef struct cco_call {
     const MPI_Datatype *sendtypes, *recvtypes;
 } cco_call;
 
+/* What a call without arrays leaves out, for who names every member. */
+#define CCO_NO_ARRAYS                                                                              \
+    .sendcounts = NULL, .senddispls = NULL, .recvcounts = NULL, .recvdispls = NULL,                \
+    .sendtypes = NULL, .recvtypes = NULL
+
 /* Element `i` of an array of counts of this call. */
 static inline MPI_Count cco_count_at(const cco_call *c, const void *counts, int i)
 {

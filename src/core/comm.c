@@ -57,9 +57,12 @@ void cco_comm_drop_choices(cco_comm *state)
 
 void cco_comm_update(cco_comm *state)
 {
+    const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
     const bool all = state->begins_wanted || state->watched;
-    state->slow = all ? (1u << CCO_COLLECTIVES) - 1 : state->to_report | state->classed;
-    state->plain = all ? 0 : state->plain_choices;
+    state->slow = all ? every : state->to_report | state->classed;
+    state->ours = !state->ready ? 0 : all ? every : every & ~state->plain_choices;
+    state->unrepeated = all ? every : state->to_report;
+    memset(state->repeats, 0, sizeof state->repeats);
 }
 
 static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)

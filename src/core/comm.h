@@ -46,6 +46,20 @@ typedef struct cco_nodes {
     int ranks_min, ranks_max; /* of the communicator, on one node */
 } cco_nodes;
 
+/* A call that ran before and how its model runs it again (plan/call_cache.h). */
+struct cco_cached_call;
+struct cco_comm;
+typedef int (*cco_repeat_run)(struct cco_comm *state, void *own, struct cco_cached_call *cached,
+                              const cco_call *call);
+
+typedef struct cco_repeat {
+    struct cco_cached_call *cached; /* what it came to; NULL: there is none */
+    void *own;                      /* what the model keeps of the communicator */
+    cco_repeat_run run;
+} cco_repeat;
+
+enum { CCO_REPEATS = 16 }; /* a power of two */
+
 typedef enum cco_watched {
     CCO_WATCHED_CALLS = 1, /* a race looks at each (race/race.h) */
     CCO_WATCHED_ARM = 2,   /* the next one takes another arm of a race (race/arms.h) */
@@ -62,8 +76,10 @@ typedef struct cco_comm {
     bool begins_ready;  /* so is what begins run over (progress/path.h) */
     bool begins_wanted; /* the next blocking call makes it ready */
     unsigned watched;   /* cco_watched: what else its next blocking calls have to do first */
-    uint32_t plain; /* bit per collective: straight to the MPI, nothing to record or say or do; */
-    uint32_t slow;  /* something comes before the call (both: cco_comm_update); */
+    uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
+                      do; 0 until it is ready; */
+    uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */
+    uint32_t unrepeated;     /* something comes before each call, so that none is in `repeats`; */
     uint32_t plain_choices;  /* only the MPI is chosen; */
     uint32_t sized;          /* the choice depends on the bytes, or they are recorded; */
     uint32_t classed;        /* it depends on the classes of the call, too; */
@@ -72,6 +88,7 @@ typedef struct cco_comm {
     uint32_t calls;          /* blocking calls so far, equal on all ranks */
     unsigned begins;         /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
+    cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
     cco_channel channel; /* for our messages; none until it is needed */
@@ -94,12 +111,19 @@ extern unsigned cco_comms_ended; /* how many states have */
 /* The same, by its attribute. */
 cco_comm *cco_comm_look_up(MPI_Comm comm);
 
-/* The state of `comm`, NULL if it has none. */
-static inline cco_comm *cco_comm_find(MPI_Comm comm)
+/* The state of `comm` if this thread looked it up last, otherwise NULL. */
+static inline cco_comm *cco_comm_remembered(MPI_Comm comm)
 {
     const cco_comm_last *last = &cco_comm_looked_up;
     const unsigned ended = __atomic_load_n(&cco_comms_ended, __ATOMIC_RELAXED);
-    return last->comm == comm && last->ended == ended ? last->state : cco_comm_look_up(comm);
+    return last->comm == comm && last->ended == ended ? last->state : NULL;
+}
+
+/* The state of `comm`, NULL if it has none. */
+static inline cco_comm *cco_comm_find(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_remembered(comm);
+    return state != NULL ? state : cco_comm_look_up(comm);
 }
 
 /* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run
@@ -117,8 +141,16 @@ cco_channel *cco_comm_channel(cco_comm *state);
  * that, since an error handler may end the job.  Collective; the caller calls the handler. */
 int cco_comm_refuse(cco_comm *state, int error);
 
-/* Sets `plain` and `slow` from what else is in the state. */
+/* Sets `ours`, `slow` and `unrepeated` from what else is in the state, and forgets all repeats:
+ * whatever decides how a call runs, and has changed, ends up here. */
 void cco_comm_update(cco_comm *state);
+
+/* Whether calls of a collective may be repeated at once: nothing has to come before one, and none
+ * is recorded. */
+static inline bool cco_comm_may_repeat(const cco_comm *state, cco_coll coll)
+{
+    return !(state->unrepeated >> coll & 1) && !cco_profiled;
+}
 
 /* Drops the choices of every collective; what they recorded goes to the profile. */
 void cco_comm_drop_choices(cco_comm *state);

@@ -22,7 +22,7 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         return cco_native[CCO_BY_MPI].Bcast(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .root = root, .comm = comm});
+        .recvtype = datatype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -34,7 +34,7 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
-        .recvtype = recvtype, .root = root, .comm = comm});
+        .recvtype = recvtype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -59,7 +59,8 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .large = false,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
@@ -84,7 +85,7 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         return cco_native[CCO_BY_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .root = root, .comm = comm});
+        .recvtype = datatype, .op = op, .root = root, .comm = comm, .large = false, CCO_NO_ARRAYS});
 }
 
 int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -96,7 +97,8 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -119,7 +121,8 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         return cco_native[CCO_BY_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -143,7 +146,7 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
             op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_BY_MPI,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -155,7 +158,8 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -194,7 +198,7 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         return cco_native[CCO_BY_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -205,7 +209,7 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         return cco_native[CCO_BY_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
-        .recvtype = datatype, .op = op, .comm = comm});
+        .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -651,7 +655,8 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         return cco_native[CCO_BY_MPI].Bcast_c(buffer, count, datatype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_BCAST, .by = CCO_BY_MPI, .large = true,
         .sendbuf = buffer, .recvbuf = buffer, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .root = root, .comm = comm, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -663,7 +668,8 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -689,7 +695,8 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
             recvtype, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCATTER, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -714,7 +721,8 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         return cco_native[CCO_BY_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .root = root, .comm = comm,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -726,7 +734,8 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLGATHER, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -749,7 +758,8 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         return cco_native[CCO_BY_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLREDUCE, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -773,7 +783,8 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
             op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .by = CCO_BY_MPI,
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -785,7 +796,8 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
             recvtype, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_ALLTOALL, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
-        .recvcount = recvcount, .recvtype = recvtype, .comm = comm});
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -824,7 +836,8 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         return cco_native[CCO_BY_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_SCAN, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
+        CCO_NO_ARRAYS});
 }
 
 int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
@@ -835,7 +848,8 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         return cco_native[CCO_BY_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
     return cco_dispatch(state, &(cco_call){.coll = CCO_EXSCAN, .by = CCO_BY_MPI, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
-        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
+        CCO_NO_ARRAYS});
 }
 #endif
 

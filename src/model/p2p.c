@@ -37,6 +37,7 @@ static own *own_of(cco_comm *state)
                        .first = channel->tags,
                        .last = CCO_CHANNEL_TAGS - 1,
                        .broken = &channel->broken};
+    o->scheduled.repeats = true;
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;
 }

@@ -258,7 +258,8 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     return rc;
 }
 
-static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way, const cco_call *call)
+__attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way,
+                                               const cco_call *call)
 {
     cco_cached_call *cached = &k->cached;
     const cco_reach *reach;
@@ -267,6 +268,23 @@ static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way, const
     int rc = find_reach(o, state, way, &k->plan, &cached->problem, &reach);
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding, reach);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+/* The same for a call that the communicator remembers, if its data are small: all that is left is
+ * to move them. */
+static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cco_call *call)
+{
+    own *o = data;
+    kept *k = (kept *)cached; /* its first member */
+    if (k->plan.stages > 1 || !k->plan.stage[0].small)
+        return run_again(state, o, k, &cached->way, call);
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    cached->binding.base[CCO_OUT] = call->recvbuf;
+    const int rc = cco_flat_run_small(o->rings, &k->plan.stage[0], &cached->problem,
+                                      &cached->binding);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -293,8 +311,10 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
     kept *k = &o->kept[cco_cached_call_index(call)];
-    if (cco_cached_call_matches(&k->cached, 0, way, call))
+    if (cco_cached_call_matches(&k->cached, 0, way, call)) {
+        cco_cached_call_repeat(&k->cached, state, way, o, repeat);
         return run_again(state, o, k, way, call);
+    }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
     if (way->algo != NULL)

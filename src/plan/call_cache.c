@@ -124,8 +124,7 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     if (kept != 0 && arrays == NULL && (arrays = malloc(arrays_bytes(bound->problem.size))) == NULL)
         return false;
     *m = (cco_cached_call){.call = *c,
-                           .send_in_place = c->sendbuf == MPI_IN_PLACE,
-                           .recv_in_place = c->recvbuf == MPI_IN_PLACE,
+                           .in_place = cco_cached_call_in_place(c),
                            .way = *way,
                            .set = true,
                            .plan = plan,
@@ -138,6 +137,15 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     if (kept != 0)
         copy_arrays(m, c);
     return true;
+}
+
+void cco_cached_call_repeat(cco_cached_call *m, cco_comm *state, const cco_way *way, void *own,
+                            cco_repeat_run repeat)
+{
+    if (!cco_comm_may_repeat(state, m->call.coll))
+        return;
+    m->way = *way; /* its options may be others by now */
+    state->repeats[cco_cached_call_index(&m->call)] = (cco_repeat){m, own, repeat};
 }
 
 void cco_cached_call_free(cco_cached_call *m)

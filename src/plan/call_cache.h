@@ -13,13 +13,13 @@
 #include "plan/plan.h"
 
 enum {
-    CCO_CACHED_CALLS = 16,
+    CCO_CACHED_CALLS = CCO_REPEATS,
     CCO_CACHED_CALL_RANKS = 256, /* arrays of larger communicators are not remembered */
 };
 
 typedef struct cco_cached_call {
-    cco_call call; /* NULL for buffers; its communicator is the state's */
-    bool send_in_place, recv_in_place;
+    cco_call call;     /* NULL for buffers; its communicator is the state's */
+    unsigned in_place; /* bit per buffer: MPI_IN_PLACE */
     cco_way way;
     bool set;       /* otherwise there is nothing here */
     unsigned drops; /* plan.h */
@@ -41,23 +41,41 @@ static inline int cco_cached_call_index(const cco_call *c)
     return (int)(((unsigned)(n + (MPI_Count)c->coll) + (unsigned)arrays) % CCO_CACHED_CALLS);
 }
 
-/* True if a cached call holds for a call; `drops` is that of the plans. */
+/* Which buffers of a call are MPI_IN_PLACE, as bits. */
+static inline unsigned cco_cached_call_in_place(const cco_call *c)
+{
+    return (unsigned)(c->sendbuf == MPI_IN_PLACE) | (unsigned)(c->recvbuf == MPI_IN_PLACE) << 1;
+}
+
+/* True if a cached call was of the same arguments, but for buffers and for what is in arrays. */
+static inline bool cco_cached_call_is_like(const cco_cached_call *m, const cco_call *c)
+{
+    const cco_call *old = &m->call;
+    return old->coll == c->coll && old->root == c->root && old->op == c->op &&
+           old->sendcount == c->sendcount && old->recvcount == c->recvcount &&
+           old->sendtype == c->sendtype && old->recvtype == c->recvtype && old->large == c->large &&
+           m->in_place == cco_cached_call_in_place(c);
+}
+
+/* True if it holds for a call that runs in some way; `drops` is that of the plans. */
 static inline bool cco_cached_call_matches(const cco_cached_call *m, unsigned drops,
                                            const cco_way *way, const cco_call *c)
 {
-    const cco_call *old = &m->call;
-    return m->set && m->drops == drops && old->coll == c->coll && old->root == c->root &&
-           old->sendcount == c->sendcount && old->recvcount == c->recvcount &&
-           old->sendtype == c->sendtype && old->recvtype == c->recvtype && old->op == c->op &&
-           m->way.algo == way->algo && m->send_in_place == (c->sendbuf == MPI_IN_PLACE) &&
-           m->recv_in_place == (c->recvbuf == MPI_IN_PLACE) && m->way.params[0] == way->params[0] &&
-           m->way.params[1] == way->params[1] && m->way.params[2] == way->params[2] &&
-           old->large == c->large && (m->kept == 0 || cco_cached_call_has_arrays(m, c));
+    return m->set && m->drops == drops && m->way.algo == way->algo &&
+           m->way.params[0] == way->params[0] && m->way.params[1] == way->params[1] &&
+           m->way.params[2] == way->params[2] && cco_cached_call_is_like(m, c) &&
+           (m->kept == 0 || cco_cached_call_has_arrays(m, c));
 }
 
 /* Remembers what a call came to, if that will hold; true if so. */
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
                            const cco_bound *bound, cco_plan *plan);
+
+/* From now on a call like a cached one, which the model has just found to hold for the way that is
+ * chosen, runs by `repeat` at once, if it may: until choices change, or another call takes its
+ * place.  What `own` and `m` point to must stay until the communicator is freed. */
+void cco_cached_call_repeat(cco_cached_call *m, cco_comm *state, const cco_way *way, void *own,
+                            cco_repeat_run repeat);
 
 /* Frees what a cached call holds. */
 void cco_cached_call_free(cco_cached_call *m);

@@ -165,11 +165,10 @@ static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call
     return rc;
 }
 
-int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
+/* A call that is not remembered. */
+static int run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state, const cco_way *way,
+                   const cco_call *call)
 {
-    cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
-    if (cco_cached_call_matches(cached, own->plans.drops, way, call))
-        return run_again(own, cached, call);
     cco_bound bound;
     cco_plan *plan = NULL;
     int rc = prepare(own, state, way, call, &bound, &plan);
@@ -186,6 +185,34 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
         cco_cached_call_write(cached, own->plans.drops, way, &bound, plan);
     cco_workspace_trim(&own->workspace);
     return rc;
+}
+
+static int run_once_more(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
+                         const cco_call *call)
+{
+    const cco_way way = cached->way; /* the cached call is written anew */
+    return run_new(own, cached, state, &way, call);
+}
+
+/* A call that the communicator remembers; its plan may have been dropped. */
+static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cco_call *call)
+{
+    cco_scheduled *own = data;
+    const int rc = cached->drops == own->plans.drops ? run_again(own, cached, call)
+                                                     : run_once_more(own, cached, state, call);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
+    if (!cco_cached_call_matches(cached, own->plans.drops, way, call))
+        return run_new(own, cached, state, way, call);
+    if (own->repeats)
+        cco_cached_call_repeat(cached, state, way, own, repeat);
+    return run_again(own, cached, call);
 }
 
 void cco_scheduled_empty(cco_scheduled *own)

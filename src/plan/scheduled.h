@@ -13,6 +13,7 @@ typedef struct cco_scheduled {
     cco_plans plans;
     cco_workspace workspace;
     cco_cached_call cached[CCO_CACHED_CALLS];
+    bool repeats;   /* nothing of the model's own comes before or after a call (core/comm.h) */
     size_t *counts; /* bytes of every rank's block, for algorithms that ask for them */
     cco_hook hook;  /* CRESTA_DEBUG */
 } cco_scheduled;

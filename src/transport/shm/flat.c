@@ -290,6 +290,16 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
     return run_stage(r);
 }
 
+int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_problem *q,
+                       const cco_binding *binding)
+{
+    const cco_run r = {&rings[stage->ring], stage, q, binding, NULL, NULL, CCO_RUN_SLOTS};
+    cco_slot_ring_begin(r.ring);
+    const int rc = cco_run_small(&r);
+    cco_slot_ring_end(r.ring);
+    return rc;
+}
+
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_reach *reach)
 {

@@ -37,6 +37,18 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
     return use.number <= b->passed;
 }
 
+void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number)
+{
+    for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != number;)
+        cco_slot_ring_pause(b, &tries);
+}
+
+void cco_slot_ring_wait_for_room(cco_slot_ring *b, uint64_t piece)
+{
+    for (int tries = CCO_PAUSE_MEMORY; !cco_slot_ring_has_room(b, piece);)
+        cco_slot_ring_pause(b, &tries);
+}
+
 void cco_slot_ring_wait_for_end(cco_slot_ring *b, int reader)
 {
     const uint64_t end = b->call + CCO_SLOT_PIECE_LAST;

@@ -74,6 +74,11 @@ static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uin
 /* What a rank does between two looks at a slot ring. */
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries);
 
+/* Waits until a slot shows a number, or there is room: where calls that need not wait do not pass,
+ * so that they need no memory for it. */
+void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number);
+void cco_slot_ring_wait_for_room(cco_slot_ring *b, uint64_t piece);
+
 /* True when nobody needs what this rank's slot for a piece holds; looks once. */
 bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece);
 
@@ -95,27 +100,40 @@ static inline void cco_slot_ring_begin(cco_slot_ring *b)
 /* Room for this rank's data in a piece, which `reader` will read. */
 static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int reader)
 {
-    for (int tries = CCO_PAUSE_MEMORY; !cco_slot_ring_has_room(b, piece);)
-        cco_slot_ring_pause(b, &tries);
+    if (!cco_slot_ring_has_room(b, piece))
+        cco_slot_ring_wait_for_room(b, piece);
     b->uses[cco_slot_ring_index(b, piece)] = (cco_slot_use){b->call + piece, reader};
     return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
 }
 
-/* Shows it, with a word about it. */
-static inline void cco_slot_ring_publish(cco_slot_ring *b, uint64_t piece, uint64_t word)
+/* Shows it, with a word about it; `data`: the room. */
+static inline void cco_slot_ring_publish_at(const cco_slot_ring *b, char *data, uint64_t piece,
+                                            uint64_t word)
 {
-    uint64_t *slot = cco_slot_ring_slot(b, b->rank, piece);
+    uint64_t *slot = (uint64_t *)(data - CCO_SLOT_HEAD);
     slot[1] = word;
     __atomic_store_n(slot, b->call + piece, __ATOMIC_RELEASE);
+}
+
+static inline void cco_slot_ring_publish(cco_slot_ring *b, uint64_t piece, uint64_t word)
+{
+    char *slot = (char *)cco_slot_ring_slot(b, b->rank, piece);
+    cco_slot_ring_publish_at(b, slot + CCO_SLOT_HEAD, piece, word);
+}
+
+/* The data of a slot, once it shows a number. */
+static inline const char *cco_slot_ring_read_at(const cco_slot_ring *b, const uint64_t *slot,
+                                                uint64_t number)
+{
+    if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != number)
+        cco_slot_ring_wait_for(b, slot, number);
+    return (const char *)slot + CCO_SLOT_HEAD;
 }
 
 /* The data of a rank, once it shows them. */
 static inline const char *cco_slot_ring_read(const cco_slot_ring *b, int rank, uint64_t piece)
 {
-    const uint64_t *slot = cco_slot_ring_slot(b, rank, piece);
-    for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != b->call + piece;)
-        cco_slot_ring_pause(b, &tries);
-    return (const char *)slot + CCO_SLOT_HEAD;
+    return cco_slot_ring_read_at(b, cco_slot_ring_slot(b, rank, piece), b->call + piece);
 }
 
 static inline uint64_t cco_slot_word(const char *data)

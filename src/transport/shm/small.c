@@ -34,7 +34,7 @@ static inline char *show(const cco_run *r, const cco_side *side, int reader)
 {
     char *slot = cco_slot_ring_reserve(r->ring, 0, reader);
     cco_run_copy(slot, block(r, side, 0), side->each);
-    cco_slot_ring_publish(r->ring, 0, 0);
+    cco_slot_ring_publish_at(r->ring, slot, 0, 0);
     return slot;
 }
 
@@ -57,13 +57,14 @@ static void keep(char *to, const char *from, size_t n)
         cco_run_copy(to, from, n);
 }
 
-static void bcast(const cco_run *r)
+static int bcast(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank == q->root)
         show(r, &q->out, CCO_SLOT_READERS_ALL);
     else
         cco_run_copy(block(r, &q->out, 0), of(r, q->root), q->out.each);
+    return MPI_SUCCESS;
 }
 
 static void take_all(const cco_run *r, bool per_reader)
@@ -77,51 +78,58 @@ static void take_all(const cco_run *r, bool per_reader)
     }
 }
 
-static void gather(const cco_run *r)
+static int gather(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
         show(r, &q->in, q->root);
-        return;
+        return MPI_SUCCESS;
     }
     keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
     take_all(r, false);
+    return MPI_SUCCESS;
 }
 
-static void allgather(const cco_run *r)
+static int allgather(const cco_run *r)
 {
     const cco_problem *q = r->q;
     show(r, &q->in, CCO_SLOT_READERS_ALL);
     keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
     take_all(r, false);
+    return MPI_SUCCESS;
 }
 
-static void scatter(const cco_run *r)
+static int scatter(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
         if (q->out.each > 0)
             cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
-        return;
+        return MPI_SUCCESS;
     }
     show_lanes(r);
     keep(block(r, &q->out, 0), block(r, &q->in, q->rank), q->out.each);
+    return MPI_SUCCESS;
 }
 
-static void alltoall(const cco_run *r)
+static int alltoall(const cco_run *r)
 {
     const cco_problem *q = r->q;
     show_lanes(r);
     keep(block(r, &q->out, q->rank), block(r, &q->in, q->rank), bytes(&q->in, q->rank));
     take_all(r, true);
+    return MPI_SUCCESS;
 }
 
-static void barrier(const cco_run *r)
+static int barrier(const cco_run *r)
 {
-    cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
-    cco_slot_ring_publish(r->ring, 0, 0);
-    for (int i = 0; i < r->q->size; i++)
-        of(r, i);
+    char *own = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
+    cco_slot_ring_publish_at(r->ring, own, 0, 0);
+    const uint64_t number = r->ring->call;
+    const char *slot = (const char *)cco_slot_ring_slot(r->ring, 0, 0);
+    for (int left = r->q->size; left > 0; left--, slot += r->ring->share)
+        cco_slot_ring_read_at(r->ring, (const uint64_t *)slot, number);
+    return MPI_SUCCESS;
 }
 
 static inline const char *operand(const cco_run *r, int rank, const char *own, bool per_reader)
@@ -159,6 +167,27 @@ static inline int fold(const cco_run *r, int first, int last, const char *own, b
     return MPI_SUCCESS;
 }
 
+/* The most frequent of all: what every rank shows, by a kernel; nothing is looked up twice.
+ * `own`: where this rank shows its operand. */
+static int fold_shown(const cco_run *r, const char *own)
+{
+    const cco_problem *q = r->q;
+    const cco_slot_ring *ring = r->ring;
+    const cco_kernel kernel = r->binding->operation.kernel;
+    const size_t share = ring->share, count = r->stage->count;
+    const uint64_t number = ring->call;
+    char *to = block(r, &q->out, 0);
+    int left = q->size - 1;
+    const char *slot = own - CCO_SLOT_HEAD + (ptrdiff_t)(left - q->rank) * (ptrdiff_t)share;
+    const char *so_far = cco_slot_ring_read_at(ring, (const uint64_t *)slot, number);
+    while (left-- > 0) {
+        slot -= share;
+        kernel(cco_slot_ring_read_at(ring, (const uint64_t *)slot, number), so_far, to, count);
+        so_far = to;
+    }
+    return MPI_SUCCESS;
+}
+
 /* In place, a result overwrites this rank's operand: it is folded from the slot. */
 static int reduce(const cco_run *r)
 {
@@ -174,14 +203,12 @@ static int reduce(const cco_run *r)
     return fold(r, 0, q->size - 1, own, false, q->in.each);
 }
 
-static int reduction(const cco_run *r)
+static int scan(const cco_run *r)
 {
     const cco_problem *q = r->q;
     const char *own = r->stage->gives > 0 ? show(r, &q->in, CCO_SLOT_READERS_ALL)
                                           : block(r, &q->in, 0);
-    const int last = q->coll == CCO_ALLREDUCE ? q->size - 1
-                     : q->coll == CCO_SCAN    ? q->rank
-                                              : q->rank - 1;
+    const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
     return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
 }
 
@@ -194,38 +221,35 @@ static int reduce_scatter(const cco_run *r)
     return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
 }
 
+static int allreduce(const cco_run *r)
+{
+    const char *own = show(r, &r->q->in, CCO_SLOT_READERS_ALL);
+    return r->q->size > 1 && r->binding->operation.kernel != NULL
+               ? fold_shown(r, own)
+               : fold(r, 0, r->q->size - 1, own, false, r->q->in.each);
+}
+
+/* A table, so that each has only the registers to save that it needs. */
 int cco_run_small(const cco_run *r)
 {
-    switch (r->q->coll) {
-    case CCO_BARRIER:
-        barrier(r);
-        return MPI_SUCCESS;
-    case CCO_BCAST:
-        bcast(r);
-        return MPI_SUCCESS;
-    case CCO_GATHER:
-    case CCO_GATHERV:
-        gather(r);
-        return MPI_SUCCESS;
-    case CCO_SCATTER:
-    case CCO_SCATTERV:
-        scatter(r);
-        return MPI_SUCCESS;
-    case CCO_ALLGATHER:
-    case CCO_ALLGATHERV:
-        allgather(r);
-        return MPI_SUCCESS;
-    case CCO_ALLTOALL:
-    case CCO_ALLTOALLV:
-    case CCO_ALLTOALLW:
-        alltoall(r);
-        return MPI_SUCCESS;
-    case CCO_REDUCE:
-        return reduce(r);
-    case CCO_REDUCE_SCATTER:
-    case CCO_REDUCE_SCATTER_BLOCK:
-        return reduce_scatter(r);
-    default:
-        return reduction(r);
-    }
+    static int (*const runs[CCO_COLLECTIVES])(const cco_run *) = {
+        [CCO_BARRIER] = barrier,
+        [CCO_BCAST] = bcast,
+        [CCO_GATHER] = gather,
+        [CCO_GATHERV] = gather,
+        [CCO_SCATTER] = scatter,
+        [CCO_SCATTERV] = scatter,
+        [CCO_ALLGATHER] = allgather,
+        [CCO_ALLGATHERV] = allgather,
+        [CCO_ALLTOALL] = alltoall,
+        [CCO_ALLTOALLV] = alltoall,
+        [CCO_ALLTOALLW] = alltoall,
+        [CCO_REDUCE] = reduce,
+        [CCO_ALLREDUCE] = allreduce,
+        [CCO_REDUCE_SCATTER] = reduce_scatter,
+        [CCO_REDUCE_SCATTER_BLOCK] = reduce_scatter,
+        [CCO_SCAN] = scan,
+        [CCO_EXSCAN] = scan,
+    };
+    return runs[r->q->coll](r);
 }

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* repeats.c - what a communicator remembers of its calls holds for calls that mean the same, and
+ * for no others: not for handles that have come to mean something else, nor once rules change.
+ *
+ * Links the inside of the library, to see what is remembered: a right result may come from the long
+ * way. */
+#include <crestacoll.h>
+
+#include "core/comm.h"
+#include "plan/call_cache.h"
+#include "testing/testing.h"
+
+enum { MOST = 5000, TIMES = 3, PLANS = 40 /* more than are kept */ };
+
+static int rank, size;
+static int in[MOST], out[MOST];
+
+static void sum_twice(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)b)[i] += ((int *)a)[i];
+}
+
+static void keep_largest(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)b)[i] = ((int *)a)[i] > ((int *)b)[i] ? ((int *)a)[i] : ((int *)b)[i];
+}
+
+/* How a call that is remembered runs again; NULL if it is not. */
+static cco_repeat_run remembered(MPI_Comm comm, cco_coll coll, MPI_Datatype type, MPI_Op op)
+{
+    const cco_call call = {
+        .coll = coll, .sendcount = 1, .recvcount = 1, .sendtype = type, .recvtype = type, .op = op};
+    const cco_repeat *repeat = &cco_comm_find(comm)->repeats[cco_cached_call_index(&call)];
+    return repeat->cached != NULL && cco_cached_call_is_like(repeat->cached, &call) ? repeat->run
+                                                                                    : NULL;
+}
+
+static void allreduce(MPI_Comm comm, int n, MPI_Op op, bool largest, bool in_place)
+{
+    int ranks, me, wrong = 0;
+    MPI_Comm_size(comm, &ranks);
+    MPI_Comm_rank(comm, &me);
+    for (int i = 0; i < n; i++)
+        (in_place ? out : in)[i] = me + i;
+    CRESTA_Allreduce(in_place ? MPI_IN_PLACE : in, out, n, MPI_INT, op, comm);
+    for (int i = 0; i < n; i++)
+        wrong += out[i] != (largest ? ranks - 1 + i : ranks * (ranks - 1) / 2 + ranks * i);
+    CHECK(wrong == 0, "allreduce of %d: %d elements are wrong", n, wrong);
+}
+
+static void bcast(MPI_Comm comm, int n, MPI_Datatype type, int count, int root)
+{
+    int me, wrong = 0;
+    MPI_Comm_rank(comm, &me);
+    for (int i = 0; i <= n; i++)
+        in[i] = me == root ? i + root : -1;
+    CRESTA_Bcast(in, count, type, root, comm);
+    for (int i = 0; i <= n; i++)
+        wrong += in[i] != (me == root || i < n ? i + root : -1);
+    CHECK(wrong == 0, "bcast of %d from %d: %d elements are wrong", n, root, wrong);
+}
+
+/* Roots, sizes and places take turns. */
+static void like_and_unlike(MPI_Comm comm)
+{
+    for (int turn = 0; turn < TIMES; turn++)
+        for (int n = 1; n < MOST; n *= 7)
+            for (int time = 0; time < TIMES; time++) {
+                allreduce(comm, n, MPI_SUM, false, time % 2);
+                allreduce(comm, n, MPI_MAX, true, false);
+                bcast(comm, n, MPI_INT, n, n % size);
+                bcast(comm, n, MPI_INT, n, (n + turn) % size);
+                CRESTA_Barrier(comm);
+            }
+}
+
+/* A handle that is freed comes back as another type, or another operation. */
+static void handles(MPI_Comm comm)
+{
+    for (int turn = 0; turn < 10; turn++) {
+        MPI_Datatype type;
+        MPI_Op op;
+        MPI_Type_contiguous(turn + 1, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        MPI_Op_create(turn % 2 ? keep_largest : sum_twice, 1, &op);
+        for (int time = 0; time < TIMES; time++) {
+            bcast(comm, turn + 1, type, 1, 0);
+            CHECK(remembered(comm, CCO_BCAST, type, (MPI_Op)0) == NULL, "a type is remembered");
+            allreduce(comm, 1, op, turn % 2, false);
+            CHECK(remembered(comm, CCO_ALLREDUCE, MPI_INT, op) == NULL,
+                  "an operation is remembered");
+        }
+        MPI_Op_free(&op);
+        MPI_Type_free(&type);
+    }
+}
+
+/* A handle that is freed comes back as a communicator of others. */
+static void communicators(const char *impl)
+{
+    for (int turn = 0; turn < 10; turn++) {
+        MPI_Comm comm;
+        if (turn % 2)
+            MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &comm);
+        else
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (turn < 8)
+            CRESTA_Set_impl(comm, impl);
+        for (int time = 0; time < TIMES; time++) {
+            allreduce(comm, 1, MPI_SUM, false, false);
+            CRESTA_Barrier(comm);
+        }
+        MPI_Comm_free(&comm);
+    }
+}
+
+/* More plans than are kept, between calls that are alike. */
+static void plans(MPI_Comm comm)
+{
+    for (int turn = 0; turn < 2; turn++)
+        for (int n = 1; n <= PLANS; n++)
+            for (int time = 0; time < TIMES; time++) {
+                allreduce(comm, 16 * n, MPI_SUM, false, false);
+                allreduce(comm, 1, MPI_SUM, false, false);
+            }
+}
+
+/* What is remembered is of the rules that hold. */
+static void rules(MPI_Comm comm)
+{
+    static const char *const specs[] = {"*=shm",
+                                        "*=p2p",
+                                        "*=shm?copy=single",
+                                        "*=p2p:ring",
+                                        "*=mpi",
+                                        "allreduce=shm,*=p2p",
+                                        "*=nonblock",
+                                        "allreduce[0-4]=p2p"};
+    cco_repeat_run shm = NULL, p2p = NULL;
+    for (int turn = 0; turn < 2 * LEN(specs); turn++) {
+        const char *spec = specs[turn % LEN(specs)];
+        const bool ours = strstr(spec, "*=mpi") == NULL && strstr(spec, "nonblock") == NULL;
+        CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "%s is refused", spec);
+        CHECK(remembered(comm, CCO_ALLREDUCE, MPI_INT, MPI_SUM) == NULL,
+              "an allreduce is remembered from before %s", spec);
+        for (int time = 0; time < TIMES; time++) {
+            allreduce(comm, 1, MPI_SUM, false, false);
+            allreduce(comm, MOST, MPI_SUM, false, false);
+            CRESTA_Barrier(comm);
+        }
+        const cco_repeat_run run = remembered(comm, CCO_ALLREDUCE, MPI_INT, MPI_SUM);
+        CHECK((run != NULL) == ours, "%s: an allreduce is remembered: %d", spec, run != NULL);
+        if (strcmp(spec, "*=shm") == 0)
+            shm = run;
+        else if (strcmp(spec, "*=p2p") == 0)
+            p2p = run;
+        else if (strcmp(spec, "allreduce=shm,*=p2p") == 0)
+            CHECK(run == shm, "%s: the allreduce is not that of shm", spec);
+        else if (strcmp(spec, "allreduce[0-4]=p2p") == 0)
+            CHECK(run == p2p && shm != p2p, "%s: the allreduce is not that of p2p", spec);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const impls[] = {"*=shm", "*=p2p", "*=shm?copy=single", "*=auto"};
+    testing_watchdog(100);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    for (int i = 0; i < LEN(impls); i++) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        testing_impl = impls[i];
+        CHECK(CRESTA_Set_impl(comm, impls[i]) == MPI_SUCCESS, "%s is refused", impls[i]);
+        like_and_unlike(comm);
+        handles(comm);
+        communicators(impls[i]);
+        plans(comm);
+        MPI_Comm_free(&comm);
+    }
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    rules(comm);
+    MPI_Comm_free(&comm);
+    MPI_Finalize();
+    return testing_end("repeats");
+}
