@@ -2,6 +2,7 @@
 /* scheduled.c - see scheduled.h. */
 #include "plan/scheduled.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,9 +76,11 @@ int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
                         ptrdiff_t low)
 {
-    char *scratch = cco_workspace_room(&own->workspace, CCO_TMP, plan->scratch);
+    /* Data begin `low` bytes from where an operation is told, which has to be aligned. */
+    const size_t shift = (size_t)low % _Alignof(max_align_t);
+    char *scratch = cco_workspace_room(&own->workspace, CCO_TMP, plan->scratch + shift);
     if (scratch != NULL)
-        binding->base[CCO_TMP] = scratch - low;
+        binding->base[CCO_TMP] = scratch + shift - low;
     return scratch != NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #include "choose.h"
 
-enum { MOST = 8, PRIME = 10007, WORD = sizeof(int) };
+enum { MOST = 8, PRIME = 10007, WORD = sizeof(int), ALIGNED = 8 };
 enum { STANDARD, DENSE, GAPS, BELOW, LATE, COLUMN, BACK, LAYOUTS };
 enum { ALLREDUCE, REDUCE, LAST_ROOT, SCATTER, BLOCK, SCAN, EXSCAN, CALLS };
 
@@ -30,6 +30,7 @@ static int rank, size, calls = CALLS;
 static MPI_Comm comm;
 static struct layout now; /* of this rank: the operation sees it there */
 static MPI_Op ops[2];     /* [1]: said to commute */
+static int unaligned;     /* buffers that the operation got for elements that all are aligned */
 
 static int *at(const struct layout *l, const void *buffer, int element, int k)
 {
@@ -47,6 +48,8 @@ static void compose(int *left, int *right)
 static void user(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     (void)type;
+    if (now.extent % ALIGNED == 0)
+        unaligned += ((uintptr_t)in | (uintptr_t)inout) % ALIGNED != 0;
     for (int i = 0; i < *n; i++)
         for (int k = 0; k < now.ints; k += 2) {
             int left[2] = {*at(&now, in, i, k), *at(&now, in, i, k + 1)};
@@ -111,7 +114,7 @@ struct memory {
 static struct memory make_memory(const struct layout *l, int elements)
 {
     const ptrdiff_t extent = l->extent < 0 ? -l->extent : l->extent;
-    const size_t side = (size_t)(extent * elements + l->stride * l->ints + 64);
+    const size_t side = (size_t)(extent * elements + l->stride * l->ints + 64) & ~(size_t)15;
     struct memory m = {malloc(2 * side), NULL, 2 * side};
     memset(m.bytes, 0x5a, m.size);
     m.start = m.bytes + side;
@@ -293,6 +296,7 @@ static void run(const char *impl)
     try_pairs(3);
     try_pairs(9000);
     try_odd();
+    CHECK(unaligned == 0, "%d calls of the operation with buffers that are not aligned", unaligned);
     MPI_Comm_free(&comm);
 }
 

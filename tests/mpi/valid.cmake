@@ -53,12 +53,16 @@ cresta_mpi_test(NAME types-thread RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBAC
 cresta_mpi_test(NAME types-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
                 COMMAND types_plain ${models_list})
 
-# Reductions of types and operations of the program, which shm does itself.
+# Reductions of types and operations of the program, which shm does itself.  With 3 ranks p2p's, too.
 cresta_test_program(elements elements.c)
 foreach(ranks RANGE 1 5)
+  set(impls shm)
+  if(ranks EQUAL 3)
+    set(impls p2p,shm)
+  endif()
   if(ranks LESS 4 OR NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
     cresta_mpi_test(NAME elements-${ranks} RANKS ${ranks} TIMEOUT 400 ENV CRESTA_FALLBACK=error
-                    COMMAND elements shm)
+                    COMMAND elements ${impls})
   endif()
 endforeach()
 cresta_mpi_test(NAME conformance-shm RANKS 3 TIMEOUT 120 ENV CRESTA_FALLBACK=error
