@@ -11,10 +11,10 @@ many ranks as fit on the cores. crestacoll-floor tells before and after each job
 cores are; a job during which that changed does not count. --keep FOLDER keeps what was measured.
 
 A size wins at a distance if it does in every job: --by (the median) of `single` is at most --most
-times that of `slots` in each, and at most --mean times in the geometric mean. The time ran
-out for a size with fewer than --fewest samples. Limits are ranges of
-neighbouring sizes that win. With --write, rows of distances that were measured replace those that
-stand in the file; the other rows stay. Numbers of ranks above 2 have rows of their own.
+times that of `slots` in each, and at most --mean times in the geometric mean. A size with fewer
+than --fewest samples does not count: the time ran out. Limits are ranges of neighbouring sizes that
+win. With --write, rows of distances that were measured replace those that stand in the file; the
+other rows stay. Numbers of ranks above 2 have rows of their own.
 """
 import argparse
 import datetime

@@ -53,7 +53,7 @@ cresta_mpi_test(NAME types-thread RANKS 2 ENV CRESTA_ASYNC=thread CRESTA_FALLBAC
 cresta_mpi_test(NAME types-preload RANKS 2 PRELOAD ENV "CRESTA_IMPL=${rules}"
                 COMMAND types_plain ${models_list})
 
-# Reductions of types and operations of the program, which shm does itself.  With 3 ranks p2p's, too.
+# Reductions of types and operations of the program, which shm does itself; p2p, too, with 3 ranks.
 cresta_test_program(elements elements.c)
 foreach(ranks RANGE 1 5)
   set(impls shm)
