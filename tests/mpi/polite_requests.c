@@ -82,7 +82,7 @@ void polite_wrong(void)
 enum { RECV, SENT, CANCELLED, NONE, INACTIVE, AGAIN, ALL };
 
 static MPI_Request kept[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-static int out = 5, in[3];
+static int out = 5, in[6]; /* as many bytes as three of MPI_LONG */
 
 static void begin_all(MPI_Request r[ALL])
 {
