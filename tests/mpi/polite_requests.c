@@ -190,15 +190,16 @@ void polite_requests(void)
         PMPI_Request_free(&kept[i]);
 }
 
-/* Two messages, of which the first is too long for its receive. */
+/* Two messages; that for the first receive is too long.  It comes last: else an MPI ends a wait for
+ * both now with the other one pending, now with it done. */
 static void begin_wrong(MPI_Request r[2])
 {
     static int data[8];
     PMPI_Irecv(&in[0], 1, MPI_INT, other, 1, comm, &r[0]);
     PMPI_Irecv(&in[1], 1, MPI_INT, other, 2, comm, &r[1]);
     late(1);
-    PMPI_Send(data, 8, MPI_INT, other, 1, comm);
     PMPI_Send(&out, 1, MPI_INT, other, 2, comm);
+    PMPI_Send(data, 8, MPI_INT, other, 1, comm);
 }
 
 static void say_left(MPI_Request r[2])
