@@ -171,8 +171,11 @@ def test_a_job_that_is_killed_leaves_nothing(build, victim, moment):
             time.sleep(0.3)
             os.kill(late, signal.SIGCONT)
         left = job.left_after()
-        if moment == "set-up" and left.pop(job.launcher.pid, "") is None:
-            job.launcher.kill()  # Open MPI's may miss the end of a rank that it has just started
+        # Open MPI's launcher may miss the end of a rank that it has just started
+        # (docs/mpi-defects.md).
+        early = moment == "set-up" and family_of(build) == "openmpi"
+        if early and left.pop(job.launcher.pid, "") is None:
+            job.launcher.kill()
         assert not left, f"killed after {delay:.3f} s; processes and their ranks: {left}"
         assert job.launcher.wait(60) != 0
     assert files() <= before
