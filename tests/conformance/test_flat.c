@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process:
- * each a coroutine that gives way to another, by chance, where it would wait.  Boards have few and
- * small slots, so that calls take pieces and rings come round; every rank goes on to the next call
- * when it is through, however far behind the others are.  Some sequences let ranks read each
- * other's memory by a system call, which here brings all, a part, or nothing, by chance.
+/* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process
+ * (sequence.h).  Boards have few and small slots, so that calls take pieces and rings come round.
+ * Some sequences let ranks read each other's memory by a system call, which here brings all, a
+ * part, or nothing, by chance.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
 #define _GNU_SOURCE
@@ -12,71 +11,36 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <ucontext.h>
 
-#include "core/log.h"
-#include "transport/local/local.h"
+#include "sequence.h"
 #include "transport/shm/flat_plan.h"
-#include "world.h"
 
 enum {
-    CALLS = 6, /* of a sequence */
     RANKS = 9,
     STACK = 256 << 10,
     RINGS = 2,
-    LOOKS = 1000000, /* more than any sequence takes */
 };
 
 typedef struct rank {
-    ucontext_t context;
-    char *stack;
     cco_slot_ring rings[RINGS];
     cco_pull pull;
-    int calls; /* begun */
-    bool done;
 } rank;
 
 static rank ranks[RANKS];
-static ucontext_t scheduler;
-static int running, size; /* rank, ranks */
-static world *worlds[CALLS];
-static int entered[CALLS];
+static int size; /* ranks */
 static size_t rooms[RINGS];
-static long runs, failures, many_pieces, two_stages, from_regions;
+static long many_pieces, two_stages, from_regions;
 
 /* Reads of other ranks' memory: whether this sequence has them, and of how many one fails, about;
  * then how many there were. */
 static bool single;
 static int failing;
-static long reads, partial, failed, told;
+static long reads, partial, failed;
 
 /* Memory of the program that all ranks share. */
 enum { REGION = 512 << 10 }; /* bytes of a rank */
 static char *region;
 static cco_regions regions;
-
-/* What core/pause.c does elsewhere: others run. */
-void __wrap_cco_pause(int *tries);
-void __wrap_cco_pause(int *tries)
-{
-    (void)tries;
-    swapcontext(&ranks[running].context, &scheduler);
-}
-
-bool __wrap_cco_pause_crowds(void);
-bool __wrap_cco_pause_crowds(void)
-{
-    if (rand() % 4 == 0)
-        __wrap_cco_pause(NULL);
-    return rand() % 2;
-}
-
-/* What core/log.c does elsewhere. */
-void cco_log(cco_log_level level, const char *format, ...)
-{
-    (void)level, (void)format;
-    told++;
-}
 
 /* What the kernel does elsewhere: one in so many reads fails, or finds another process under the
  * number; others stop early. */
@@ -110,25 +74,6 @@ ssize_t process_vm_readv(pid_t process, const struct iovec *local, unsigned long
     return came;
 }
 
-/* What transport/p2p/local.c does elsewhere, with the operation of the world. */
-int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
-                   const cco_reduce_op *op)
-{
-    const world *w = worlds[ranks[running].calls - 1];
-    (void)transfer, (void)op;
-    for (size_t i = 0; i < into->count; i++)
-        w->sim.reduce(from->at + i * w->element, into->at + i * w->element, w->element);
-    return MPI_SUCCESS;
-}
-
-static void fail(const world *w, const char *what)
-{
-    failures++;
-    printf("FAIL %s p=%d n=%d root=%d shape=%u%s%s: %s %s\n", cco_coll_infos[w->c.coll].name,
-           w->c.p, w->c.n, w->c.root, w->c.shape, w->c.in_place ? " in place" : "",
-           w->c.commutative ? "" : " not commutative", what, w->sim.why);
-}
-
 /* Puts this rank's data into the region; false if they are too large. */
 static bool move_in(int me, const world *w, cco_binding *binding)
 {
@@ -153,7 +98,7 @@ static void move_out(int me, const world *w, const cco_binding *binding)
     memset(region + (size_t)me * REGION, WORLD_UNTOUCHED, REGION);
 }
 
-static void call(int me, world *w)
+static int call(int me, world *w)
 {
     cco_binding binding = {.base = {NULL}};
     cco_problem *q = &w->problems[me];
@@ -165,21 +110,11 @@ static void call(int me, world *w)
     const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
-    entered[ranks[me].calls++]++;
     const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL};
-    if (cco_flat_run(ranks[me].rings, &plan, q, &binding, &reach) != MPI_SUCCESS)
-        fail(w, "error");
+    const int rc = cco_flat_run(ranks[me].rings, &plan, q, &binding, &reach);
     if (in_region)
         move_out(me, w, &binding);
-    if (w->c.coll == CCO_BARRIER && entered[ranks[me].calls - 1] < size)
-        fail(w, "a rank left before all had come");
-}
-
-static void live(int me)
-{
-    for (int i = 0; i < CALLS; i++)
-        call(me, worlds[i]);
-    ranks[me].done = true;
+    return rc;
 }
 
 /* Ranks that read each other's memory. */
@@ -227,78 +162,6 @@ static void make_rings(void)
     open_pulls(memory + rings, share);
 }
 
-/* Lets a rank run until it waits; true when it is through. */
-__attribute__((noinline)) static bool resume(int rank)
-{
-    running = rank;
-    swapcontext(&scheduler, &ranks[rank].context);
-    return ranks[rank].done;
-}
-
-static void begin_ranks(void)
-{
-    for (int i = 0; i < size; i++) {
-        getcontext(&ranks[i].context);
-        ranks[i].context.uc_stack.ss_sp = ranks[i].stack;
-        ranks[i].context.uc_stack.ss_size = STACK;
-        ranks[i].context.uc_link = &scheduler;
-        ranks[i].calls = 0;
-        ranks[i].done = false;
-        makecontext(&ranks[i].context, (void (*)(void))live, 1, i);
-    }
-}
-
-/* Lets ranks run by chance until all are through; false if that never comes. */
-static bool run_ranks(void)
-{
-    int left = size;
-    begin_ranks();
-    for (int look = 0; left > 0 && look < LOOKS; look++) {
-        const int rank = rand() % size;
-        if (!ranks[rank].done)
-            left -= resume(rank);
-    }
-    return left == 0;
-}
-
-/* Runs in the simulator what some algorithm makes of the case, for world_check wants to know what
- * is written. */
-static void mark(world *w)
-{
-    const cco_algo *algo = NULL;
-    for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++)
-        if (!cco_algo_shares(algo, w->c.coll) && algo->refuses(&w->problems[0]) == NULL)
-            break;
-    for (int i = 0; i < w->c.p; i++) {
-        cco_problem *q = &w->problems[i];
-        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            q->params[k] = algo->params[k].preset;
-        cco_sched *s = cco_sched_new(q);
-        algo->build(s, q);
-        w->sim.ranks[i].sched = s;
-    }
-    world_fill(w, w->c.seed);
-    if (!cco_sim_run(&w->sim))
-        fail(w, "in the simulator:");
-}
-
-/* Gives the ranks their data again, and keeps the marks. */
-static void refill(world *w)
-{
-    unsigned char *marks[RANKS];
-    for (int i = 0; i < size; i++) {
-        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
-        marks[i] = malloc(out->size + 1);
-        memcpy(marks[i], out->written, out->size);
-    }
-    world_fill(w, w->c.seed);
-    for (int i = 0; i < size; i++) {
-        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
-        memcpy(out->written, marks[i], out->size);
-        free(marks[i]);
-    }
-}
-
 /* Model shm packs what alltoall has in place. */
 static bool possible_in_place(cco_coll coll)
 {
@@ -323,50 +186,36 @@ static world_case some_case(void)
 
 static void run_sequence(void)
 {
-    size = 1 + rand() % RANKS;
+    sequence s = {.calls = SEQUENCE_CALLS, .looks = 1000000, .call = call};
+    s.size = size = 1 + rand() % RANKS;
     make_rings();
-    for (int i = 0; i < CALLS; i++) {
-        const world_case c = some_case();
-        worlds[i] = world_new(&c);
-        entered[i] = 0;
-        mark(worlds[i]);
-        refill(worlds[i]);
-    }
-    if (!run_ranks())
-        fail(worlds[0], "this call or one after it has no end");
-    for (int i = 0; i < CALLS; i++) {
-        if (!world_check(worlds[i]))
-            fail(worlds[i], "");
-        for (int k = 0; k < size; k++)
-            cco_sched_free((cco_sched *)(uintptr_t)worlds[i]->sim.ranks[k].sched);
-        world_free(worlds[i]);
-        runs++;
-    }
+    for (int i = 0; i < s.calls; i++)
+        s.cases[i] = some_case();
+    sequence_run(&s);
 }
 
 int main(int argc, char **argv)
 {
     const int sequences = argc > 1 ? atoi(argv[1]) : 4000;
     const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
-    for (int i = 0; i < RANKS; i++)
-        ranks[i].stack = malloc(STACK);
+    sequence_open(RANKS, STACK);
     region = malloc((size_t)RANKS * REGION);
     regions.list[1].memory = region;
     regions.list[1].share = REGION;
     regions.count = 2;
-    for (int i = 0; i < sequences && failures == 0; i++) {
+    for (int i = 0; i < sequences && sequence_failures == 0; i++) {
         srand(seed + (unsigned)i);
         run_sequence();
-        if (failures > 0)
+        if (sequence_failures > 0)
             printf("again: conformance-flat 1 %u\n", seed + (unsigned)i);
     }
-    for (int i = 0; i < RANKS; i++)
-        free(ranks[i].stack);
+    sequence_close();
     free(region);
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
            " %ld in shared memory, %ld reads by the kernel (%ld in part, %ld not, %ld told),"
            " %ld failures\n",
-           runs, many_pieces, two_stages, from_regions, reads, partial, failed, told, failures);
-    return failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
-           partial == 0 || failed == 0 || told == 0;
+           sequence_runs, many_pieces, two_stages, from_regions, reads, partial, failed,
+           sequence_logged, sequence_failures);
+    return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
+           partial == 0 || failed == 0 || sequence_logged == 0;
 }

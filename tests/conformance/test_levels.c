@@ -1,111 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_levels.c - small calls of many ranks over two levels of slot rings (transport/shm/levels.h),
- * all ranks in one process: each a coroutine that gives way to another, by chance, where it would
- * wait.  Ranks are on the cores of imagined nodes; every rank goes on to the next call when it is
- * through.
+ * all ranks in one process (sequence.h), on the cores of imagined nodes.
  *
  *     conformance-levels [SEQUENCES [SEED]]
  */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <ucontext.h>
 
-#include "core/log.h"
-#include "transport/local/local.h"
+#include "sequence.h"
 #include "transport/shm/levels.h"
-#include "world.h"
 
-enum {
-    CALLS = 5, /* of a sequence */
-    RANKS = 200,
-    STACK = 128 << 10,
-    LOOKS = 4000000, /* more than any sequence takes */
-};
+enum { STACK = 128 << 10 };
 
-typedef struct rank {
-    ucontext_t context;
-    char *stack, *scratch;
-    cco_levels levels;
-    int calls; /* begun */
-    bool done;
-} rank;
-
-static rank ranks[RANKS];
+static cco_levels ranks[SEQUENCE_RANKS];
+static char *scratches[SEQUENCE_RANKS];
 static cco_groups groups;
-static ucontext_t scheduler;
-static int running, size; /* rank, ranks */
-static world *worlds[CALLS];
-static int entered[CALLS];
-static long runs, failures, out_of_order, uneven;
+static long out_of_order, uneven;
 
-/* What core/pause.c does elsewhere: others run. */
-void __wrap_cco_pause(int *tries);
-void __wrap_cco_pause(int *tries)
+static void explain(void)
 {
-    (void)tries;
-    swapcontext(&ranks[running].context, &scheduler);
+    printf("  %d groups\n", groups.count);
 }
 
-bool __wrap_cco_pause_crowds(void);
-bool __wrap_cco_pause_crowds(void)
-{
-    return rand() % 2;
-}
-
-/* What core/log.c does elsewhere. */
-void cco_log(cco_log_level level, const char *format, ...)
-{
-    (void)level, (void)format;
-}
-
-/* What transport/local/local.c does elsewhere, with the operation of the world. */
-int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
-                   const cco_reduce_op *op)
-{
-    const world *w = worlds[ranks[running].calls - 1];
-    (void)transfer, (void)op;
-    for (size_t i = 0; i < into->count; i++)
-        w->sim.reduce(from->at + i * w->element, into->at + i * w->element, w->element);
-    return MPI_SUCCESS;
-}
-
-static void fail(const world *w, const char *what)
-{
-    failures++;
-    printf("FAIL %s p=%d n=%d root=%d%s%s, %d groups: %s %s\n", cco_coll_infos[w->c.coll].name,
-           w->c.p, w->c.n, w->c.root, w->c.in_place ? " in place" : "",
-           w->c.commutative ? "" : " not commutative", groups.count, what, w->sim.why);
-}
-
-static void call(int me, const world *w)
+static int call(int me, world *w)
 {
     cco_binding binding = {.base = {NULL}};
+    const cco_problem *q = &w->problems[me];
     for (int base = 0; base < CCO_BASES; base++) {
         binding.base[base] = (char *)w->sim.ranks[me].memory[base].data;
         binding.layouts[base] = w->layouts[base];
     }
-    const int now = ranks[me].calls++;
-    entered[now]++;
-    if (cco_levels_run(&ranks[me].levels, &w->problems[me], &binding) != MPI_SUCCESS)
-        fail(w, "error");
-    if (w->c.coll == CCO_BARRIER && entered[now] < size)
-        fail(w, "a rank left before all had come");
-}
-
-static void live(int me)
-{
-    for (int i = 0; i < CALLS; i++)
-        call(me, worlds[i]);
-    ranks[me].done = true;
+    if (!cco_levels_takes(w->c.coll, q->bytes) || !cco_levels_fits(&groups, q))
+        sequence_fail(w, "not for levels");
+    return cco_levels_run(&ranks[me], q, &binding);
 }
 
 /* Cores that share caches and memories by fours and by some, or that nobody knows; ranks bound to
  * them in turn, or round about. */
-static void make_groups(void)
+static void make_groups(int size)
 {
-    cco_core_place places[RANKS];
+    cco_core_place places[SEQUENCE_RANKS];
     const int cache = 1 + rand() % 20, memory = cache * (1 + rand() % 8), known = rand() % 4;
     const bool round = rand() % 2;
     for (int i = 0; i < size; i++) {
@@ -121,84 +55,19 @@ static void make_groups(void)
     uneven += groups.count * groups.most > size;
 }
 
-static void open_levels(void)
+static void open_levels(int size)
 {
     static char *memory;
     const size_t share = 2 * cco_levels_share();
     free(memory);
     memory = calloc((size_t)groups.count * (size_t)groups.most, share);
     for (int i = 0; i < size; i++) {
-        ranks[i].levels.scratch = ranks[i].scratch;
-        cco_levels_open(&ranks[i].levels, &groups, i, memory, share, share / 2);
+        ranks[i].scratch = scratches[i];
+        cco_levels_open(&ranks[i], &groups, i, memory, share, share / 2);
     }
 }
 
-static void begin_ranks(void)
-{
-    for (int i = 0; i < size; i++) {
-        getcontext(&ranks[i].context);
-        ranks[i].context.uc_stack.ss_sp = ranks[i].stack;
-        ranks[i].context.uc_stack.ss_size = STACK;
-        ranks[i].context.uc_link = &scheduler;
-        ranks[i].calls = 0;
-        ranks[i].done = false;
-        makecontext(&ranks[i].context, (void (*)(void))live, 1, i);
-    }
-}
-
-/* Lets ranks run by chance until all are through; false if that never comes. */
-static bool run_ranks(void)
-{
-    int left = size;
-    begin_ranks();
-    for (int look = 0; left > 0 && look < LOOKS; look++) {
-        running = rand() % size;
-        if (ranks[running].done)
-            continue;
-        swapcontext(&scheduler, &ranks[running].context);
-        left -= ranks[running].done;
-    }
-    return left == 0;
-}
-
-/* Runs in the simulator what some algorithm makes of the case, for world_check wants to know what
- * is written; then gives the ranks their data again. */
-static void mark(world *w)
-{
-    const cco_algo *algo = NULL;
-    for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++)
-        if (algo->refuses(&w->problems[0]) == NULL)
-            break;
-    for (int i = 0; i < size; i++) {
-        cco_problem *q = &w->problems[i];
-        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            q->params[k] = algo->params[k].preset;
-        cco_sched *s = cco_sched_new(q);
-        algo->build(s, q);
-        w->sim.ranks[i].sched = s;
-    }
-    world_fill(w, w->c.seed);
-    if (!cco_sim_run(&w->sim))
-        fail(w, "in the simulator:");
-}
-
-static void refill(world *w)
-{
-    unsigned char *marks[RANKS];
-    for (int i = 0; i < size; i++) {
-        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
-        marks[i] = malloc(out->size + 1);
-        memcpy(marks[i], out->written, out->size);
-    }
-    world_fill(w, w->c.seed);
-    for (int i = 0; i < size; i++) {
-        const cco_memory *out = &w->sim.ranks[i].memory[CCO_OUT];
-        memcpy(out->written, marks[i], out->size);
-        free(marks[i]);
-    }
-}
-
-static world_case some_case(void)
+static world_case some_case(int size)
 {
     static const cco_coll colls[] = {CCO_BARRIER, CCO_BCAST, CCO_REDUCE, CCO_ALLREDUCE};
     static const int elements[] = {0, 1, 2, 30, 31, 100, 900, 1024};
@@ -217,29 +86,13 @@ static world_case some_case(void)
 static void run_sequence(void)
 {
     static const int sizes[] = {65, 96, 128, 200};
-    size = rand() % 2 ? sizes[rand() % 4] : 2 + rand() % 60;
-    make_groups();
-    open_levels();
-    for (int i = 0; i < CALLS; i++) {
-        const world_case c = some_case();
-        worlds[i] = world_new(&c);
-        entered[i] = 0;
-        mark(worlds[i]);
-        refill(worlds[i]);
-        if (!cco_levels_takes(c.coll, worlds[i]->problems[0].bytes) ||
-            !cco_levels_fits(&groups, &worlds[i]->problems[0]))
-            fail(worlds[i], "not for levels");
-    }
-    if (!run_ranks())
-        fail(worlds[0], "this call or one after it has no end");
-    for (int i = 0; i < CALLS; i++) {
-        if (!world_check(worlds[i]))
-            fail(worlds[i], "");
-        for (int k = 0; k < size; k++)
-            cco_sched_free((cco_sched *)(uintptr_t)worlds[i]->sim.ranks[k].sched);
-        world_free(worlds[i]);
-        runs++;
-    }
+    sequence s = {.calls = 5, .looks = 4000000, .call = call, .explain = explain};
+    s.size = rand() % 2 ? sizes[rand() % 4] : 2 + rand() % 60;
+    make_groups(s.size);
+    open_levels(s.size);
+    for (int i = 0; i < s.calls; i++)
+        s.cases[i] = some_case(s.size);
+    sequence_run(&s);
     cco_groups_free(&groups);
 }
 
@@ -247,21 +100,19 @@ int main(int argc, char **argv)
 {
     const int sequences = argc > 1 ? atoi(argv[1]) : 60;
     const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
-    for (int i = 0; i < RANKS; i++) {
-        ranks[i].stack = malloc(STACK);
-        ranks[i].scratch = malloc(cco_levels_scratch());
-    }
-    for (int i = 0; i < sequences && failures == 0; i++) {
+    sequence_open(SEQUENCE_RANKS, STACK);
+    for (int i = 0; i < SEQUENCE_RANKS; i++)
+        scratches[i] = malloc(cco_levels_scratch());
+    for (int i = 0; i < sequences && sequence_failures == 0; i++) {
         srand(seed + (unsigned)i);
         run_sequence();
-        if (failures > 0)
+        if (sequence_failures > 0)
             printf("again: conformance-levels 1 %u\n", seed + (unsigned)i);
     }
-    for (int i = 0; i < RANKS; i++) {
-        free(ranks[i].stack);
-        free(ranks[i].scratch);
-    }
+    for (int i = 0; i < SEQUENCE_RANKS; i++)
+        free(scratches[i]);
+    sequence_close();
     printf("%ld calls, %ld sequences of groups out of order, %ld of unlike groups, %ld failures\n",
-           runs, out_of_order, uneven, failures);
-    return failures > 0 || (sequences > 50 && (out_of_order == 0 || uneven == 0));
+           sequence_runs, out_of_order, uneven, sequence_failures);
+    return sequence_failures > 0 || (sequences > 50 && (out_of_order == 0 || uneven == 0));
 }

@@ -75,10 +75,13 @@ def test_a_proof_that_is_not_sure_recommends_nothing():
         stage=lambda name: {"done": True, "failed": [], "answers": {"ok": True}},
     )
     assert outcome.verdict_of(state, FASTER) == "faster"
-    assert outcome.verdict_of(state, replace(FASTER, sure=False)) == "none"
-    step = outcome.gain_of(FASTER)
-    told = words.why({"verdict": "none", "step": step, "agree": True, "time": None})
-    assert "not sure enough to be claimed" in told[1]
+    assert outcome.verdict_of(state, replace(FASTER, sure=False)) == "unproven"
+    told = words.headline({"verdict": "unproven", "step": outcome.gain_of(FASTER), "rules": []})
+    assert told.startswith("A time step probably takes 20.0 % less time")
+    assert "not sure enough" in told
+    assert outcome.verdict_of(state, replace(FASTER, low=-0.25, high=0.1, sure=False)) == "none"
+    assert outcome.ended_proof(FASTER) and not outcome.ended_proof(replace(FASTER, sure=False))
+    assert not outcome.ended_proof(None)
 
 
 def test_one_round_far_away_leaves_room_for_the_others():

@@ -64,20 +64,26 @@ typedef struct outcome {
     uint32_t open;
 } outcome;
 
-/* The first race of a program with at most so many steps. */
-static outcome race(machine m, int most, uint64_t seed)
+/* A judge of races that may cost 2 % of the program. */
+static void begin_judge(cco_judge *judge, machine *m, uint64_t seed)
 {
-    static cco_judge judge;
-    cco_race_settings s;
-    int8_t order[CCO_BLOCKS];
-    double step_s[CCO_BLOCKS], now = 0;
-    outcome o = {.arm = -1};
+    static cco_race_settings s; /* which the judge goes on reading */
     cco_race_settings_preset(&s);
     s.seed = (double)seed;
     s.regret = 0.02;
     s.arms = ARMS;
-    m.state = seed * 77 + 1;
-    cco_judge_begin(&judge, &s, now);
+    m->state = seed * 77 + 1;
+    cco_judge_begin(judge, &s, 0);
+}
+
+/* The first race of a program with at most so many steps. */
+static outcome race(machine m, int most, uint64_t seed)
+{
+    static cco_judge judge;
+    int8_t order[CCO_BLOCKS];
+    double step_s[CCO_BLOCKS], now = 0;
+    outcome o = {.arm = -1};
+    begin_judge(&judge, &m, seed);
     while (judge.next.stage != CCO_RACE_OVER && o.steps < most) {
         const int blocks = cco_race_order(seed, &judge.next, order);
         for (int i = 0; i < blocks; i++) {
@@ -126,16 +132,10 @@ static void check_turns(const cco_judge *judge, const int blocks[ARMS], uint32_t
 static int choice(machine m, uint64_t seed)
 {
     static cco_judge judge;
-    cco_race_settings s;
     int steps = LEARNT, home = 0, races = 0, blocks[ARMS] = {0};
     uint32_t dropped = 0;
     double now = 0;
-    cco_race_settings_preset(&s);
-    s.seed = (double)seed;
-    s.regret = 0.02;
-    s.arms = ARMS;
-    m.state = seed * 77 + 1;
-    cco_judge_begin(&judge, &s, now);
+    begin_judge(&judge, &m, seed);
     while (steps < RUN) {
         steps += go_round(&judge, &m, &now, blocks);
         dropped |= judge.dropped;

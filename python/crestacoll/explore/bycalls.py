@@ -7,7 +7,7 @@ and under the choice in turn, have to prove it.
 import time
 
 from crestacoll import profile as profiles, race, racestats, turns
-from crestacoll.explore import arms, blame, calldata, reasons, runs
+from crestacoll.explore import arms, blame, calldata, outcome, reasons, runs
 from crestacoll.explore.state import choice_data
 
 SHARE = 0.45  # of the time that is left, for races by calls: two thirds of it for the models
@@ -235,7 +235,7 @@ class ByCalls:
             if not self.one_pair(stage, rules, limit):
                 break
         failed = stage.get("answers", {}).get("failed")
-        stage["done"] = bool(failed) or self.known(stage) is not None
+        stage["done"] = bool(failed) or outcome.ended_proof(self.known(stage))
         if len(stage["pairs"]) < racestats.FEWEST and not stage["done"]:
             needed = 2 * racestats.FEWEST * self.search.wall_s
             self.search.note(

@@ -178,7 +178,14 @@ def verdict_of(state, difference):
         return "different"
     if difference is None:
         return "unproven"
-    return "faster" if difference.surely_faster else "none"
+    if difference.faster:
+        return "faster" if difference.sure else "unproven"
+    return "none"
+
+
+def ended_proof(difference):
+    """False if more time may still prove the gain that it shows."""
+    return difference is not None and (difference.sure or not difference.faster)
 
 
 def called(state):

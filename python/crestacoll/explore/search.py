@@ -320,7 +320,7 @@ class Search:
         points, rules = self.state.points, self.write_rules(choice)
         if not stage["done"]:
             self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
-            stage["done"] = outcome.proof(self.state) is not None
+            stage["done"] = outcome.ended_proof(outcome.proof(self.state))
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return

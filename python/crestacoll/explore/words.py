@@ -37,8 +37,20 @@ def headline(found):
         "little": lambda: "Collectives take too little of this program's time to gain anything.",
         "failed": lambda: "The best choice broke the program: keep the MPI's own collectives.",
         "different": lambda: "The answers changed under the best choice: keep the MPI's own.",
-        "unproven": lambda: "There was not enough time to prove a gain." + ahead(found),
+        "unproven": lambda: probable(found)
+        if step
+        else "There was not enough time to prove a gain." + ahead(found),
     }[found["verdict"]]()
+
+
+def probable(found):
+    """Of a proof that shows a gain, but not with the certainty of a claim."""
+    step, subject = found["step"], timed(found).capitalize()
+    return (
+        f"{subject} probably takes {percent(step['gain'])} less time under the best choice"
+        f" ({interval(step)}). That is not sure enough to recommend it: a 99.5 % interval must be"
+        " above 0, too. A larger --budget may prove it."
+    )
 
 
 def timed(found, article="a"):
@@ -153,11 +165,6 @@ def why(found):
         lines.append(
             f"In the proof the best choice gained {percent(found['step']['gain'])} of"
             f" {timed(found)} ({interval(found['step'])})."
-        )
-    if found["verdict"] == "none" and found["step"] and found["step"]["low"] > 0 and found["agree"]:
-        lines.append(
-            "That is not sure enough to be claimed: a 99.5 % interval must be above 0, too, and all"
-            " parts of the proof must show it. A larger --budget may do so."
         )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
         lines.append(
