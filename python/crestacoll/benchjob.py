@@ -115,11 +115,11 @@ def take(result, line, label):
     return kind
 
 
-def run(build, plan, on_progress=lambda: None, limit=None):
-    """One job, ended after `limit` seconds. Raises Problem if it does not come to its end; a wrong
-    result is in the records.
+def run(build, plan, on_progress=lambda: None, limit=None, variables=None):
+    """One job, ended after `limit` seconds, with more variables in its environment. Raises Problem
+    if it does not come to its end; a wrong result is in the records.
     """
-    return run_command(build, words(build, plan), on_progress, limit)
+    return run_command(build, words(build, plan), on_progress, limit, variables)
 
 
 @dataclass(kw_only=True)

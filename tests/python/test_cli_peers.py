@@ -1,53 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`crestacoll peers`: the table, its verdicts and its page from made-up records; what is kept of a
-run that was broken off. Nothing here installs or times anything.
+"""`crestacoll peers`: the table and its page from made-up records; what is kept of a run that was
+broken off. Nothing here installs or times anything.
 """
 
 import json
 import subprocess
 
 import pytest
+from peers_rows import FLOOR, WRITTEN, record, result, row
 
 from crestacoll import benchjob, machine, schemas
+from crestacoll.builds import ROOT
 from crestacoll.peers import draw, launches, mpis, page, series, speeds, table, verdicts
-
-FLOOR = {"exchange": 0.06, "copy": {"4096": 0.1, "2097152": 40.0}}
-
-
-def record(collective="allreduce", nbytes=8, implementation="mpi", us=1.0, **changes):
-    rooted = collective in series.ROOTED
-    return {
-        "collective": collective,
-        "implementation": implementation,
-        "ranks": 2,
-        "bytes": nbytes,
-        "timing": "back_to_back",
-        "root": "rotate" if rooted else "none",
-        "buffers": "hot",
-        "skew_us": 0,
-        "verified": True,
-        "samples": 10,
-        "median_us": us,
-        "p10_us": us / 2,
-        "p90_us": us * 2,
-    } | changes
-
-
-def result(mpi, *records):
-    return {"mpi": mpi, "records": list(records)}
-
-
-def row(own, cresta, collective="allreduce", nbytes=8, **changes):
-    """One row; `own`: {mpi: us}; `cresta`: us on Open MPI 5, or {mpi: us}."""
-    cresta = cresta if isinstance(cresta, dict) else {mpis.OURS: cresta}
-    sides = [(own, "mpi"), (cresta, "shm")]
-    found = [
-        result(mpi, record(collective, nbytes, name, us, **changes))
-        for side, name in sides
-        for mpi, us in side.items()
-    ]
-    (only,) = table.rows_of(found)
-    return only
 
 
 def test_a_figure_is_the_median_of_the_launches():
@@ -87,7 +51,7 @@ def test_the_table_survives_its_file(tmp_path):
         row({"mpich": 7.0}, 1.0, skew_us=2.5, timing="synchronised"),
     ]
     path = tmp_path / "t.csv"
-    table.write_csv(rows, FLOOR, path)
+    table.write_csv(rows, [FLOOR], path)
     assert table.read_csv(path) == rows
     lines = path.read_text().splitlines()
     assert lines[0].endswith("floor_us,ratio") and lines[1].endswith(",0.06,0.4")
@@ -108,81 +72,6 @@ def test_the_floor():
     assert table.floor_of([])["exchange"] is None
 
 
-@pytest.mark.parametrize(
-    "limit, collective, nbytes, changes",
-    [
-        (0.8, "allreduce", 8, {}),
-        (0.8, "bcast", 512, {}),
-        (1.04, "bcast", 512, {"root": "fixed"}),
-        (1.04, "scan", 64, {}),
-        (1.0, "scan", 4096, {}),
-        (1.0, "gatherv", 256 << 10, {"root": "fixed"}),
-        (1.05, "alltoall", 2 << 20, {}),
-        (0.7, "reduce", 2 << 20, {}),
-        (1.0, "bcast", 8, {"ranks": 4}),
-        (1.0, "barrier", 0, {"ranks": 8}),
-        (None, "scan", 8, {"ranks": 4}),
-        (None, "bcast", 64 << 10, {"ranks": 8}),
-        (None, "allreduce", 8, {"buffers": "cold"}),
-        (None, "allreduce", 1 << 20, {}),
-    ],
-)
-def test_bounds(limit, collective, nbytes, changes):
-    assert verdicts.bound(row({"mpich": 1.0}, 1, collective, nbytes, **changes), FLOOR) == limit
-
-
-def test_near_the_floor_no_ratio_is_asked_for():
-    near = row({"mpich": 0.17}, 0.15)
-    assert verdicts.bound(near, FLOOR) == pytest.approx(0.16)
-    assert verdicts.beyond([near], FLOOR) == []
-
-
-def told(rows):
-    """Target number -> verdict, of those that could be judged."""
-    found = verdicts.verdicts(rows, FLOOR)
-    return {i: v for i, v in enumerate(found) if v.met is not None}
-
-
-def test_nothing_measured_is_neither_met_nor_missed():
-    assert told([]) == {}
-    assert told([row({"mpich": 1.0}, 0.5, buffers="cold")]) == {}
-
-
-def test_small_symmetric_calls():
-    good, bad = row({"mpich": 1.0}, 0.5, nbytes=64), row({"mpich": 1.0}, 0.84, "alltoall", 64)
-    assert told([good])[0].met and told([good])[0].found == "mean 0.50; 1 of 1 points"
-    verdict = told([good, bad])[0]
-    assert not verdict.met and [m.point.collective for m in verdict.missed] == ["alltoall"]
-    assert verdict.missed[0].factor == pytest.approx(1.05)
-    middling = [row({"mpich": 1.0}, 0.75, nbytes=n) for n in (64, 512)]
-    assert told(middling)[0].missed == [] and not told(middling)[0].met  # by the mean
-    lacking = row({"mpich": 1.0}, {}, "barrier", 0)
-    assert told([good, lacking])[0].found.endswith("; 1 not measured")
-
-
-def test_eight_bytes_against_the_floor():
-    assert told([row({"mpich": 1.0}, 0.08)])[1].met
-    assert not told([row({"mpich": 1.0}, 0.09)])[1].met
-
-
-def test_other_sizes_and_rank_counts():
-    own = {"openmpi": 1.0, "impi": 2.0}
-    assert told([row(own, 1.03, "scan")])[2].met and not told([row(own, 1.05, "scan")])[2].met
-    assert told([row(own, 0.7, nbytes=4096)])[3].met
-    assert not told([row(own, 0.8, nbytes=4096)])[3].met
-    assert told([row(own, 1.04, "alltoall", 2 << 20)])[4].met
-    assert not told([row(own, 0.9, "reduce", 2 << 20)])[5].met
-    assert told([row(own, 0.75, ranks=4)])[6].met and not told([row(own, 0.75, ranks=8)])[7].met
-
-
-def test_waiting_on_mpich():
-    fast = row({"mpich": 5000.0, "mpich5": 400.0}, {"mpich": 5.0, "mpich5": 5.0}, ranks=4)
-    verdict = told([fast])[8]
-    assert not verdict.met
-    assert [(m.mpi, m.factor) for m in verdict.missed] == [("mpich5", pytest.approx(1.25))]
-    assert verdict.found == "mean 283x; 1 of 2 points"
-
-
 HEAD = {
     "crestacoll": "0.1.0",
     "date": "2026-01-02T03:04:05+00:00",
@@ -190,7 +79,7 @@ HEAD = {
     "launches": 3,
     "mpis": {"openmpi5": "Open MPI v5.0.11", "mpich": "MPICH 4.0.2"},
     "missing": ["Intel MPI: the server cannot be reached"],
-    "floor": FLOOR,
+    "floors": [FLOOR],
     "notes": ["something"],
 }
 
@@ -199,8 +88,9 @@ def sample_rows():
     own = {"openmpi5": 2.0, "mpich": 1.0}
     return [
         row(own, 0.4, "barrier", 0),
-        row(own, 0.95),
+        row(own, 1.25),
         row(own, 0.5, nbytes=4096),
+        row(own | {"mpich-shm": 0.8}, 0.4, **WRITTEN),
         row(own, 3.0, "bcast", 4096, root="fixed"),
         row(own, {"openmpi5": 0.25, "mpich": 0.5}, "bcast", 8, ranks=4),
         row(own, 0.6, buffers="cold"),
@@ -211,19 +101,29 @@ def test_the_page():
     text = page.page(HEAD, sample_rows())
     lines = text.splitlines()
     assert "| barrier | 0.40 |  |" in lines
-    assert "| allreduce | **0.95** | 0.50 |" in lines
+    assert "| allreduce | **1.25** | 0.50 |" in lines and "| allreduce | 0.50 |" in lines
     assert "| bcast | **3.00** |" in lines and "| bcast | 0.25 |" in lines
     assert "* not measured: Intel MPI: the server cannot be reached" in lines
+    assert "## Cores near each other: 0.06 us" in lines
+    assert any(line.startswith("* not measured: cores far") for line in lines)
+    assert "### 2 ranks, symmetric calls, data written again" in lines
     assert "| 2 ranks, one after the other, cold buffers | 0.60 |  |" in lines
     assert "| MPICH 4.0.2 |  | 0.5 |" in lines
-    assert "bcast, root 0: 4K (3.00)" in text and "* something" in lines
+    assert "bcast, root 0: 4K (2.86)" in text and "* something" in lines
     assert "in **0.06 us**" in text and "\n\n\n" not in text
 
 
 def test_a_page_of_next_to_nothing():
-    empty = HEAD | {"floor": {"exchange": None, "copy": {}}, "notes": [], "missing": []}
+    empty = HEAD | {"floors": [{"exchange": None, "copy": {}}], "notes": [], "missing": []}
     text = page.page(empty, [])
-    assert text.count("not measured | - |") == 9 and "floor" not in text.split("## Targets")[0]
+    assert text.count("not measured | - |") == 11 and "**floor**" not in text
+
+
+def test_the_page_of_the_documents_is_that_of_its_table():
+    docs = ROOT / "docs"
+    head = json.loads((docs / "performance.json").read_text())
+    rows = table.read_csv(docs / "performance.csv")
+    assert (docs / "performance.md").read_text() == page.page(head, rows)
 
 
 def test_the_plot_is_the_same_each_time(tmp_path):
@@ -263,8 +163,12 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     jobs = launches.all_jobs([build], series.QUICK, 2, tmp_path / "results")
     broken = {"four": 1}
 
-    def run(build, plan, limit):
-        name = next(s.name for s in series.QUICK if s.ranks == plan.ranks and plan.root == s.root)
+    def run(build, plan, limit, variables):
+        name = next(
+            s.name
+            for s in series.QUICK
+            if (s.ranks, s.root, s.buffers) == (plan.ranks, plan.root, plan.buffers)
+        )
         ran.append(name)
         if broken.pop(name, 0):
             raise launches.Problem("broke off")
@@ -273,9 +177,9 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr(benchjob, "run", run)
     said = []
     launches.run(jobs, 100, lambda job, what, *_: said.append(what), FakeSpeeds(1))
-    assert len(ran) == 8 and [s for s in said if "FAILED" in s] == ["FAILED: broke off"]
+    assert len(ran) == 10 and [s for s in said if "FAILED" in s] == ["FAILED: broke off"]
     launches.run(jobs, 100, lambda *_: None, FakeSpeeds(1))
-    assert ran[8:] == ["four"] and len(launches.results(jobs, 1)) == 8
+    assert ran[10:] == ["four"] and len(launches.results(jobs, 1)) == 10
     (tmp_path / "crestacoll-bench").write_text("another build")
     assert launches.results(jobs, 1) == []
 
@@ -289,8 +193,7 @@ def test_only_what_was_measured_at_one_speed_is_compared(tmp_path, monkeypatch):
     changing = FakeSpeeds(1, 1, 1, 2, 2, 2, 1)  # the second job: from 1 to 2, then again at 2
     launches.run(jobs, 100, lambda job, what, *_: said.append((job.speed, what)), changing)
     assert [speed for speed, what in said if what == launches.CHANGED] == [1]
-    assert [len(launches.results(jobs, k)) for k in (1, 2)] == [3, 1]
-    assert launches.most_measured(jobs, changing) == 1
+    assert [len(launches.results(jobs, k)) for k in (1, 2)] == [4, 1]
 
 
 def test_speeds_are_told_apart_by_the_floor(tmp_path, monkeypatch):
@@ -303,8 +206,36 @@ def test_speeds_are_told_apart_by_the_floor(tmp_path, monkeypatch):
     met = speeds.Speeds("floor", tmp_path)
     assert [met.now() for _ in range(4)] == [1, 2, 1, 2]
     again = speeds.Speeds("floor", tmp_path)
-    assert list(again.numbers()) == [1, 2] and again.match(0.2) == 2 and again.match(2.0) == 3
+    assert list(again.numbers()) == [1, 2] and again.match(0.2) == 2
+    assert again.in_order() == [1, 2] and again.match(2.0) == 3
     assert table.floor_of(again.floors(1))["exchange"] == pytest.approx(0.055)
+
+
+def test_other_settings_are_measured_where_targets_speak_of_them(tmp_path, monkeypatch):
+    missing = {}
+    monkeypatch.setattr(mpis, "has_component", lambda setting, _: setting.component == "sm")
+    found = mpis.settings_of([p for p in mpis.PEERS if p.name != "mpich5"], tmp_path, missing)
+    assert [s.name for s in found] == ["openmpi-sm", "mpich-shm", "openmpi5-sm"]
+    assert list(missing) == ["Open MPI 5, coll/xhc", "Open MPI 5, coll/acoll"]
+    jobs = launches.all_jobs([FakeBuild(tmp_path)], series.FULL, 1, tmp_path, found)
+    others = [job for job in jobs if job.setting]
+    assert {job.mpi for job in others} == {"openmpi5-sm"}
+    assert {job.series.name for job in jobs} - {job.series.name for job in others} == {
+        *("cold", "synchronised", "skew")
+    }
+    assert others[0].plan(1).implementations == ["mpi"] and others[0].seconds == jobs[0].seconds / 2
+    assert others[0].variables == {"OMPI_MCA_coll_sm_priority": "95"} and not jobs[0].variables
+
+
+def test_what_open_mpi_was_built_with(tmp_path, monkeypatch):
+    said = "mca:coll:sm:version:mca:2.1.0\nmca:coll:base:param:x\n"
+    done = subprocess.CompletedProcess([], 0, said, "")
+    monkeypatch.setattr(mpis.subprocess, "run", lambda *_, **__: done)
+    of = {s.name: mpis.has_component(s, tmp_path) for s in mpis.SETTINGS if s.component}
+    assert of == {
+        **{"openmpi-sm": True, "openmpi5-sm": True},
+        **{"openmpi5-xhc": False, "openmpi5-acoll": False},
+    }
 
 
 def test_time_is_shared_by_what_jobs_take(tmp_path):
@@ -343,13 +274,13 @@ def test_usage(crestacoll, tmp_path):
 
 def test_drawn_anew_from_its_files(crestacoll, tmp_path):
     (tmp_path / "performance.json").write_text(json.dumps(HEAD))
-    table.write_csv(sample_rows(), FLOOR, tmp_path / "performance.csv")
+    table.write_csv(sample_rows(), [FLOOR], tmp_path / "performance.csv")
     ran = crestacoll("peers", "--steps", "draw", "--to", tmp_path, "--json")
     assert ran.returncode == 0, ran.stderr
     data = json.loads(ran.stdout)
     assert schemas.problems("peers", data) == [] and len(data["rows"]) == len(sample_rows())
-    assert data["rows"][1]["ratio"] == 0.95 and data["rows"][1]["point"]["bytes"] == 8
-    assert [t["met"] for t in data["targets"][:2]] == [False, False]
+    assert data["rows"][1]["ratio"] == 1.25 and data["rows"][1]["point"]["bytes"] == 8
+    assert [t["met"] for t in data["targets"][:2]] == [True, False]
     assert (tmp_path / "performance.md").read_text() == page.page(HEAD, sample_rows())
     assert (tmp_path / "images" / "performance.svg").exists()
 

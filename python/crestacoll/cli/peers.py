@@ -58,7 +58,7 @@ class Steps(click.ParamType):
     "--minutes",
     type=click.FloatRange(0.1),
     help=(
-        "Time limit for the measurements; fewer samples are taken if it runs out. Default: 22, with"
+        "Time limit for the measurements; fewer samples are taken if it runs out. Default: 45, with"
         " --quick 4."
     ),
 )
@@ -93,7 +93,7 @@ def command(steps, names, quick, count, minutes, folder, to, json_to):
     failed = "test" in steps and test(at_hand, folder)
     if "run" in steps:
         plan = Measurement(at_hand, quick, count or (1 if quick else 3), folder)
-        plan.run(60 * (minutes or (4 if quick else 22)))
+        plan.run(60 * (minutes or (4 if quick else 45)))
         plan.write(to, missing)
     if "draw" in steps:
         draw_all(to, json_to)
@@ -151,7 +151,9 @@ class Measurement:
         self.count = count
         self.results = folder / ("results-quick" if quick else "results")
         what = series.QUICK if quick else series.FULL
-        self.jobs = launches.all_jobs(self.builds, what, count, self.results)
+        self.lacking = {}
+        settings = mpis.settings_of(peers, folder, self.lacking)
+        self.jobs = launches.all_jobs(self.builds, what, count, self.results, settings)
         self.speeds = speeds.Speeds(self.builds[-1].program("crestacoll-floor"), self.results)
 
     def run(self, seconds):
@@ -162,37 +164,37 @@ class Measurement:
             launches.run(mine, left, tell, self.speeds)
 
     def write(self, to, missing):
-        speed = launches.most_measured(self.jobs, self.speeds)
-        found = launches.results(self.jobs, speed)
-        rows, self.wrong = table.rows_of(found), table.wrong_of(found)
+        """Speeds are numbered anew: those at which a line crosses fast come first."""
+        rows, floors, found = [], [], []
+        for speed in self.speeds.in_order():
+            if mine := launches.results(self.jobs, speed):
+                floors.append(table.floor_of(self.speeds.floors(speed)))
+                rows += table.rows_of(mine, len(floors))
+                found += mine
+        self.wrong = table.wrong_of(found)
         for what in self.wrong:
             err.print(f"WRONG RESULT: {what}", style="red")
-        floor = table.floor_of(self.speeds.floors(speed))
         head = {
             "crestacoll": __version__,
             "date": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
             "machine": machine.describe(),
             "launches": self.count,
             "mpis": {r["mpi"]: version(r["header"]["mpi_library"]) for r in found},
-            "missing": [f"{title}: {why}" for title, why in missing.items()],
-            "floor": floor,
-            "notes": self.notes(found),
+            "missing": [f"{title}: {why}" for title, why in {**missing, **self.lacking}.items()],
+            "floors": floors,
+            "notes": self.notes(found, len(floors)),
         }
         to.mkdir(parents=True, exist_ok=True)
         (to / "performance.json").write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
-        table.write_csv(rows, floor, to / "performance.csv")
+        table.write_csv(rows, floors, to / "performance.csv")
 
-    def notes(self, found):
+    def notes(self, found, speeds_met):
         """What a reader of the page must know."""
         said = {f"wrong result, left out: {what}" for what in self.wrong}
-        if len(found) < len(self.jobs):
-            said.add(f"{len(self.jobs) - len(found)} of {len(self.jobs)} jobs are missing")
-        if len(self.speeds.known) > 1:
-            exchanges = ", ".join(f"{us:.3g}" for us in self.speeds.known)
-            said.add(
-                f"the machine ran at {len(self.speeds.known)} speeds (exchange of a cache line:"
-                f" {exchanges} us); this page has what was measured at the one with most results"
-            )
+        jobs = len(self.jobs) * max(speeds_met, 1)
+        if len(found) < jobs:
+            at = " at one of the speeds" if speeds_met > 1 else ""
+            said.add(f"{jobs - len(found)} of {jobs} jobs are missing{at}")
         spent = sum("time budget" in n["text"] for r in found for n in r["notes"])
         if spent:
             said.add(f"the time did not suffice for {spent} points of single launches")
@@ -221,7 +223,9 @@ def draw_all(to, json_to):
         rows = table.read_csv(to / "performance.csv")
     except (OSError, ValueError, KeyError) as e:
         raise Problem(f"nothing to draw in {to}: {e}") from e
-    draw.save(rows, to / "images" / "performance.svg")
+    for speed in range(1, len(head["floors"]) + 1):
+        mine = [row for row in rows if row.speed == speed]
+        draw.save(mine, to / "images" / draw.file_of(speed))
     (to / "performance.md").write_text(page.page(head, rows), encoding="utf-8")
     err.print(f"wrote {to / 'performance.md'}", soft_wrap=True)
     if json_to:

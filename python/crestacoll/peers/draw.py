@@ -17,10 +17,20 @@ LINES = [
 COLUMNS = 4
 
 
+def file_of(speed):
+    return "performance.svg" if speed == 1 else f"performance-{speed}.svg"
+
+
+def shown(rows):
+    """Data written again, as programs do; the other where only that was measured."""
+    known = [r for r in verdicts.measured(rows) if verdicts.plain(r)]
+    return [r for r in known if verdicts.written(r)] or known
+
+
 def save(rows, path):
     """Times more than 10 or less than 1/20 of the fastest MPI are drawn at the edge."""
-    shown = [r for r in verdicts.measured(rows) if verdicts.plain(r)]
-    names = list(dict.fromkeys(r.point.collective for r in shown))
+    found = shown(rows)
+    names = list(dict.fromkeys(r.point.collective for r in found))
     if not names:
         return
     lines = -(-len(names) // COLUMNS)
@@ -34,7 +44,7 @@ def save(rows, path):
     for axes in grid.flat[len(names) :]:
         axes.remove()
     for axes, name in zip(grid.flat, names, strict=False):
-        panel(axes, name, [r for r in shown if r.point.collective == name])
+        panel(axes, name, [r for r in found if r.point.collective == name])
     handles = [plt.Line2D([], [], label=label, **look) for label, _, _, look in LINES]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(LINES), frameon=False)
     figure.supylabel("crestacoll on Open MPI 5 / fastest MPI", fontsize=10)
@@ -55,7 +65,7 @@ def panel(axes, name, rows):
     axes.axhline(1, color=MUTED, linewidth=1)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xlim(4, 4 << 20)
+    axes.set_xlim(4, 16 << 20)
     axes.set_ylim(0.045, 11)
     ticks = [8, 512, 32 << 10, 2 << 20]
     axes.set_xticks(ticks, [format_size(n) for n in ticks])

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from crestacoll import benchjob
 from crestacoll.builds import Build
-from crestacoll.peers.series import Series, seconds
+from crestacoll.peers.mpis import Setting
+from crestacoll.peers.series import IMPLEMENTATIONS, Series, seconds
 from crestacoll.ui import Problem
 
 LAUNCH = 1.5  # seconds of a job besides measuring
@@ -21,26 +22,44 @@ TRIES = 3  # of a job during which the machine changes its speed
 
 @dataclass(frozen=True)
 class Job:
+    """`setting`: of the MPI, which is measured alone; None: its default, and crestacoll on it."""
+
     launch: int
     series: Series
     build: Build
     folder: Path
     speed: int = 1
+    setting: Setting | None = None
+
+    @property
+    def mpi(self):
+        return self.setting.name if self.setting else self.build.name
 
     @property
     def path(self):
-        name = f"{self.series.name}.{self.build.name}.json"
+        name = f"{self.series.name}.{self.mpi}.json"
         return self.folder / f"speed-{self.speed}" / f"launch-{self.launch}" / name
 
     @property
     def seconds(self):
-        return seconds(self.series, self.build.name)
+        return seconds(self.series, self.build.name) * len(self.implementations) / 2
+
+    @property
+    def implementations(self):
+        return ["mpi"] if self.setting else IMPLEMENTATIONS
+
+    @property
+    def variables(self):
+        return dict(self.setting.variables) if self.setting else {}
+
+    def plan(self, budget):
+        return self.series.plan(budget, self.implementations)
 
     @property
     def key(self):
         """What a kept result must have been measured with: another build or another plan is
         another measurement. The time that it may take is none of this."""
-        plan = vars(self.series.plan(0)) | {"programs": digest(self.build)}
+        plan = vars(self.plan(0)) | {"programs": digest(self.build)} | self.variables
         return json.loads(json.dumps(plan))
 
     def kept(self):
@@ -58,13 +77,14 @@ def digest(build):
     return made.hexdigest()
 
 
-def all_jobs(builds, series, launches, folder):
+def all_jobs(builds, series, launches, folder, settings=()):
     """The MPIs take turns within a series, so that a change of the machine meets all of them."""
     return [
-        Job(launch, one, build, folder)
+        Job(launch, one, build, folder, setting=setting)
         for launch in range(1, launches + 1)
         for one in series
         for build in builds
+        for setting in (None, *(s for s in settings if one.plain and s.peer == build.name))
     ]
 
 
@@ -98,7 +118,8 @@ def run_one(job, budget, speeds):
     """Keeps what a job finds; in words how it went."""
     start = time.monotonic()
     try:
-        result = benchjob.run(job.build, job.series.plan(budget), limit=2 * budget + 60)
+        more = {"limit": 2 * budget + 60, "variables": job.variables}
+        result = benchjob.run(job.build, job.plan(budget), **more)
     except Problem as e:
         return f"FAILED: {e.message}"
     if speeds.now() != job.speed:
@@ -112,7 +133,7 @@ def keep(job, result):
     data = {
         "key": job.key,
         "launch": job.launch,
-        "mpi": job.build.name,
+        "mpi": job.mpi,
         "header": result.header,
         "notes": result.notes,
         "records": result.records,
@@ -131,8 +152,3 @@ def results(jobs, speed):
     """What is kept of these jobs for a speed."""
     mine = [replace(job, speed=speed) for job in jobs]
     return [json.loads(job.path.read_text(encoding="utf-8")) for job in mine if job.kept()]
-
-
-def most_measured(jobs, speeds):
-    """The speed for which most is kept."""
-    return max(speeds.numbers(), key=lambda k: len(results(jobs, k)), default=1)

@@ -36,6 +36,67 @@ PEERS = [
 OURS = "openmpi5"  # crestacoll is judged on top of this one
 
 
+@dataclass(frozen=True)
+class Setting:
+    """Another setting of a peer, with its collectives in shared memory: of it only the MPI's own
+    calls are measured. `component`: what Open MPI must have been built with.
+    """
+
+    name: str
+    title: str
+    peer: str
+    variables: tuple  # of (name, value)
+    component: str = ""
+
+
+def preferred(component, *more):
+    """The variables of Open MPI that put a component of `coll` before all others."""
+    return ((f"OMPI_MCA_coll_{component}_priority", "95"), *more)
+
+
+RELEASE_GATHER = tuple(
+    (f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM", "release_gather")
+    for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
+)
+ANY_SIZE = ("OMPI_MCA_coll_acoll_comm_size_thresh", "2")  # of a communicator; 16 by default
+
+# Intel MPI takes its collectives in shared memory by itself.
+SETTINGS = [
+    Setting("openmpi-sm", "Open MPI, coll/sm", "openmpi", preferred("sm"), "sm"),
+    Setting("mpich-shm", "MPICH, release_gather", "mpich", RELEASE_GATHER),
+    Setting("openmpi5-sm", "Open MPI 5, coll/sm", "openmpi5", preferred("sm"), "sm"),
+    Setting("openmpi5-xhc", "Open MPI 5, coll/xhc", "openmpi5", preferred("xhc"), "xhc"),
+    Setting(
+        *("openmpi5-acoll", "Open MPI 5, coll/acoll", "openmpi5"),
+        *(preferred("acoll", ANY_SIZE), "acoll"),
+    ),
+    Setting("mpich5-shm", "MPICH 5, release_gather", "mpich5", RELEASE_GATHER),
+]
+
+
+def settings_of(peers, folder, missing):
+    """Those of these peers; what an Open MPI was built without goes into `missing`."""
+    names, found = {p.name for p in peers}, []
+    for setting in SETTINGS:
+        if setting.peer not in names:
+            continue
+        if setting.component and not has_component(setting, folder):
+            missing[setting.title] = "this MPI was built without it"
+        else:
+            found.append(setting)
+    return found
+
+
+def has_component(setting, folder):
+    peer = next(p for p in PEERS if p.name == setting.peer)
+    program = str(home_of(peer, folder) / "bin" / "ompi_info") if peer.packages else "ompi_info"
+    try:
+        said = subprocess.run([program, "--parsable"], capture_output=True, **TEXT, check=False)
+    except OSError:
+        return False
+    return f"mca:coll:{setting.component}:version" in said.stdout
+
+
 class Failed(Exception):
     """A peer that cannot be had, and why: the others are measured without it."""
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import jinja2
 
 from crestacoll import machine
-from crestacoll.peers import table, verdicts
-from crestacoll.peers.mpis import OURS, PEERS
+from crestacoll.peers import draw, table, verdicts
+from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 from crestacoll.sizes import format_size
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
@@ -20,12 +20,15 @@ GROUPS = [
     ("4 ranks, symmetric calls", 4, verdicts.symmetric),
     ("8 ranks, symmetric calls", 8, verdicts.symmetric),
 ]
+DATA = [
+    (", data written again", verdicts.written),
+    (", data not written again", lambda row: not verdicts.written(row)),
+]
 
 
 def page(head, rows):
     """`head`: what performance.json holds."""
-    floor, mpis = head["floor"], head["mpis"]
-    judged = verdicts.verdicts(rows, floor)
+    mpis = head["mpis"]
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         trim_blocks=True,
@@ -39,27 +42,73 @@ def page(head, rows):
         crestacoll=head["crestacoll"],
         launches=head["launches"],
         mpis=[f"{mpis[p.name]} (`{p.name}`)" for p in PEERS if p.name in mpis],
-        missing=head["missing"],
-        exchange=floor["exchange"] and f"{floor['exchange']:.3g}",
-        copies=", ".join(f"{format_size(int(n))} {us:.3g} us" for n, us in floor["copy"].items()),
-        verdicts=judged,
-        misses=[(v.target, points(v.missed)) for v in judged if v.missed],
-        ratios=ratios(rows, floor),
-        ways=ways(rows),
-        each=on_each(rows, mpis),
+        settings=[setting_text(s) for s in SETTINGS if s.name in mpis],
+        missing=[*head["missing"], *distances_missing(head["floors"])],
+        speeds=[of_speed(k, floor, rows, mpis) for k, floor in enumerate(head["floors"], 1)],
         notes=head["notes"],
     )
 
 
+def setting_text(setting):
+    variables = " ".join(f"{name}={value}" for name, value in setting.variables)
+    return f"{setting.title} (`{setting.name}`): `{variables}`"
+
+
+def distances_missing(floors):
+    """Which of the two the cores did not have while this was measured."""
+    had = {bool(verdicts.near(floor)) for floor in floors if floor["exchange"]}
+    names = {True: ("near", "less"), False: ("far", "more")}
+    return [
+        f"cores {where}, a line in {than} than {verdicts.NEAR:g} us: they did not occur"
+        for side, (where, than) in names.items()
+        if side not in had
+    ]
+
+
+def of_speed(number, floor, rows, mpis):
+    """What the page says of one speed of the machine."""
+    mine = [row for row in rows if row.speed == number]
+    judged = verdicts.verdicts(mine, floor)
+    return {
+        "title": title_of(floor),
+        "exchange": floor["exchange"] and f"{floor['exchange']:.3g}",
+        "copies": copies(floor),
+        "plot": draw.file_of(number),
+        "plotted": "data written again" if any(map(verdicts.written, draw.shown(mine))) else "data"
+        " not written again",
+        "verdicts": judged,
+        "misses": [(v.target, points(v.missed)) for v in judged if v.missed],
+        "ratios": ratios(mine),
+        "ways": ways(mine),
+        "each": on_each(mine, mpis),
+    }
+
+
+def copies(floor):
+    return ", ".join(f"{format_size(int(n))} {us:.3g} us" for n, us in floor["copy"].items())
+
+
+def title_of(floor):
+    if floor["exchange"] is None:
+        return "One core"
+    where = "near each other" if verdicts.near(floor) else "far from each other"
+    return f"Cores {where}: {floor['exchange']:.3g} us"
+
+
 def as_json(head, rows):
     """The same for programs."""
-    floor = head["floor"]
+    floors = head["floors"]
     return {
-        "schema": "crestacoll-peers-1",
+        "schema": "crestacoll-peers-2",
         **head,
-        "targets": [asdict(v) for v in verdicts.verdicts(rows, floor)],
+        "targets": [
+            asdict(v) | {"speed": k}
+            for k, floor in enumerate(floors, 1)
+            for v in verdicts.verdicts([r for r in rows if r.speed == k], floor)
+        ],
         "rows": [
-            asdict(row) | {"floor_us": table.floor_at(row.point, floor), "ratio": row.ratio}
+            asdict(row)
+            | {"floor_us": table.floor_at(row.point, floors[row.speed - 1]), "ratio": row.ratio}
             for row in rows
         ],
     }
@@ -77,36 +126,38 @@ def points(missed):
         p = miss.point
         name = p.collective + (", root 0" if p.root == "fixed" else "")
         name += f", {p.ranks} ranks" if p.ranks != 2 else ""
+        name += ", not written again" if p.ranks != 2 and p.buffers == "hot" else ""
         name += f", {miss.mpi}" if miss.mpi != OURS else ""
         found.setdefault(name, []).append(f"{format_size(p.bytes)} ({miss.factor:.2f})")
     return "; ".join(f"{name}: {', '.join(at)}" for name, at in found.items())
 
 
-def ratios(rows, floor):
+def ratios(rows):
     """(title, table) of every group that was measured."""
     found = []
     for title, ranks, keep in GROUPS:
-        mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)]
-        if mine:
-            found.append((title, ratio_table(mine, floor)))
+        for data, has in DATA:
+            mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)]
+            if mine := [r for r in mine if has(r)]:
+                found.append((title + data, ratio_table(mine)))
     return found
 
 
-def ratio_table(rows, floor):
+def ratio_table(rows):
     """A barrier has no size: it stands in the first column."""
     sizes = sorted({r.point.bytes for r in rows} - {0})
     at = {(r.point.collective, r.point.bytes or min(sizes, default=0)): r for r in rows}
     lines = [
-        [collective, *(cell(at.get((collective, n)), floor) for n in sizes)]
+        [collective, *(cell(at.get((collective, n))) for n in sizes)]
         for collective in dict.fromkeys(r.point.collective for r in rows)
     ]
     return text_table(["", *map(format_size, sizes)], lines)
 
 
-def cell(row, floor):
+def cell(row):
     if row is None or row.ratio is None:
         return ""
-    limit = verdicts.bound(row, floor)
+    limit = verdicts.bound(row)
     shown = f"{row.ratio:.2f}"
     return f"**{shown}**" if limit and row.ours > limit else shown
 
@@ -116,8 +167,8 @@ def way_of(point):
     skew = f", ranks up to {point.skew_us:g} us late" if point.skew_us else ""
     timing = "one after the other" if point.timing == "back_to_back" else "agreed start"
     root = ", root 0" if point.root == "fixed" else ""
-    buffers = "warm" if point.buffers == "hot" else "cold"
-    return f"{point.ranks} ranks{root}, {timing}{skew}, {buffers} buffers"
+    buffers = {"hot": "warm buffers", "cold": "cold buffers", "written": "data written again"}
+    return f"{point.ranks} ranks{root}, {timing}{skew}, {buffers[point.buffers]}"
 
 
 def ways(rows):

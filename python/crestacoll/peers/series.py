@@ -36,10 +36,15 @@ class Series:
     skew: float = 0.0
     batch_us: float = 50.0
 
-    def plan(self, budget):
+    @property
+    def plain(self):
+        """What the targets speak of."""
+        return self.timing == "back_to_back" and self.buffers != "cold"
+
+    def plan(self, budget, implementations=IMPLEMENTATIONS):
         return Plan(
             list(self.collectives),
-            IMPLEMENTATIONS,
+            list(implementations),
             parse_sizes(self.sizes),
             self.ranks,
             self.timing,
@@ -53,16 +58,22 @@ class Series:
 
 
 EVERY = (*SYMMETRIC, *PREFIX)
-SIZES = "8,64,512,4K,32K,256K,2M"
-FEW = "8,512,4K,32K"
+SIZES = "8,64,512,4K,32K,256K,2M,8M"
+FEW = "8,512,4K,32K,256K,2M,8M"
 # Ranks take turns: a short sample is all chance.
 CROWDED = {"samples": 40, "batch_us": 500.0}
 
+# As most programs do: what a rank gives is written before each call, within the time.
+WRITTEN = {"buffers": "written"}
+
 FULL = [
     Series("pairs", "one after the other", 2, EVERY, SIZES, 12),
+    Series("pairs-written", "data written again", 2, EVERY, SIZES, 14, **WRITTEN),
     Series("fixed", "root 0", 2, tuple(ROOTED), SIZES, 5, root="fixed"),
     Series("four", "4 ranks", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED),
+    Series("four-written", "4 ranks, written", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED, **WRITTEN),
     Series("eight", "8 ranks", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED),
+    Series("eight-written", "8 ranks, written", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED, **WRITTEN),
     Series("cold", "cold buffers", 2, EVERY, SIZES, 14, samples=50, buffers="cold"),
     Series("synchronised", "agreed start", 2, EVERY, SIZES, 7, timing="synchronised"),
     Series(
@@ -74,6 +85,7 @@ FULL = [
 
 QUICK = [
     Series("pairs", "one after the other", 2, EVERY, "8,4K,256K", 3, samples=30),
+    Series("pairs-written", "written", 2, EVERY, "8,4K,256K", 3, samples=30, **WRITTEN),
     Series("fixed", "root 0", 2, tuple(ROOTED), "8,4K,256K", 1, samples=30, root="fixed"),
     Series("four", "4 ranks", 4, tuple(SYMMETRIC), "8,4K", 2, samples=10, batch_us=500.0),
     Series("eight", "8 ranks", 8, tuple(SYMMETRIC), "8,4K", 3, samples=10, batch_us=500.0),

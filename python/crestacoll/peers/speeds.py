@@ -37,6 +37,10 @@ class Speeds:
             yield k
             k += 1
 
+    def in_order(self):
+        """Their numbers, the shortest exchange first."""
+        return sorted(self.numbers(), key=lambda k: self.known[k - 1] or 0.0)
+
     def floors(self, number):
         """What crestacoll-floor gave each time."""
         return json.loads(self.path(number).read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import csv
 import statistics
 from dataclasses import astuple, dataclass, field, fields
 
-from crestacoll.peers.mpis import OURS, PEERS
+from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 
 SMALL = 512  # bytes, to which a cache line decides and not a copy
 
@@ -38,15 +38,18 @@ class Times:
 
 @dataclass
 class Row:
-    """For each MPI its own time, and that of crestacoll on it; those that failed are not there."""
+    """For each MPI its own time, and that of crestacoll on it; those that failed are not there.
+    `own` has other settings of the MPIs, too. `speed`: of the machine, counted from 1.
+    """
 
     point: Point
     own: dict = field(default_factory=dict)
     cresta: dict = field(default_factory=dict)
+    speed: int = 1
 
     @property
     def best(self):
-        """The least of the MPIs' own times."""
+        """The least of the MPIs' own times, whatever their setting."""
         return min((t.median for t in self.own.values()), default=None)
 
     @property
@@ -71,7 +74,7 @@ def of_launches(records):
     return Times(*(statistics.median(r[key] for r in records) for key in keys))
 
 
-def rows_of(results):
+def rows_of(results, speed=1):
     """Rows in the order in which they were measured first. A wrong result has no time."""
     found = {}
     for result in results:
@@ -81,7 +84,7 @@ def rows_of(results):
                 found.setdefault(Point.of(record), {}).setdefault(where, []).append(record)
     rows = []
     for point, measured in found.items():
-        row = Row(point)
+        row = Row(point, speed=speed)
         for (mpi, implementation), records in measured.items():
             side = row.own if implementation == "mpi" else row.cresta
             side[mpi] = of_launches(records)
@@ -126,31 +129,34 @@ def floor_at(point, floor):
 
 POINT = [f.name for f in fields(Point)]
 FIGURES = [f.name for f in fields(Times)]
-COLUMNS = [
-    f"{peer.name}_{side}_{figure}_us"
-    for peer in PEERS
-    for side in ("own", "cresta")
-    for figure in FIGURES
+# Whose times: of each MPI, and of each other setting of one.
+SIDES = [
+    *((peer.name, side) for peer in PEERS for side in ("own", "cresta")),
+    *((setting.name, "own") for setting in SETTINGS),
 ]
+
+
+def columns(name, side):
+    return [f"{name}_{side}_{figure}_us" for figure in FIGURES]
 
 
 def short(number):
     return "" if number is None else f"{number:.4g}"
 
 
-def write_csv(rows, floor, path):
-    """The floor and the ratio are in it for who reads it; read_csv forms them anew."""
+def write_csv(rows, floors, path):
+    """Floor, of the row's speed, and ratio are in it for who reads it; read_csv forms them anew."""
     with path.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow([*POINT, *COLUMNS, "floor_us", "ratio"])
+        heads = [head for side in SIDES for head in columns(*side)]
+        out.writerow(["speed", *POINT, *heads, "floor_us", "ratio"])
         for row in rows:
             cells = []
-            for peer in PEERS:
-                for side in row.own, row.cresta:
-                    times = side.get(peer.name)
-                    cells += map(short, astuple(times) if times else [None] * len(FIGURES))
-            ends = short(floor_at(row.point, floor)), short(row.ratio)
-            out.writerow([*astuple(row.point), *cells, *ends])
+            for name, side in SIDES:
+                times = getattr(row, side).get(name)
+                cells += map(short, astuple(times) if times else [None] * len(FIGURES))
+            ends = short(floor_at(row.point, floors[row.speed - 1])), short(row.ratio)
+            out.writerow([row.speed, *astuple(row.point), *cells, *ends])
 
 
 def read_csv(path):
@@ -160,10 +166,10 @@ def read_csv(path):
 
 def read_row(line):
     kinds = {f.name: f.type for f in fields(Point)}
-    row = Row(Point(**{name: kinds[name](line[name]) for name in POINT}))
-    for peer in PEERS:
-        for side, name in (row.own, "own"), (row.cresta, "cresta"):
-            cells = [line[f"{peer.name}_{name}_{figure}_us"] for figure in FIGURES]
-            if all(cells):
-                side[peer.name] = Times(*map(float, cells))
+    point = Point(**{name: kinds[name](line[name]) for name in POINT})
+    row = Row(point, speed=int(line["speed"]))
+    for name, side in SIDES:
+        cells = [line[head] for head in columns(name, side)]
+        if all(cells):
+            getattr(row, side)[name] = Times(*map(float, cells))
     return row
