@@ -183,7 +183,8 @@ static void try(int which, int n, int in_place, int commutes)
     vector = which == SCATTER ? vector : which == BLOCK ? n * size : n;
     const int mine = result_of(which, n, counts, &first);
     const int ranks = which == SCAN ? rank + 1 : which == EXSCAN ? rank : size;
-    in_place = in_place && !((which == REDUCE || which == LAST_ROOT) && mine == 0 && n > 0);
+    if ((which == REDUCE && rank != 0) || (which == LAST_ROOT && rank != size - 1))
+        in_place = 0;
     struct memory send = make_memory(&now, vector), recv = make_memory(&now, vector);
     struct memory sent = make_memory(&now, vector), wanted = make_memory(&now, vector);
     put_operands(&now, send.start, vector, commutes);
