@@ -51,6 +51,7 @@ SOURCES = {
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
+        "model/shm_many.c": "whether it counts what it prints",
         "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },

@@ -51,6 +51,11 @@ typedef enum cco_shm_distance {
     CCO_DISTANCE_FAR
 } cco_shm_distance;
 
+/* CRESTA_NODE_SHAPE: memories of a node, caches of a memory, cores of a cache; zeros: auto. */
+typedef struct cco_node_shape {
+    int memories, caches, cores;
+} cco_node_shape;
+
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
 
@@ -90,6 +95,7 @@ typedef struct cco_config {
     cco_wait_setting wait;
     size_t shm_memory; /* bytes for each process */
     cco_shm_distance shm_distance;
+    cco_node_shape node_shape;
     bool online;  /* CRESTA_ONLINE */
     bool guard;   /* CRESTA_GUARD */
     bool protect; /* send buffers of CRESTA_x_begin */

@@ -102,6 +102,13 @@ static int my_cores(uint64_t *mine)
     return lowest;
 }
 
+cco_core_place cco_core_place_in(const cco_node_shape *shape, int core)
+{
+    const int of_memory = shape->caches * shape->cores;
+    const int here = core % (shape->memories * of_memory);
+    return (cco_core_place){here / shape->cores * shape->cores, here / of_memory * of_memory};
+}
+
 /* Files of the system take long to read: they are read again when the process was bound anew. */
 cco_core_place cco_core_place_here(void)
 {

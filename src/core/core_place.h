@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/config.h"
+
 /* Each is the lowest number of the cores that share it; -1: this process may run beyond it, or
  * nobody knows. */
 typedef struct cco_core_place {
@@ -15,6 +17,9 @@ typedef struct cco_core_place {
 
 /* Of this process as it is bound now. */
 cco_core_place cco_core_place_here(void);
+
+/* Of a core of a node of that shape; what is beyond its last one begins again at the first. */
+cco_core_place cco_core_place_in(const cco_node_shape *shape, int core);
 
 /* The lowest number in a list of cores ("0-3,8"); -1 if the list is none, or if `holds` (bit per
  * core, `words` words) has a core that is not in the list. */

@@ -211,6 +211,33 @@ static void show_store(const void *member, char *text)
              store->given ? "" : " (not set)");
 }
 
+/* auto, or three numbers. */
+static void read_shape(void *member, const cco_env_value *v)
+{
+    enum { MOST = 4096 };
+    cco_node_shape *shape = member;
+    char behind;
+    const bool none = strcmp(v->text, "auto") == 0;
+    *shape = (cco_node_shape){0, 0, 0};
+    if (!none && (sscanf(v->text, "%4dx%4dx%4d%c", &shape->memories, &shape->caches, &shape->cores,
+                         &behind) != 3 ||
+                  shape->memories < 1 || shape->caches < 1 || shape->cores < 1 ||
+                  (long)shape->memories * shape->caches > MOST / shape->cores)) {
+        *shape = (cco_node_shape){0, 0, 0};
+        expected(v, "auto, or memories, caches of each and cores of each, such as 2x4x16, of at "
+                    "most 4096 cores in all");
+    }
+}
+
+static void show_shape(const void *member, char *text)
+{
+    const cco_node_shape *shape = member;
+    if (shape->cores == 0)
+        snprintf(text, CCO_VALUE, "auto");
+    else
+        snprintf(text, CCO_VALUE, "%dx%dx%d", shape->memories, shape->caches, shape->cores);
+}
+
 /* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
 static bool read_debug_word(cco_debug *d, const char *word, size_t length)
 {
@@ -286,6 +313,7 @@ const cco_env_kind cco_kind_number = {read_number, show_number};
 const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
 const cco_env_kind cco_kind_store = {read_store, show_store};
 const cco_env_kind cco_kind_wait = {read_wait, show_wait};
+const cco_env_kind cco_kind_shape = {read_shape, show_shape};
 const cco_env_kind cco_kind_debug = {read_debug, show_debug};
 
 /* The place of a value in a list of three words; the table's default if it is none of them. */

@@ -196,7 +196,8 @@ static void *work(void *data)
     long sleep_ns = 0;
     back_off back_off = {.poll = LONGEST_NS};
     shorten_slices();
-    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* sleeps as long as asked for; usually they take 50 us more */
+    /* Sleeps as long as asked for; usually they take 50 us more. */
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     while (!shall_stop()) {
         if (is_idle() && !back_off.brisk &&
             (sleep_ns >= LONGEST_NS || !__atomic_load_n(&lingers, __ATOMIC_RELAXED))) {

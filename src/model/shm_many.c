@@ -7,6 +7,16 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/wait.h"
+#include "transport/shm/crossings.h"
+
+/* As the user says; false if nothing is said. */
+static bool impose_places(const cco_comm *state, cco_core_place *places)
+{
+    const cco_node_shape *shape = &cco_configured.node_shape;
+    for (int i = 0; i < state->size && shape->cores > 0; i++)
+        places[i] = cco_core_place_in(shape, i);
+    return shape->cores > 0;
+}
 
 /* Where the cores of all ranks are; nobody knows if the MPI fails.  By a reduction, since it takes
  * each rank a few messages: some MPIs let every rank send to every other in an allgather. */
@@ -24,16 +34,32 @@ static void gather_places(cco_comm *state, cco_core_place *places)
             places[i] = (cco_core_place){-1, -1};
 }
 
+static void tell(const cco_shm_many *many, const cco_comm *state, const cco_core_place *places)
+{
+    const cco_groups *g = &many->groups;
+    if (cco_configured.log < CCO_LOG_INFO || state->rank != 0 || g->count == 0)
+        return;
+    const cco_crossings two = cco_crossings_levels(g, places, state->size);
+    const cco_crossings one = cco_crossings_flat(places, state->size);
+    cco_log(CCO_LOG_INFO,
+            "communicator '%s' (%d processes): %d groups of at most %d; a small allreduce moves %ld"
+            " cache lines, %ld to another cache, %ld of them to another memory (without groups %ld,"
+            " %ld, %ld)",
+            state->name, state->size, g->count, g->most, two.lines, two.caches, two.memories,
+            one.lines, one.caches, one.memories);
+}
+
 /* The same on all ranks.  To go on without it on one rank would hang the others. */
 static void make_groups(cco_shm_many *many, cco_comm *state)
 {
     cco_core_place *places = malloc((size_t)state->size * sizeof *places);
     many->levels.scratch = malloc(cco_levels_scratch());
-    if (places != NULL)
+    if (places != NULL && !impose_places(state, places))
         gather_places(state, places);
     if (places == NULL || many->levels.scratch == NULL ||
         !cco_groups_make(&many->groups, places, state->size))
         cco_fatal("no memory for groups of ranks on communicator '%s'", state->name);
+    tell(many, state, places);
     free(places);
 }
 
