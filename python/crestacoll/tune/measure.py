@@ -22,11 +22,20 @@ class Jobs:
         self.header = None
 
     def race(
-        self, point, sizes, implementations, seconds, batch_us, tick=lambda: None, variables=None
+        self,
+        point,
+        sizes,
+        implementations,
+        seconds,
+        batch_us,
+        tick=lambda: None,
+        variables=None,
+        data="hot",
     ):
         """{bytes: [{implementation: us}, one for each round]}, and notes about what was left out.
         `seconds` are for all of the job. An implementation with a wrong result does not come
-        back; `mpi` is the first. `variables` are for the environment of the job.
+        back; `mpi` is the first. `data`: as crestacoll-bench names buffers. `variables` are for the
+        environment of the job.
         """
         plan = benchjob.Plan(
             [point["collective"]],
@@ -35,6 +44,7 @@ class Jobs:
             point["ranks"],
             samples=MOST,
             budget=max(0.2, seconds - self.launch_s),
+            buffers=data,
             options=["--batch-us", str(batch_us), "--rounds", "1"],
         )
         words = benchjob.words(self.build, plan, self.launcher)

@@ -11,7 +11,7 @@ from crestacoll.tune import grid
 def winner(cell):
     """The implementation whose gain was proved at this size; None: the MPI's own."""
     proof = cell["proof"]
-    return cell["candidate"] if proof and racestats.Difference(**proof).faster else None
+    return cell["candidate"] if proof and racestats.Difference(**proof).surely_faster else None
 
 
 def limits(sizes):
