@@ -69,12 +69,13 @@ def session_folder():
     """
     shared = Path(tempfile.gettempdir(), f"ompi.{os.uname().nodename.split('.')[0]}.{os.getuid()}")
     kept = shared / f"kept-{os.getpid()}"
-    kept.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):  # a folder of another user, for example
+        kept.mkdir(parents=True, exist_ok=True)
     try:
         yield
     finally:
-        kept.rmdir()
-        with contextlib.suppress(OSError):  # somebody else's is in it
+        with contextlib.suppress(OSError):  # somebody else's may be in it
+            kept.rmdir()
             shared.rmdir()
 
 

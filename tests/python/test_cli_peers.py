@@ -52,7 +52,7 @@ def test_the_table_survives_its_file(tmp_path):
     ]
     path = tmp_path / "t.csv"
     table.write_csv(rows, [FLOOR], path)
-    assert table.read_csv(path) == rows
+    assert table.read_csv(path) == table.mark_incomplete(rows)
     lines = path.read_text().splitlines()
     assert lines[0].endswith("floor_us,ratio") and lines[1].endswith(",0.06,0.4")
 
@@ -105,12 +105,28 @@ def test_the_page():
     assert "| bcast | **3.00** |" in lines and "| bcast | 0.25 |" in lines
     assert "* not measured: Intel MPI: the server cannot be reached" in lines
     assert "## Cores near each other: 0.06 us" in lines
-    assert any(line.startswith("* not measured: cores far") for line in lines)
+    assert any(line.startswith("* not measured: cores far from each other") for line in lines)
     assert "### 2 ranks, symmetric calls, data written again" in lines
     assert "| 2 ranks, one after the other, cold buffers | 0.60 |  |" in lines
     assert "| MPICH 4.0.2 |  | 0.5 |" in lines
     assert "bcast, root 0: 4K (2.86)" in text and "* something" in lines
     assert "in **0.06 us**" in text and "\n\n\n" not in text
+
+
+def test_a_job_that_an_mpi_has_not_done_shows_nothing_beside_the_fastest():
+    own = {"openmpi5": 2.0, "mpich": 1.0}
+    rows = [row(own, 0.5), row({"openmpi5": 2.0}, 0.5, nbytes=64)]
+    rows += [row({"openmpi5": 2.0}, 0.5, buffers="cold")]
+    found = table.mark_incomplete(rows)
+    assert [r.ratio for r in found] == [0.5, 0.25, None]
+
+
+def test_the_plot_has_every_line():
+    shown = draw.shown([*sample_rows(), row({"mpich": 1.0}, 0.5, nbytes=64, **WRITTEN)])
+    assert {draw.line(r) for r in shown} == {
+        *(("barrier", 2, False), ("allreduce", 2, False), ("bcast", 2, True), ("bcast", 4, False))
+    }
+    assert all(r.point.buffers == "written" for r in shown if r.point.collective == "allreduce")
 
 
 def test_a_page_of_next_to_nothing():

@@ -152,7 +152,9 @@ class Measurement:
         self.results = folder / ("results-quick" if quick else "results")
         what = series.QUICK if quick else series.FULL
         self.lacking = {}
-        settings = mpis.settings_of(peers, folder, self.lacking)
+        built = {b.name for b in self.builds}
+        here = [p for p in peers if p.name in built]
+        settings = mpis.settings_of(here, folder, self.lacking)
         self.jobs = launches.all_jobs(self.builds, what, count, self.results, settings)
         self.speeds = speeds.Speeds(self.builds[-1].program("crestacoll-floor"), self.results)
 
@@ -171,6 +173,9 @@ class Measurement:
                 floors.append(table.floor_of(self.speeds.floors(speed)))
                 rows += table.rows_of(mine, len(floors))
                 found += mine
+        if not found:
+            raise Problem("nothing was measured: no job came to its end")
+        table.mark_incomplete(rows)
         self.wrong = table.wrong_of(found)
         for what in self.wrong:
             err.print(f"WRONG RESULT: {what}", style="red")

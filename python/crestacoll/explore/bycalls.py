@@ -224,7 +224,8 @@ class ByCalls:
         choice, stage = self.state.choice, self.state.stage("proof")
         if not choice.picks or stage["done"]:
             return
-        stage["arms"] = [choice_data(arms.REFERENCE), choice_data(choice)]
+        pair = [choice_data(arms.REFERENCE), choice_data(choice)]
+        stage = self.state.stage_of("proof", pair)
         stage.setdefault("pairs", [])
         rules = self.search.write_rules(choice)
         limit = 3 * self.search.wall_s + 5
@@ -251,7 +252,7 @@ class ByCalls:
 
     def proved(self, stage):
         found = self.known(stage)
-        return found is not None and found.half_width < FINE / 2
+        return outcome.ended_proof(found) and found.half_width < FINE / 2
 
     def one_pair(self, stage, rules, limit):
         """Two runs, every other time the tuned one first. False if one failed."""

@@ -316,7 +316,7 @@ class Search:
         if not choice.picks:
             return
         pair, keep = (arms.REFERENCE, choice), self.options["keep_rounding"]
-        stage["arms"] = [choice_data(c) for c in pair]
+        stage = self.state.stage_of("proof", [choice_data(c) for c in pair])
         points, rules = self.state.points, self.write_rules(choice)
         if not stage["done"]:
             self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
@@ -348,7 +348,7 @@ class Search:
         end, names = time.monotonic() + room, self.state.choices("proof")
         for count in range(MOST_RUNS):
             seconds = end - time.monotonic() - self.lost("proof")
-            if count and (seconds < LEAST or self.settled("proof", names, FINE_PROOF)):
+            if count and (seconds < LEAST or self.proved(names)):
                 return
             self.tell.tries("proof: the choice against the MPI, in long blocks")
             asked = race.Race(
@@ -361,6 +361,11 @@ class Search:
             limit = max(5.0, end - time.monotonic())
             if not self.one_race("proof", stage, asked, limit) or stage["failed"]:
                 return
+
+    def proved(self, names):
+        """Nothing more to learn, and nothing that is likely but not sure."""
+        sure = outcome.ended_proof(outcome.proof(self.state))
+        return sure and self.settled("proof", names, FINE_PROOF)
 
     def long_blocks(self, seconds):
         """Milliseconds: long, and still enough rounds."""

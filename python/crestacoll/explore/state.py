@@ -25,6 +25,13 @@ class State(StateFolder):
             stage.setdefault(key, value)
         return stage
 
+    def stage_of(self, name, arms):
+        """The same, of these arms: what was found of others is forgotten."""
+        if self.stage(name)["arms"] not in ([], arms):
+            del self.data["stages"][name]
+        self.stage(name)["arms"] = arms
+        return self.stage(name)
+
     def new_run(self, stage):
         """(number, folder) of the next run; it is noted before it starts, so that what an
         interrupted one wrote counts.

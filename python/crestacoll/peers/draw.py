@@ -22,9 +22,14 @@ def file_of(speed):
 
 
 def shown(rows):
-    """Data written again, as programs do; the other where only that was measured."""
+    """Data written again, as programs do; on lines of which only the other was measured, that."""
     known = [r for r in verdicts.measured(rows) if verdicts.plain(r)]
-    return [r for r in known if verdicts.written(r)] or known
+    lines = {line(r) for r in known if verdicts.written(r)}
+    return [r for r in known if verdicts.written(r) or line(r) not in lines]
+
+
+def line(row):
+    return row.point.collective, row.point.ranks, row.point.root == "fixed"
 
 
 def save(rows, path):

@@ -80,20 +80,23 @@ def settings_of(peers, folder, missing):
     for setting in SETTINGS:
         if setting.peer not in names:
             continue
-        if setting.component and not has_component(setting, folder):
-            missing[setting.title] = "this MPI was built without it"
+        has = not setting.component or has_component(setting, folder)
+        if not has:
+            why = "was built without it" if has is False else "has no ompi_info to tell of it"
+            missing[setting.title] = f"this MPI {why}"
         else:
             found.append(setting)
     return found
 
 
 def has_component(setting, folder):
+    """None if it cannot be known."""
     peer = next(p for p in PEERS if p.name == setting.peer)
     program = str(home_of(peer, folder) / "bin" / "ompi_info") if peer.packages else "ompi_info"
     try:
         said = subprocess.run([program, "--parsable"], capture_output=True, **TEXT, check=False)
     except OSError:
-        return False
+        return None
     return f"mca:coll:{setting.component}:version" in said.stdout
 
 

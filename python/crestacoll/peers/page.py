@@ -57,9 +57,11 @@ def setting_text(setting):
 def distances_missing(floors):
     """Which of the two the cores did not have while this was measured."""
     had = {bool(verdicts.near(floor)) for floor in floors if floor["exchange"]}
-    names = {True: ("near", "less"), False: ("far", "more")}
+    if not had:
+        return []
+    names = {True: ("near", "less"), False: ("far from", "more")}
     return [
-        f"cores {where}, a line in {than} than {verdicts.NEAR:g} us: they did not occur"
+        f"cores {where} each other, a line in {than} than {verdicts.NEAR:g} us"
         for side, (where, than) in names.items()
         if side not in had
     ]
@@ -73,9 +75,7 @@ def of_speed(number, floor, rows, mpis):
         "title": title_of(floor),
         "exchange": floor["exchange"] and f"{floor['exchange']:.3g}",
         "copies": copies(floor),
-        "plot": draw.file_of(number),
-        "plotted": "data written again" if any(map(verdicts.written, draw.shown(mine))) else "data"
-        " not written again",
+        "plot": draw.file_of(number) if draw.shown(mine) else None,
         "verdicts": judged,
         "misses": [(v.target, points(v.missed)) for v in judged if v.missed],
         "ratios": ratios(mine),

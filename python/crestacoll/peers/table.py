@@ -46,6 +46,7 @@ class Row:
     own: dict = field(default_factory=dict)
     cresta: dict = field(default_factory=dict)
     speed: int = 1
+    complete: bool = True  # no MPI is missing in the job that this is of
 
     @property
     def best(self):
@@ -58,14 +59,32 @@ class Row:
 
     @property
     def ratio(self):
-        """Of crestacoll on Open MPI 5 to the best MPI."""
-        return self.ours / self.best if self.ours is not None and self.best else None
+        """Of crestacoll on Open MPI 5 to the best MPI, if all have been measured in this way."""
+        return self.ours / self.best if self.complete and self.ours and self.best else None
 
     def on(self, mpi):
         """The ratio of crestacoll to the MPI below it, measured in one job."""
         if mpi not in self.own or mpi not in self.cresta:
             return None
         return self.cresta[mpi].median / self.own[mpi].median
+
+
+def way(row):
+    """What the rows of a job have in common."""
+    p = row.point
+    return (row.speed, p.ranks, p.timing, p.root == "fixed", p.buffers, p.skew_us)
+
+
+def mark_incomplete(rows):
+    """Those of jobs that some MPI has not done: they show nothing beside the fastest MPI."""
+    names = {peer.name for peer in PEERS}
+    every = {name for row in rows for name in row.own} & names
+    done = {}
+    for row in rows:
+        done.setdefault(way(row), set()).update(row.own)
+    for row in rows:
+        row.complete = every <= done[way(row)]
+    return rows
 
 
 def of_launches(records):
@@ -161,7 +180,7 @@ def write_csv(rows, floors, path):
 
 def read_csv(path):
     with path.open(newline="") as file:
-        return [read_row(line) for line in csv.DictReader(file)]
+        return mark_incomplete([read_row(line) for line in csv.DictReader(file)])
 
 
 def read_row(line):

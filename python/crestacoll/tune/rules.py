@@ -8,10 +8,13 @@ from crestacoll.explore.arms import REDUCTIONS
 from crestacoll.tune import grid
 
 
-def winner(cell):
-    """The implementation whose gain was proved at this size; None: the MPI's own."""
-    proof = cell["proof"]
-    return cell["candidate"] if proof and racestats.Difference(**proof).surely_faster else None
+def winner(cell, sure=True):
+    """The implementation whose gain was proved at this size; None: the MPI's own. `sure`: by the
+    certainty of a claim.
+    """
+    proof = cell["proof"] and racestats.Difference(**cell["proof"])
+    wins = proof and (proof.surely_faster if sure else proof.faster)
+    return cell["candidate"] if wins else None
 
 
 def limits(sizes):
@@ -23,7 +26,7 @@ def limits(sizes):
     return list(zip(low, [*between, sizes[-1]]))
 
 
-def spans(point):
+def spans(point, sure=True):
     """[(implementation, (least, most bytes) or None, cells)]: neighbouring sizes with the same
     winner together. A collective without a size that all ranks know has one span, and only if
     one implementation is faster at all sizes.
@@ -32,12 +35,12 @@ def spans(point):
     if not cells:
         return []
     if not grid.sized(point["collective"]):
-        names = {winner(c) for c in cells}
+        names = {winner(c, sure) for c in cells}
         alone = names.pop() if len(names) == 1 else None
         return [(alone, None, cells)] if alone else []
     found = []
     for cell, (low, high) in zip(cells, limits([c["bytes"] for c in cells])):
-        name = winner(cell)
+        name = winner(cell, sure)
         if found and found[-1][0] == name:
             found[-1] = (name, (found[-1][1][0], high), [*found[-1][2], cell])
         else:

@@ -36,7 +36,7 @@ def row_of(point, cell):
         why = "" if cell["found"] else "too little time"
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
     name = winner(cell)
-    note = "" if name else f"{cell['candidate']}: not beyond the noise in the proof"
+    note = "" if name else f"{cell['candidate']}: not sure in the proof"
     between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
     gain = percent(-proof["trimmed"])
     return (*start, word(name or grid.MPI), gain, between, str(proof["rounds"]), word(note))
