@@ -45,7 +45,7 @@ SOURCES = {
     r"\bgetpid\(": {
         "core/teardown.c": "makes numbers unique, which rank 0 gives to all",
         "transport/shm/segment.c": "where the others find the memory",
-        "transport/shm/pull.c": "whom the others read; all agree whether they can",
+        "core/process_read.c": "whom the others read; all agree whether they can",
         "tune/neighbours.c": "for a message",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},

@@ -60,9 +60,10 @@ static void say_how(const cco_comm *state, const cco_choice *choice, const cco_b
     const cco_model *model = choice->way.model;
     const bool alone = state->size == 1 && model->path != NULL;
     const char *why = alone ? "there is one process" : begin->why;
-    const char *runs = begin->path == CCO_PATH_NONE ? "nonblock"
-                       : why != NULL                ? "p2p"
-                                                    : choice->impl;
+    const char *runs = begin->path == CCO_PATH_NONE       ? "nonblock"
+                       : why == NULL                      ? choice->impl
+                       : begin->path == CCO_PATH_MESSAGES ? "p2p"
+                                                          : "shm?copy=slots";
     if (model->begins_plainly || (why == NULL && begin->path != CCO_PATH_NONE))
         snprintf(text, room, "%s runs", runs);
     else

@@ -25,6 +25,7 @@ typedef enum cco_path {
     CCO_PATH_NONE,     /* there is none: the MPI's own non-blocking call */
     CCO_PATH_MESSAGES, /* sends and receives */
     CCO_PATH_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
+    CCO_PATH_SINGLE,   /* ours, with large data copied by the kernel from where they are, */
     CCO_PATH_PUTS,     /* or that of a window, where the sender moves data, */
     CCO_PATH_GETS,     /* or the receiver */
     CCO_PATHS

@@ -159,10 +159,11 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
     *single = way->options[COPY] == AUTO && pays(o, state, q);
     if (way->options[COPY] != SINGLE)
         return MPI_SUCCESS;
-    const int rc = cco_shm_single_there(&o->single, state, &o->segments[FAR], single);
-    if (*single)
-        o->rings[LARGE].pull = &o->single.pull;
-    return rc == MPI_SUCCESS ? rc : cco_comm_refuse(state, rc);
+    *single = cco_shm_single_open(&o->single, state, &o->segments[FAR]);
+    if (!*single)
+        return cco_shm_single_refused(state);
+    o->rings[LARGE].pull = &o->single.pull;
+    return MPI_SUCCESS;
 }
 
 /* Memory that need not be copied: small data are not worth looking for it. */
@@ -292,8 +293,17 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
 
 static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    return cco_shm_named_there(&o->named, state) ? cco_shm_named_run(&o->named, state, way, call)
-                                                 : run_below(state, way, call);
+    int rc = MPI_SUCCESS;
+    bool single = false;
+    if (!cco_shm_named_there(&o->named, state))
+        return run_below(state, way, call);
+    if (way->options[COPY] == SINGLE && !(single = cco_shm_named_single(&o->named, state)))
+        rc = cco_shm_single_refused(state);
+    if (rc == MPI_SUCCESS)
+        rc = cco_shm_named_run(&o->named, single, state, way, call);
+    if (rc != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
 }
 
 /* More ranks than should all read what every other shows. */
@@ -334,9 +344,9 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
  * none is named. */
 static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
-    (void)state, (void)way;
+    (void)state;
     *why = NULL;
-    return CCO_PATH_SEGMENT;
+    return way->options[COPY] == SINGLE ? CCO_PATH_SINGLE : CCO_PATH_SEGMENT;
 }
 
 static const cco_param options[CCO_OPTIONS + 1] = {

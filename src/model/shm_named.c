@@ -38,17 +38,24 @@ bool cco_shm_named_there(cco_shm_named *named, cco_comm *state)
         return false;
     if (!open_area(named, state)) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for streams on communicator '%s'", state->name);
+    cco_shown_open(&named->area);
     cco_stream_model_open(&named->streams, &named->area, false, state);
     return true;
 }
 
-int cco_shm_named_run(cco_shm_named *named, cco_comm *state, const cco_way *way,
+bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state)
+{
+    if (!named->asked_single)
+        named->single = cco_stream_model_readable(&named->area, state->comm);
+    named->asked_single = true;
+    return named->single;
+}
+
+int cco_shm_named_run(cco_shm_named *named, bool single, cco_comm *state, const cco_way *way,
                       const cco_call *call)
 {
-    const int rc = cco_scheduled_run(&named->streams.scheduled, state, way, call);
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    named->streams.stream.shows = single ? CCO_SHOWN_LEAST : 0;
+    return cco_scheduled_run(&named->streams.scheduled, state, way, call);
 }
 
 void cco_shm_named_free(cco_shm_named *named)

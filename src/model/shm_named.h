@@ -8,7 +8,8 @@
 #include "transport/shm/segment.h"
 
 typedef struct cco_shm_named {
-    bool asked; /* for the segment: it is there, or never will be */
+    bool asked;                /* for the segment: it is there, or never will be */
+    bool asked_single, single; /* whether the kernel copies messages; it does */
     cco_segment segment;
     cco_area area;
     cco_stream_model streams;
@@ -17,8 +18,13 @@ typedef struct cco_shm_named {
 /* True on all ranks if there is memory for it, made in the first call; collective. */
 bool cco_shm_named_there(cco_shm_named *named, cco_comm *state);
 
-/* Afterwards: runs a call whose arguments are fine. */
-int cco_shm_named_run(cco_shm_named *named, cco_comm *state, const cco_way *way,
+/* Afterwards: true on all ranks if messages can be copied once, by the kernel, found out in the
+ * first call; collective. */
+bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state);
+
+/* Runs a call whose arguments are fine, large messages copied once if `single`.  Returns
+ * MPI_SUCCESS or an MPI error class. */
+int cco_shm_named_run(cco_shm_named *named, bool single, cco_comm *state, const cco_way *way,
                       const cco_call *call);
 
 void cco_shm_named_free(cco_shm_named *named);

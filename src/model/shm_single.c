@@ -16,7 +16,7 @@ size_t cco_shm_single_share(void)
 /* Tells the others who this rank is; nobody reads before all have made their part ready. */
 static bool exchange(cco_pull *pull, MPI_Comm comm)
 {
-    const cco_pull_peer me = cco_pull_me();
+    const cco_process_id me = cco_process_me();
     const int n = (int)sizeof me;
     MPI_Request request;
     return PMPI_Iallgather(&me, n, MPI_BYTE, pull->peers, n, MPI_BYTE, comm, &request) ==
@@ -51,15 +51,14 @@ bool cco_shm_single_open(cco_shm_single *single, const cco_comm *state, const cc
     return single->pull.peers != NULL;
 }
 
-int cco_shm_single_there(cco_shm_single *single, cco_comm *state, const cco_segment *segment,
-                         bool *there)
+int cco_shm_single_refused(cco_comm *state)
 {
     static uint32_t reported;
     const cco_fallback fallback = {NULL, "shm?copy=single",
                                    "the kernel does not let the ranks read each other's memory",
                                    "shm?copy=slots", state->rank == 0};
-    *there = cco_shm_single_open(single, state, segment);
-    return *there ? MPI_SUCCESS : cco_fall_back(state, &fallback, &reported, 0);
+    const int rc = cco_fall_back(state, &fallback, &reported, 0);
+    return rc == MPI_SUCCESS ? rc : cco_comm_refuse(state, rc);
 }
 
 enum { BITS = 20 }; /* of each figure of a distance, in one word */

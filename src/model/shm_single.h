@@ -25,10 +25,9 @@ size_t cco_shm_single_share(void);
  * first call, which is collective. */
 bool cco_shm_single_open(cco_shm_single *single, const cco_comm *state, const cco_segment *segment);
 
-/* The same for a user who asks for it: reported as a fallback if not.  MPI_SUCCESS, or
+/* It does not, and the user asks for it: reported as a fallback.  MPI_SUCCESS, or
  * MPI_ERR_UNSUPPORTED_OPERATION where CRESTA_FALLBACK forbids one. */
-int cco_shm_single_there(cco_shm_single *single, cco_comm *state, const cco_segment *segment,
-                         bool *there);
+int cco_shm_single_refused(cco_comm *state);
 
 /* How far apart the cores are: between two ranks of the communicator, or of an earlier one if all
  * ranks know the same.  Found out in the first call, which is collective; the ring is one in the

@@ -2,6 +2,7 @@
 /* stream_model.c - see stream_model.h. */
 #include "model/stream_model.h"
 
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/wait.h"
 #include "plan/hooked.h"
@@ -23,6 +24,12 @@ void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets,
         cco_fatal("no memory for streams on communicator '%s'", state->name);
     if (streams->scheduled.plans.transport == NULL)
         cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream, state);
+}
+
+/* Nobody reads before all have opened. */
+bool cco_stream_model_readable(const cco_area *area, MPI_Comm comm)
+{
+    return cco_all(true, comm) && cco_all(!cco_disagrees() && cco_shown_readable(area), comm);
 }
 
 void cco_stream_model_close(cco_stream_model *streams)

@@ -79,6 +79,8 @@ int cco_operation_start(cco_operation *o)
     o->starts = false;
     if (o->stream_set == NULL)
         cco_round_time_start(&o->round_time, o->plan);
+    else
+        o->stream_set->stream.shows = o->shows;
     return cco_engine_start(o->plan->engine, o->shares ? &o->sharing : &o->bound.binding);
 }
 

@@ -21,6 +21,7 @@ typedef struct cco_operation {
     cco_scheduled own;
     cco_p2p p2p;
     cco_stream_set *stream_set; /* NULL: it runs over messages */
+    size_t shows;               /* bytes of messages from which on they are (stream/shown.h) */
     bool starts;                /* its schedule has not started */
     bool counted;               /* by the progress thread, which polls because of it */
     cco_call call;

@@ -90,18 +90,33 @@ static cco_operation_pool *pool_of(const cco_comm *state)
     return kept != NULL ? *kept : NULL;
 }
 
+static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
+{
+    cco_stream_sets *segment = pool->stream_sets[CCO_PATH_SEGMENT];
+    if (path == CCO_PATH_MESSAGES && !cco_channel_open(&pool->channel, state->comm))
+        pool->channel.comm = MPI_COMM_NULL;
+    if (path == CCO_PATH_SINGLE && segment != NULL)
+        cco_stream_sets_ask(segment, state);
+    if (path > CCO_PATH_MESSAGES && path != CCO_PATH_SINGLE)
+        pool->stream_sets[path] = cco_stream_sets_make(state, path);
+}
+
 void cco_operation_pool_make(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
     if (pool == NULL)
         pool = make(state);
-    if (pool->asked[path])
-        return;
+    if (path == CCO_PATH_SINGLE)
+        cco_operation_pool_make(state, CCO_PATH_SEGMENT);
+    if (!pool->asked[path])
+        make_path(pool, state, path);
     pool->asked[path] = true;
-    if (path > CCO_PATH_MESSAGES)
-        pool->stream_sets[path] = cco_stream_sets_make(state, path);
-    else if (!cco_channel_open(&pool->channel, state->comm))
-        pool->channel.comm = MPI_COMM_NULL;
+}
+
+/* Begins of both paths through the segment take the same ones. */
+static cco_stream_sets *stream_sets_of(const cco_operation_pool *pool, cco_path path)
+{
+    return pool->stream_sets[path == CCO_PATH_SINGLE ? CCO_PATH_SEGMENT : path];
 }
 
 bool cco_operation_pool_has(const cco_comm *state, cco_path path)
@@ -109,8 +124,9 @@ bool cco_operation_pool_has(const cco_comm *state, cco_path path)
     const cco_operation_pool *pool = pool_of(state);
     if (pool == NULL)
         return false;
+    const cco_stream_sets *stream_sets = stream_sets_of(pool, path);
     if (path > CCO_PATH_MESSAGES)
-        return pool->stream_sets[path] != NULL;
+        return stream_sets != NULL && (path != CCO_PATH_SINGLE || stream_sets->readable);
     return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
 }
 
@@ -160,13 +176,14 @@ static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *
 cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
-    cco_stream_sets *stream_sets = pool->stream_sets[path];
+    cco_stream_sets *stream_sets = stream_sets_of(pool, path);
     cco_stream_set *stream_set = stream_sets != NULL ? cco_stream_sets_next(stream_sets) : NULL;
     cco_operation *o = take_idle(pool, stream_set);
     if (o == NULL)
         o = new_operation(pool, state, stream_set);
     if (o == NULL)
         return NULL;
+    o->shows = path == CCO_PATH_SINGLE ? CCO_SHOWN_LEAST : 0;
     if (stream_set == NULL) {
         o->p2p.first = pool->channel.pairs + 2 * (int)(pool->number++ % CCO_CHANNEL_PAIRS);
         o->p2p.tag = 0; /* as on the other ranks, where it may be another operation */

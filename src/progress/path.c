@@ -96,20 +96,33 @@ static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cc
         b->why = why;
 }
 
+/* Where the ranks cannot read each other's memory, all data go through what they share. */
+static const char *unreadable(const cco_comm *state, cco_path *path)
+{
+    if (*path != CCO_PATH_SINGLE || !cco_operation_pool_has(state, CCO_PATH_SEGMENT) ||
+        cco_operation_pool_has(state, CCO_PATH_SINGLE))
+        return NULL;
+    *path = CCO_PATH_SEGMENT;
+    return "the kernel does not let the ranks read each other's memory";
+}
+
 cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_begin_path b = {.path = CCO_PATH_NONE};
     if (!cco_has_paths(state, way) || !cco_arguments_valid(state, call))
         return b;
-    const cco_path named = way->model->path(state, way, &b.why);
+    cco_path named = way->model->path(state, way, &b.why);
+    const char *unread = unreadable(state, &named);
     const char *never = b.why != NULL ? b.why : unfit(call, named), *lacks = missing(state, named);
     if (never == NULL && (state->begins_ready || !could(state, named)))
-        b.lacks = lacks;
+        b.lacks = lacks != NULL ? lacks : unread;
     b.unprepared = !state->begins_ready && (could(state, named) || could(state, CCO_PATH_MESSAGES));
     b.path = named;
     if (named > CCO_PATH_MESSAGES)
         b.why = never != NULL ? never : lacks;
     if (named <= CCO_PATH_MESSAGES || b.why != NULL)
         leave_to_messages(&b, state, call);
+    else
+        b.why = unread;
     return b;
 }

@@ -7,6 +7,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
+#include "model/stream_model.h"
 #include "transport/rma/shared.h"
 
 enum { PART = 4 };
@@ -58,6 +59,7 @@ static bool open_stream_set(cco_stream_sets *r, int i, const cco_comm *state, si
     for (int rank = 0; rank < state->size; rank++)
         area->shares[rank] = r->shares[rank] + (size_t)i * part;
     area->share = area->shares[state->rank];
+    cco_shown_open(area);
     return cco_stream_open(&stream_set->stream, area, gets);
 }
 
@@ -82,6 +84,11 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path)
         return r;
     cco_stream_sets_free(r);
     return NULL;
+}
+
+void cco_stream_sets_ask(cco_stream_sets *r, const cco_comm *state)
+{
+    r->readable = cco_stream_model_readable(&r->list[0].area, state->comm);
 }
 
 void cco_stream_sets_free(cco_stream_sets *r)

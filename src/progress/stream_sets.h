@@ -33,12 +33,16 @@ typedef struct cco_stream_sets {
     cco_window window; /* or this */
     char **shares;     /* where the shares of the ranks begin */
     unsigned number;   /* of begins */
+    bool readable;     /* the ranks may read each other's memory, as far as anybody has asked */
     cco_stream_set list[CCO_STREAM_SETS];
 } cco_stream_sets;
 
 /* Makes the stream sets of a path; collective.  NULL on all ranks if they share no memory, or there
  * is none. */
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path);
+
+/* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
+void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);
 
 /* No operation may use one afterwards.  Local; NULL: does nothing. */
 void cco_stream_sets_free(cco_stream_sets *stream_sets);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sequence.c - see sequence.h.  Link with --wrap=cco_pause and --wrap=cco_pause_crowds. */
+/* sequence.c - see sequence.h.  Link with --wrap=NAME for each __wrap_NAME. */
 #define _GNU_SOURCE
 #include "sequence.h"
 
@@ -52,8 +52,10 @@ void cco_log(cco_log_level level, const char *format, ...)
 }
 
 /* What transport/local/local.c does elsewhere, with the operation of the world. */
-int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
-                   const cco_reduce_op *op)
+int __wrap_cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
+                          const cco_reduce_op *op);
+int __wrap_cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
+                          const cco_reduce_op *op)
 {
     const world *w = worlds[ranks[running].calls - 1];
     (void)transfer, (void)op;

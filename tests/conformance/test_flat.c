@@ -5,13 +5,11 @@
  * part, or nothing, by chance.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
+#include "reads.h"
 #include "sequence.h"
 #include "transport/shm/flat_plan.h"
 
@@ -31,48 +29,12 @@ static int size; /* ranks */
 static size_t rooms[RINGS];
 static long many_pieces, two_stages, from_regions;
 
-/* Reads of other ranks' memory: whether this sequence has them, and of how many one fails, about;
- * then how many there were. */
-static bool single;
-static int failing;
-static long reads, partial, failed;
+static bool single; /* whether this sequence has reads of other ranks' memory */
 
 /* Memory of the program that all ranks share. */
 enum { REGION = 512 << 10 }; /* bytes of a rank */
 static char *region;
 static cco_regions regions;
-
-/* What the kernel does elsewhere: one in so many reads fails, or finds another process under the
- * number; others stop early. */
-ssize_t process_vm_readv(pid_t process, const struct iovec *local, unsigned long locals,
-                         const struct iovec *remote, unsigned long remotes, unsigned long flags)
-{
-    static const int errors[] = {EFAULT, EFAULT, EFAULT, EPERM, ESRCH};
-    bool other = false;
-    ssize_t came = 0;
-    (void)process, (void)remotes, (void)flags;
-    reads++;
-    if (failing > 0 && rand() % failing == 0) {
-        failed++;
-        other = rand() % 4 == 0;
-        errno = errors[(size_t)rand() % (sizeof errors / sizeof errors[0])];
-        if (!other)
-            return -1;
-    }
-    for (unsigned long i = 0; i < locals; i++) {
-        size_t n = local[i].iov_len;
-        if (i > 0 && rand() % 3 == 0) {
-            n = (size_t)rand() % (n + (failing == 0)); /* nothing at all is a failure */
-            n += failing == 0 && n == 0;
-            partial += n < local[i].iov_len;
-        }
-        memcpy(local[i].iov_base, remote[i].iov_base, n);
-        if (other)
-            memset(local[i].iov_base, 0x55, n);
-        came += (ssize_t)n;
-    }
-    return came;
-}
 
 /* Puts this rank's data into the region; false if they are too large. */
 static bool move_in(int me, const world *w, cco_binding *binding)
@@ -121,13 +83,13 @@ static int call(int me, world *w)
 static void open_pulls(char *memory, size_t share)
 {
     single = rand() % 2;
-    failing = rand() % 2 ? 1 + rand() % 50 : 0;
+    reads.failing = rand() % 2 ? 1 + rand() % 50 : 0;
     for (int k = 0; k < size; k++) {
         cco_pull *pull = &ranks[k].pull;
         cco_pull_close(pull);
         cco_pull_open(pull, memory, share, k, size);
         for (int i = 0; i < size; i++)
-            pull->peers[i] = cco_pull_me();
+            pull->peers[i] = cco_process_me();
         ranks[k].rings[RINGS - 1].pull = single ? pull : NULL;
     }
 }
@@ -214,8 +176,8 @@ int main(int argc, char **argv)
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
            " %ld in shared memory, %ld reads by the kernel (%ld in part, %ld not, %ld told),"
            " %ld failures\n",
-           sequence_runs, many_pieces, two_stages, from_regions, reads, partial, failed,
-           sequence_logged, sequence_failures);
+           sequence_runs, many_pieces, two_stages, from_regions, reads.count, reads.partial,
+           reads.failed, sequence_logged, sequence_failures);
     return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
-           partial == 0 || failed == 0 || sequence_logged == 0;
+           reads.partial == 0 || reads.failed == 0 || sequence_logged == 0;
 }

@@ -10,6 +10,8 @@ foreach(ranks IN ITEMS 2 3)
   cresta_mpi_test(NAME memory-single-${ranks} RANKS ${ranks} ENV CRESTA_FALLBACK=silent
                   COMMAND memory "shm?copy=single")
 endforeach()
+cresta_mpi_test(NAME memory-single-named RANKS 3 ENV CRESTA_FALLBACK=silent
+                COMMAND memory "shm:linear?copy=single")
 foreach(distance IN ITEMS near far auto)
   cresta_mpi_test(NAME memory-copy-${distance} RANKS 2
                   ENV CRESTA_FALLBACK=error CRESTA_SHM_DISTANCE=${distance}

@@ -36,6 +36,8 @@ static const char *const impls[] = {"*=mpi",
                                     "*=p2p:pairwise",
                                     "*=shm:ring",
                                     "*=shm:binomial",
+                                    "*=shm?copy=single",
+                                    "*=shm:linear?copy=single",
                                     "*=p2p",
                                     "*=caf"};
 static struct begun calls[MOST];

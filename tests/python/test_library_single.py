@@ -13,20 +13,21 @@ from test_library_shared import LOOK_NOWHERE, SKIPPED
 pytestmark = each_build
 
 
-def memory(build, reads, ranks):
+def memory(build, reads, ranks, impl="shm?copy=single"):
     """Runs `memory` with reads that do not bring all; how many these were."""
     library = build / "lib" / "libreads.so"
     if not library.exists():
         pytest.skip("a build with sanitizers has no such kernel")
     env = {"READS": reads, "LD_PRELOAD": str(library), **LOOK_NOWHERE}
-    done = good(run(build, "memory", "shm?copy=single", ranks=ranks, env=env))
+    done = good(run(build, "memory", impl, ranks=ranks, env=env))
     if "runs instead" in done.stderr:
         pytest.skip("this system forbids all such reads")
     return done, sum(int(n) for n in re.findall(r"reads: (\d+) of", done.stderr))
 
 
-def test_reads_that_end_early_go_on(build):
-    done, partial = memory(build, "partial", ranks=2)
+@pytest.mark.parametrize("impl", ["shm?copy=single", "shm:linear?copy=single"])
+def test_reads_that_end_early_go_on(build, impl):
+    done, partial = memory(build, "partial", 2, impl)
     assert partial > 0 and not messages(done), done.stderr
 
 
@@ -36,6 +37,34 @@ def test_what_cannot_be_read_is_copied_and_told_once_for_a_communicator(build):
     told = messages(done)
     assert told and all("cannot read the memory of rank" in line for line in told), done.stderr
     assert len(told) <= 3, done.stderr  # the world, and its two halves
+
+
+def test_messages_that_cannot_be_read_go_through_streams(build):
+    done, failed = memory(build, "fail=9", 3, "shm:linear?copy=single")
+    told = messages(done)
+    assert failed > 0 and 0 < len(told) <= 3, done.stderr  # at most once for a process
+    assert all("copied twice from now on" in line for line in told), done.stderr
+
+
+def begun(build, reads, **env):
+    library = build / "lib" / "libreads.so"
+    if not library.exists():
+        pytest.skip("a build with sanitizers has no such kernel")
+    env |= {"READS": reads, "LD_PRELOAD": str(library), **LOOK_NOWHERE}
+    return run(build, "async", "shm?copy=single", "0", "memory", ranks=3, env=env)
+
+
+def test_begins_go_through_streams_where_nobody_can_read(build):
+    refused = begun(build, "fail=1", CRESTA_FALLBACK="silent", CRESTA_LOG="info")
+    said = "shm?copy=slots runs instead of shm?copy=single: the kernel does not let the ranks read"
+    assert said in good(refused).stderr
+    assert begun(build, "fail=1", CRESTA_FALLBACK="error").returncode != 0
+
+
+def test_begins_whose_messages_cannot_be_read_go_on_through_streams(build):
+    done = good(begun(build, "fail=40", CRESTA_FALLBACK="silent"))
+    told = [line for line in messages(done) if "cannot read the memory of rank" in line]
+    assert 0 < len(told) <= 2 * 3, done.stderr  # blocking calls say it, too
 
 
 @pytest.mark.parametrize("policy", ["warn", "silent", "error"])

@@ -77,7 +77,7 @@ static void beyond_the_limits(void)
 
 /* What the processes below share: the ranks' rings, and who they are. */
 typedef struct shared {
-    cco_pull_peer peers[RANKS];
+    cco_process_id peers[RANKS];
     int ready;
     cco_distance found[RANKS];
     bool passed[RANKS];
@@ -105,7 +105,7 @@ static void measure(shared *common, char *memory, size_t share, int rank)
     cco_pull pull;
     bool passed = cco_pull_open(&pull, memory + at + cco_distance_share(), share, rank, RANKS);
     cco_distance_open(memory + at + (size_t)rank * share);
-    common->peers[rank] = cco_pull_me();
+    common->peers[rank] = cco_process_me();
     wait_for_all(&common->ready);
     memcpy(pull.peers, common->peers, sizeof common->peers);
     ring.pull = &pull;

@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pull.c - see pull.h. */
-#define _GNU_SOURCE
 #include "transport/shm/pull.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "core/log.h"
 #include "core/pause.h"
 
-enum {
-    LINE = 64,
-    AT_ONCE = 1 << 30, /* bytes of a read: the kernel stops below 2 GiB */
-};
+enum { LINE = 64 };
 
 /* What a rank has in the shared memory. */
 typedef struct corner {
@@ -37,17 +29,6 @@ size_t cco_pull_share(void)
 static corner *corner_of(const cco_pull *p, int rank)
 {
     return (corner *)(void *)(p->memory + (size_t)rank * p->share);
-}
-
-cco_pull_peer cco_pull_me(void)
-{
-    static uint64_t word;
-    if (word == 0 && getrandom(&word, sizeof word, GRND_NONBLOCK) != (ssize_t)sizeof word) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        word = ((uint64_t)now.tv_sec << 32) ^ (uint64_t)now.tv_nsec ^ ((uint64_t)getpid() << 40);
-    }
-    return (cco_pull_peer){getpid(), (uint64_t)(uintptr_t)&word, word};
 }
 
 bool cco_pull_open(cco_pull *p, char *memory, size_t share, int rank, int size)
@@ -72,45 +53,12 @@ void cco_pull_close(cco_pull *p)
     p->scratch = NULL;
 }
 
-/* One read of at most `n` bytes; how many came, or -1 with errno. */
-static ssize_t read_some(const cco_pull_peer *peer, uint64_t from, char *to, size_t n)
-{
-    uint64_t word = ~peer->word;
-    const struct iovec local[] = {{&word, sizeof word}, {to, n}};
-    const struct iovec remote[] = {{(void *)(uintptr_t)peer->at, sizeof word},
-                                   {(void *)(uintptr_t)from, n}};
-    const unsigned long vectors = n > 0 ? 2 : 1;
-    const ssize_t got = process_vm_readv((pid_t)peer->process, local, vectors, remote, vectors, 0);
-    if (got < 0)
-        return -1;
-    if (got >= (ssize_t)sizeof word && word == peer->word)
-        return got - (ssize_t)sizeof word;
-    errno = got < (ssize_t)sizeof word ? EFAULT : ESRCH;
-    return -1;
-}
-
 bool cco_pull_probe(const cco_pull *p)
 {
     for (int i = 0; i < p->size; i++)
-        if (i != p->rank && read_some(&p->peers[i], 0, NULL, 0) != 0)
+        if (i != p->rank && !cco_process_readable(&p->peers[i]))
             return false;
     return true;
-}
-
-/* Reads all; bytes that came, fewer with errno. */
-static size_t read_all(const cco_pull_peer *peer, uint64_t from, char *to, size_t n)
-{
-    size_t done = 0;
-    while (done < n) {
-        const size_t now = n - done < AT_ONCE ? n - done : AT_ONCE;
-        const ssize_t got = read_some(peer, from + done, to + done, now);
-        if (got == 0)
-            errno = EFAULT;
-        if (got <= 0 && errno != EINTR)
-            break;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return done;
 }
 
 /* Asks the rank that has them for at most CCO_PULL_REPLY bytes. */
@@ -144,7 +92,7 @@ void cco_pull_read(cco_pull *p, int rank, const char *from, char *to, size_t n)
     const uint64_t at = (uint64_t)(uintptr_t)from;
     size_t done = 0;
     if (!p->refused) {
-        done = read_all(&p->peers[rank], at, to, n);
+        done = cco_process_read(&p->peers[rank], at, to, n);
         if (done < n)
             give_up(p, rank, errno);
     }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pull.h - single copy: a rank reads another one's private memory by the kernel (process_vm_readv).
+/* pull.h - single copy: a rank reads another one's private memory by the kernel
+ * (core/process_read.h).
  *
- * Every read takes a random word along that the other process keeps at a known place: if it does
- * not come, the process number means another process by now, and nothing of the read counts.  What
- * the kernel does not read, the rank that has it copies into the shared memory on request, while it
- * waits (cco_slot_ring_pause); it does not leave the call before its readers have. */
+ * What the kernel does not read, the rank that has it copies into the shared memory on request,
+ * while it waits (cco_slot_ring_pause); it does not leave the call before its readers have. */
 #ifndef CCO_PULL_H
 #define CCO_PULL_H
 
@@ -12,31 +11,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/process_read.h"
+
 enum {
     CCO_PULL_CHUNK = 64 << 10, /* bytes of an operand that stay in a cache until they are reduced */
     CCO_PULL_REPLY = 8 << 10,  /* bytes of a copy on request */
 };
 
-/* A process, and where it keeps which word. */
-typedef struct cco_pull_peer {
-    int64_t process;
-    uint64_t at, word;
-} cco_pull_peer;
-
 typedef struct cco_pull {
     char *memory; /* shared, of rank 0, with that of each rank behind that of the one before */
     size_t share; /* bytes from one rank to the next, at least cco_pull_share() */
     int rank, size;
-    cco_pull_peer *peers; /* NULL: ranks do not read each other's memory */
-    char *scratch;        /* twice CCO_PULL_CHUNK */
-    bool refused;         /* the kernel refused a read for ever: not tried again */
+    cco_process_id *peers; /* NULL: ranks do not read each other's memory */
+    char *scratch;         /* twice CCO_PULL_CHUNK */
+    bool refused;          /* the kernel refused a read for ever: not tried again */
 } cco_pull;
 
 /* Bytes of shared memory that a rank has. */
 size_t cco_pull_share(void);
-
-/* This process. */
-cco_pull_peer cco_pull_me(void);
 
 /* Makes this rank's part ready, with room for `peers`, which the caller fills in before anybody
  * reads; local.  False when memory runs out. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream.c - see stream.h.
  *
- * A share begins with a line for each peer, in which only that peer writes: how much it gave to us
- * and took from us.  The rings follow, one for each peer. */
+ * A share begins with a line for each peer (line.h).  The rings follow, one for each peer. */
 #include "transport/stream/stream.h"
 
 #include <stdlib.h>
@@ -10,10 +9,9 @@
 
 #include "transport/local/local.h"
 #include "transport/stream/fragment.h"
+#include "transport/stream/line.h"
 
 enum {
-    LINE = 64,
-    TAKEN = 4,              /* in a line; what was given is at its start */
     LEAST = 64,             /* bytes of a ring, */
     MOST = 1 << 30,         /* so that counters and int are wide enough */
     PIECES = 4,             /* of a ring: the one while the other is on its way */
@@ -22,13 +20,13 @@ enum {
 
 size_t cco_stream_share(int size, size_t ring)
 {
-    return (size_t)size * (LINE + ring);
+    return (size_t)size * (CCO_LINE + ring);
 }
 
 size_t cco_stream_ring(int size, size_t bytes)
 {
     const size_t each = bytes / (size_t)size;
-    const size_t ring = each > LINE ? (each - LINE) / LINE * LINE : 0;
+    const size_t ring = each > CCO_LINE ? (each - CCO_LINE) / CCO_LINE * CCO_LINE : 0;
     return ring < LEAST ? LEAST : ring > MOST ? MOST : ring;
 }
 
@@ -52,21 +50,10 @@ void cco_stream_close(cco_stream *stream)
     *stream = (cco_stream){0};
 }
 
-static uint32_t word_of(const cco_stream *s, int peer, size_t at)
-{
-    const char *line = s->area->share + (size_t)peer * LINE;
-    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
-}
-
-static int tell(const cco_stream *s, int peer, size_t at, uint64_t count)
-{
-    return s->area->kind->tell(s->area, peer, (size_t)s->area->rank * LINE + at, (uint32_t)count);
-}
-
 /* Where byte `count` of a stream lies in the ring for `rank`, in the share that has it. */
 static size_t place_of(const cco_stream *s, int rank, uint64_t count)
 {
-    return (size_t)s->area->size * LINE + (size_t)rank * s->ring + count % s->ring;
+    return (size_t)s->area->size * CCO_LINE + (size_t)rank * s->ring + count % s->ring;
 }
 
 static size_t least(size_t a, size_t b)
@@ -87,11 +74,20 @@ static size_t piece_of(const cco_stream *s)
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
 }
 
+/* Of a message that has not begun. */
+static bool shows(const cco_stream *s, const cco_shown *shown, const cco_fragment *it)
+{
+    return s->shows > 0 && it->left >= s->shows && !shown->refused &&
+           it->left == cco_data_bytes(&it->data);
+}
+
 static int give(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
+    if (pair->shown.waits || shows(s, &pair->shown, it))
+        return cco_shown_give(&pair->shown, s->area, it);
     size_t piece = piece_of(s);
-    const uint32_t taken = word_of(s, it->peer, TAKEN);
+    const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
     for (size_t n; piece > 0; piece -= n) {
         n = stretch(s, least(it->left, piece), pair->given,
                     s->ring - ((uint32_t)pair->given - taken));
@@ -115,7 +111,10 @@ static int give(cco_stream *s, cco_fragment *it)
 static int take(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
-    const uint32_t given = word_of(s, it->peer, 0);
+    const bool waits = it->left > 0 && cco_shown_waits(&pair->shown, s->area, it->peer);
+    const uint32_t given = cco_line_word(s->area, it->peer, CCO_LINE_GIVEN);
+    if (waits && given == (uint32_t)pair->taken)
+        return cco_shown_take(&pair->shown, s->area, it);
     for (size_t n; (n = stretch(s, it->left, pair->taken, given - (uint32_t)pair->taken)) > 0;) {
         if (s->gets) {
             const size_t at = place_of(s, s->area->rank, pair->taken);
@@ -142,11 +141,11 @@ static int report(cco_stream *s, cco_fragment *it)
     if (it->sends != s->gets)
         rc = s->area->kind->complete(s->area, it->peer);
     if (rc == MPI_SUCCESS && it->sends)
-        return tell(s, it->peer, 0, pair->given);
+        return cco_line_tell(s->area, it->peer, CCO_LINE_GIVEN, (uint32_t)pair->given);
     if (rc != MPI_SUCCESS || pair->taken - pair->told < s->ring / 2)
         return rc;
     pair->told = pair->taken;
-    return tell(s, it->peer, TAKEN, pair->taken);
+    return cco_line_tell(s->area, it->peer, CCO_LINE_TAKEN, (uint32_t)pair->taken);
 }
 
 /* Moves every message as far as it goes now.  Those of one direction keep their order. */

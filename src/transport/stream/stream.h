@@ -6,7 +6,8 @@
  * but bytes and two counters pass: how many the sender has given (`given`, in the receiver's
  * share), and how many the receiver has taken (`taken`, in the sender's).  A message longer than
  * the ring goes in pieces; a sender runs ahead by a ring.  The ring lies with the receiver, where
- * the sender puts, or with the sender, from where the receiver gets. */
+ * the sender puts, or with the sender, from where the receiver gets.  Messages may also go past the
+ * rings (shown.h). */
 #ifndef CCO_STREAM_H
 #define CCO_STREAM_H
 
@@ -14,18 +15,21 @@
 
 #include "sched/transport.h"
 #include "transport/stream/area.h"
+#include "transport/stream/shown.h"
 
 /* Bytes that this rank gave to a peer, and took from it, and of how many taken it has told.  Only
  * their lower halves pass between ranks. */
 typedef struct cco_stream_pair {
     uint64_t given, taken, told;
+    cco_shown shown;
 } cco_stream_pair;
 
 /* What the transfers of a communicator share. */
 typedef struct cco_stream {
     cco_area *area;
-    bool gets;   /* receivers get; otherwise senders put */
-    size_t ring; /* bytes, for each ordered pair of ranks */
+    bool gets;    /* receivers get; otherwise senders put */
+    size_t ring;  /* bytes, for each ordered pair of ranks */
+    size_t shows; /* messages of so many bytes and more are shown (shown.h); 0: none */
     cco_stream_pair *pairs;
     unsigned *stuck; /* twice the number of ranks: the pass in which a direction came no further */
     unsigned pass;

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shown.c - see shown.h. */
+#include "transport/stream/shown.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/process_read.h"
+#include "transport/stream/line.h"
+
+static const cco_process_id *process_of(const cco_area *area, int rank)
+{
+    const char *line = area->shares[rank] + (size_t)rank * CCO_LINE;
+    return (const cco_process_id *)(const void *)(line + CCO_LINE_PROCESS);
+}
+
+void cco_shown_open(cco_area *area)
+{
+    const cco_process_id me = cco_process_me();
+    memcpy(area->share + (size_t)area->rank * CCO_LINE + CCO_LINE_PROCESS, &me, sizeof me);
+}
+
+bool cco_shown_readable(const cco_area *area)
+{
+    for (int i = 0; i < area->size; i++)
+        if (i != area->rank && !cco_process_readable(process_of(area, i)))
+            return false;
+    return true;
+}
+
+static int show(cco_shown *shown, cco_area *area, const cco_fragment *message)
+{
+    const uint64_t address = (uint64_t)(uintptr_t)message->at;
+    const size_t at = (size_t)area->rank * CCO_LINE + CCO_LINE_ADDRESS;
+    int rc = area->kind->put(area, message->peer, at, &address, sizeof address);
+    if (rc == MPI_SUCCESS)
+        rc = area->kind->complete(area, message->peer);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    shown->waits = true;
+    return cco_line_tell(area, message->peer, CCO_LINE_SHOWN, ++shown->shown);
+}
+
+int cco_shown_give(cco_shown *shown, cco_area *area, cco_fragment *message)
+{
+    if (!shown->waits)
+        return show(shown, area, message);
+    if (cco_line_word(area, message->peer, CCO_LINE_READ) != shown->shown)
+        return MPI_SUCCESS;
+    shown->waits = false;
+    shown->refused = cco_line_word(area, message->peer, CCO_LINE_REFUSED) == shown->shown;
+    if (!shown->refused)
+        cco_fragment_advance(message, message->left);
+    return MPI_SUCCESS;
+}
+
+bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer)
+{
+    return cco_line_word(area, peer, CCO_LINE_SHOWN) != shown->read;
+}
+
+/* A process says it once. */
+static void report(const cco_area *area, int peer, int error)
+{
+    static bool reported;
+    if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+        cco_log(CCO_LOG_WARN,
+                "shm?copy=single: rank %d cannot read the memory of rank %d of a communicator of %d"
+                " (%s): what that rank sends is copied twice from now on",
+                area->rank, peer, area->size, strerror(error));
+}
+
+/* The whole message will come through the ring. */
+static int refuse(const cco_shown *shown, cco_area *area, cco_fragment *message)
+{
+    report(area, message->peer, errno);
+    message->left = cco_data_bytes(&message->data);
+    message->at = message->packed != NULL ? message->packed : message->data.at;
+    return cco_line_tell(area, message->peer, CCO_LINE_REFUSED, shown->read + 1);
+}
+
+int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
+{
+    const int peer = message->peer;
+    const char *line = area->share + (size_t)peer * CCO_LINE;
+    const size_t whole = cco_data_bytes(&message->data);
+    const size_t n = message->left < CCO_SHOWN_MOST ? message->left : CCO_SHOWN_MOST;
+    uint64_t from;
+    int rc = MPI_SUCCESS;
+    memcpy(&from, line + CCO_LINE_ADDRESS, sizeof from);
+    from += whole - message->left;
+    if (cco_process_read(process_of(area, peer), from, message->at, n) == n)
+        cco_fragment_advance(message, n);
+    else
+        rc = refuse(shown, area, message);
+    const bool goes_on = message->left > 0 && message->left < whole;
+    if (rc != MPI_SUCCESS || goes_on)
+        return rc;
+    return cco_line_tell(area, peer, CCO_LINE_READ, ++shown->read);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shown.h - messages of a stream that are copied once: instead of giving a message through the
+ * ring, the sender shows where it lies, and the receiver reads it there by the kernel
+ * (core/process_read.h).  For areas with `shares`.
+ *
+ * The sender decides, message by message.  It shows one when all before it are given, and nothing
+ * more goes to that peer until this one is read.  So a receiver that finds nothing in the ring, but
+ * a message shown, knows that it is the one it waits for.  What it cannot read, it refuses; then
+ * the sender gives the message through the ring, and shows no more.  Nobody ever waits here. */
+#ifndef CCO_SHOWN_H
+#define CCO_SHOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "transport/stream/area.h"
+#include "transport/stream/fragment.h"
+
+enum {
+    CCO_SHOWN_LEAST = 16 << 10, /* bytes of a message, */
+    CCO_SHOWN_MOST = 256 << 10, /* and of a read: who polls has other things to do, too */
+};
+
+/* What a rank knows of a peer. */
+typedef struct cco_shown {
+    uint32_t shown; /* messages to the peer, */
+    uint32_t read;  /* and those from it that are read or refused */
+    bool waits;     /* the last one to the peer is not */
+    bool refused;   /* the peer has refused one */
+} cco_shown;
+
+/* Tells the others who this rank is.  Before it shows any message. */
+void cco_shown_open(cco_area *area);
+
+/* True if the kernel lets this rank read in the processes of all others, which have opened. */
+bool cco_shown_readable(const cco_area *area);
+
+/* Shows a message, or looks whether it is read: then nothing is left of it.  Returns MPI_SUCCESS or
+ * an MPI error class. */
+int cco_shown_give(cco_shown *shown, cco_area *area, cco_fragment *message);
+
+/* True if the peer shows a message.  It is the next one if nothing was in the ring afterwards. */
+bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer);
+
+/* Reads that message, or a part of it. */
+int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* reads.h - reads of another process's memory (process_vm_readv) that bring all, a part, nothing,
+ * or something else, by chance, within one process. */
+#ifndef READS_H
+#define READS_H
+
+extern struct reads {
+    int failing;                 /* of how many one fails, about; 0: none */
+    long count, partial, failed; /* how many there were */
+} reads;
+
+#endif

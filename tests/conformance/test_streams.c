@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_streams.c - schedules over streams (transport/stream/stream.h), all ranks in one process
+ * (sequence.h).  Rings are so small that messages come round.  Some messages are shown, each rank
+ * by its own limit, and read by a system call that brings all, a part, or nothing (reads.h).
+ *
+ *     conformance-streams [SEQUENCES [SEED]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reads.h"
+#include "sched/engine.h"
+#include "sequence.h"
+#include "transport/stream/stream.h"
+
+enum { RANKS = 9, STACK = 256 << 10 };
+
+typedef struct rank {
+    cco_area area;
+    cco_stream stream;
+} rank;
+
+static rank ranks[RANKS];
+static char *shares[RANKS];
+static long shown, given; /* messages, at the end of sequences; bytes through rings */
+
+static void explain(void)
+{
+    printf("  rings of %zu bytes\n", ranks[0].stream.ring);
+}
+
+static void use_presets(cco_problem *q, const cco_algo *algo)
+{
+    memset(q->params, 0, sizeof q->params);
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        q->params[i] = algo->params[i].preset;
+}
+
+/* One of those that can do the case, the same on all ranks. */
+static const cco_algo *some_algo(const world *w, cco_problem *q)
+{
+    const cco_algo *found = NULL, *algo;
+    unsigned n = 0;
+    for (int i = 0; (algo = cco_algo_of(w->c.coll, i)) != NULL; i++) {
+        use_presets(q, algo);
+        if (!cco_algo_shares(algo, w->c.coll) && algo->refuses(q) == NULL &&
+            (w->c.seed * 7919u + (unsigned)i) % ++n == 0)
+            found = algo;
+    }
+    use_presets(q, found);
+    return found;
+}
+
+/* Memory that is the rank's only during the call: what others read there later is wrong. */
+static char *lend(const void *data, size_t n)
+{
+    char *copy = malloc(n + 1);
+    if (data != NULL && n > 0)
+        memcpy(copy, data, n);
+    return copy;
+}
+
+static void end(char *copy, size_t n)
+{
+    memset(copy, 0x55, n);
+    free(copy);
+}
+
+static int run(int me, world *w, cco_sched *s)
+{
+    const cco_memory *memory = w->sim.ranks[me].memory;
+    const cco_memory *in = &memory[CCO_IN], *out = &memory[CCO_OUT];
+    cco_engine *engine = cco_engine_new(s, &cco_transport_stream, &ranks[me].stream);
+    cco_binding binding = {.base = {NULL}};
+    if (engine == NULL)
+        return MPI_ERR_OTHER;
+    binding.base[CCO_IN] = lend(in->data, in->size);
+    binding.base[CCO_OUT] = lend(out->data, out->size);
+    binding.base[CCO_TMP] = lend(NULL, s->scratch);
+    for (int base = 0; base < CCO_BASES; base++)
+        binding.layouts[base] = w->layouts[base];
+    const int rc = cco_engine_run(engine, &binding);
+    memcpy(out->data, binding.base[CCO_OUT], out->size);
+    end(binding.base[CCO_IN], in->size);
+    end(binding.base[CCO_OUT], out->size);
+    end(binding.base[CCO_TMP], s->scratch);
+    cco_engine_free(engine);
+    return rc;
+}
+
+static int call(int me, world *w)
+{
+    cco_problem q = w->problems[me];
+    const cco_algo *algo = some_algo(w, &q);
+    cco_sched *s = cco_sched_new(&q);
+    algo->build(s, &q);
+    ranks[me].stream.shows = rand() % 3 ? 1 + (size_t)rand() % 4000 : 0;
+    const int rc = run(me, w, s);
+    cco_sched_free(s);
+    return rc;
+}
+
+static void open_streams(int size, char *memory, size_t share)
+{
+    for (int i = 0; i < size; i++)
+        shares[i] = memory + (size_t)i * share;
+    for (int i = 0; i < size; i++) {
+        rank *r = &ranks[i];
+        r->area = (cco_area){.kind = &cco_area_quiet,
+                             .share = shares[i],
+                             .bytes = share,
+                             .rank = i,
+                             .size = size,
+                             .shares = shares};
+        cco_stream_open(&r->stream, &r->area, false);
+        cco_shown_open(&r->area);
+    }
+}
+
+static void close_streams(int size)
+{
+    for (int i = 0; i < size; i++) {
+        for (int peer = 0; peer < size; peer++) {
+            shown += ranks[i].stream.pairs[peer].shown.shown;
+            given += (long)ranks[i].stream.pairs[peer].given;
+        }
+        cco_stream_close(&ranks[i].stream);
+    }
+}
+
+static world_case some_case(int size)
+{
+    static const int elements[] = {0, 1, 2, 7, 31, 33, 100, 400, 3000};
+    const cco_coll coll = (cco_coll)(rand() % CCO_COLLECTIVES);
+    const int properties = cco_coll_infos[coll].properties;
+    int n = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])];
+    if (size < 4 && rand() % 20 == 0)
+        n = 3 * CCO_SHOWN_MOST / WORLD_ELEMENT; /* several reads */
+    return (world_case){.coll = coll,
+                        .p = size,
+                        .n = n,
+                        .root = properties & CCO_ROOTED ? rand() % size : 0,
+                        .shape = (unsigned)rand() % 4,
+                        .in_place = world_in_place(coll) && rand() % 2,
+                        .commutative = !(properties & CCO_REDUCTION) || rand() % 2,
+                        .seed = 1 + (unsigned)rand() % 1000};
+}
+
+static void run_sequence(void)
+{
+    sequence s = {.calls = SEQUENCE_CALLS, .looks = 20000000, .call = call, .explain = explain};
+    s.size = 2 + rand() % (RANKS - 1);
+    const size_t ring = 64 * (size_t)(1 + rand() % (rand() % 2 ? 3 : 300));
+    const size_t share = cco_stream_share(s.size, ring);
+    char *memory = calloc((size_t)s.size, share);
+    reads.failing = rand() % 2 ? 1 + rand() % 200 : 0;
+    open_streams(s.size, memory, share);
+    for (int i = 0; i < s.calls; i++)
+        s.cases[i] = some_case(s.size);
+    sequence_run(&s);
+    close_streams(s.size);
+    free(memory);
+}
+
+int main(int argc, char **argv)
+{
+    const int sequences = argc > 1 ? atoi(argv[1]) : 600;
+    const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    sequence_open(RANKS, STACK);
+    for (int i = 0; i < sequences && sequence_failures == 0; i++) {
+        srand(seed + (unsigned)i);
+        run_sequence();
+        if (sequence_failures > 0)
+            printf("again: conformance-streams 1 %u\n", seed + (unsigned)i);
+    }
+    sequence_close();
+    printf("%ld calls, %ld bytes through rings, %ld messages shown, %ld reads by the kernel (%ld in"
+           " part, %ld not, %ld told), %ld failures\n",
+           sequence_runs, given, shown, reads.count, reads.partial, reads.failed, sequence_logged,
+           sequence_failures);
+    return sequence_failures > 0 ||
+           (sequences > 50 && (given == 0 || shown == 0 || reads.partial == 0 ||
+                               reads.failed == 0 || sequence_logged != 1));
+}
