@@ -5,8 +5,11 @@
  *   mpirun -n P crestacoll-bench --collectives A,B --impl mpi,nonblock --sizes 8,1024
  *          [--samples N] [--budget S]
  *          [--timing back_to_back|synchronised] [--skew US] [--root rotate|fixed]
- *          [--buffers hot|cold|written] [--batch-us US] [--rounds 0|1] [--label L]
- *          [--rules NAME=SPEC ...]
+ *          [--buffers hot,cold,written] [--calls blocking|begun] [--batch-us US] [--rounds 0|1]
+ *          [--label L] [--rules NAME=SPEC ...]
+ *
+ * --buffers: each of them in turn, size by size.  --calls begun: split-phase calls that end as soon
+ * as they have begun.
  *
  * --skew: every rank starts a call 0 to US microseconds after the agreed time, by chance, but the
  * same for all implementations; the time counts from the last rank's start to the slowest's end.
@@ -58,6 +61,7 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            : r->o.rotate    ? "rotate"
                             : "fixed",
            bench_buffers_name(r->o.buffers));
+    printf(", \"calls\": \"%s\"", r->o.begun ? "begun" : "blocking");
     printf(", \"skew_us\": %g", r->o.skew_us);
     printf(", \"oversubscribed\": %s, \"verified\": %s, \"batch\": %d",
            r->w.oversubscribed ? "true" : "false", s->verified ? "true" : "false", s->batch);
@@ -139,14 +143,14 @@ static void check_all(struct run *r, struct bench_problem *q, const char *when)
 {
     const int roots = bench_problem_roots(q, r->o.rotate), n = r->n_now;
     int *verdicts = r->verdicts;
+    const struct bench_calls *calls = r->o.begun ? &bench_begins : &bench_cresta;
     memset(verdicts, 0, (size_t)n * sizeof *verdicts);
     for (int i = 0; i < roots; i++) {
         bench_problem_expect(q, &r->w, i, roots);
         for (int k = 0; k < n; k++) {
             if (verdicts[k] == BENCH_REFUSED) /* on all ranks */
                 continue;
-            const int verdict = (int)bench_problem_check(q, &bench_cresta, r->now[k].comm, i,
-                                                         roots);
+            const int verdict = (int)bench_problem_check(q, calls, r->now[k].comm, i, roots);
             verdicts[k] = verdict > verdicts[k] ? verdict : verdicts[k];
         }
     }
@@ -270,9 +274,19 @@ static void close_series(struct run *r)
     free(r->verdicts);
 }
 
-static int is_barrier(const char *name)
+/* Sizes of a collective, times kinds of data: a barrier has none. */
+static int cells_of(const struct run *r, const char *name)
 {
-    return strcmp(name, "barrier") == 0;
+    return strcmp(name, "barrier") == 0 ? 1 : r->o.n_sizes * r->o.n_buffers;
+}
+
+static void collective(struct run *r, const char *name)
+{
+    const int n = cells_of(r, name);
+    for (int i = 0; i < n; i++) {
+        r->o.buffers = r->o.each_buffers[i % r->o.n_buffers];
+        cell(r, bench_coll_named(name), n > 1 ? r->o.sizes[i / r->o.n_buffers] : 0);
+    }
 }
 
 int main(int argc, char **argv)
@@ -283,6 +297,7 @@ int main(int argc, char **argv)
     r.start = bench_now();
     bench_world_open(&r.w);
     const char *bad = bench_options_read(&r.o, argc, argv);
+    bench_begin_ends_at_once(1);
     r.o.end = r.start + r.o.budget;
     for (int c = 0; !bad && c < r.o.n_collectives; c++)
         if (!bench_coll_named(r.o.collectives[c]))
@@ -298,11 +313,9 @@ int main(int argc, char **argv)
     if (r.w.rank == 0)
         bench_print_header(&r.o, &r.w, ", \"clock\": \"CLOCK_MONOTONIC\"");
     for (int c = 0; c < r.o.n_collectives; c++)
-        r.cells += is_barrier(r.o.collectives[c]) ? 1 : r.o.n_sizes;
+        r.cells += cells_of(&r, r.o.collectives[c]);
     for (int c = 0; c < r.o.n_collectives; c++)
-        for (int i = 0; i < (is_barrier(r.o.collectives[c]) ? 1 : r.o.n_sizes); i++)
-            cell(&r, bench_coll_named(r.o.collectives[c]),
-                 is_barrier(r.o.collectives[c]) ? 0 : r.o.sizes[i]);
+        collective(&r, r.o.collectives[c]);
     if (r.w.rank == 0)
         printf("{\"type\": \"end\", \"ok\": %s, \"seconds\": %.3f}\n", r.wrong ? "false" : "true",
                bench_now() - r.start);

@@ -16,7 +16,7 @@ enum bench_timing { BENCH_BACK_TO_BACK, BENCH_SYNCHRONISED };
 
 /* The data of a call: the same in every call, other buffers in every call, or the same buffers, in
  * which each rank that gives data writes to every cache line before the call. */
-enum bench_buffers { BENCH_HOT, BENCH_COLD, BENCH_WRITTEN };
+enum bench_buffers { BENCH_HOT, BENCH_COLD, BENCH_WRITTEN, BENCH_BUFFERS };
 
 enum { BENCH_RULES = 8 }; /* sets of rules that take part */
 
@@ -30,13 +30,16 @@ struct bench_options {
     size_t *sizes;
     int n_sizes;
     enum bench_timing timing;
-    int samples;     /* wanted for each implementation */
-    double budget;   /* seconds for everything */
-    double end;      /* when they are over */
-    double skew_us;  /* synchronised: ranks start up to so much later, by chance */
-    double batch_us; /* a back-to-back sample lasts at least this long */
-    int rotate;      /* the root of rooted calls goes round */
-    enum bench_buffers buffers;
+    int samples;                /* wanted for each implementation */
+    double budget;              /* seconds for everything */
+    double end;                 /* when they are over */
+    double skew_us;             /* synchronised: ranks start up to so much later, by chance */
+    double batch_us;            /* a back-to-back sample lasts at least this long */
+    int rotate;                 /* the root of rooted calls goes round */
+    enum bench_buffers buffers; /* now, */
+    enum bench_buffers each_buffers[BENCH_BUFFERS]; /* and those that are measured in turn */
+    int n_buffers;
+    int begun;         /* crestacoll-bench: begins that end at once in place of blocking calls */
     int rounds;        /* crestacoll-bench: print each sample, too */
     double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *async; /* crestacoll-overlap: CRESTA_ASYNC */

@@ -3,10 +3,11 @@
  * by running the schedules of all ranks in the simulator, as JSON.  Needs no MPI and no launcher.
  *
  *   crestacoll-explain COLLECTIVE PROCESSES [--bytes N] [--algorithm NAME[?PARAM=VALUE&...]]
- *                      [--root R] [--schedule RANK]
+ *                      [--root R] [--schedule RANK] [--node-shape MEMORIESxCACHESxCORES]
  *
  * Exit code 2, and a line on standard error, for what cannot be asked. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "json.h"
 #include "plan/preset.h"
 #include "sched/step.h"
+#include "transport/shm/crossings.h"
+#include "transport/shm/flat.h"
 
 static const char *const names[FIGURES] = {"rounds",        "messages_sent",  "messages_received",
                                            "bytes_sent",    "bytes_received", "bytes_copied",
@@ -146,6 +149,10 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
     json_field("reason", x->reason != NULL ? x->reason : "", ", ");
     if (x->reason == NULL && x->why[0] == '\0') {
         put_figures(x);
+        if (o->node.cores > 0) {
+            json_number("to_another_cache", x->caches, ", ");
+            json_number("to_another_memory", x->memories, ", ");
+        }
         if (o->schedule >= 0)
             put_rank(x, o->schedule);
     }
@@ -158,8 +165,7 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
 static void explain_one(const explain_options *o, const cco_algo *algo, const even *e)
 {
     enum { SECONDS = 20 };
-    explained x = {.too_large = true,
-                   .why = "takes too long: try fewer ranks or larger pieces"};
+    explained x = {.too_large = true, .why = "takes too long: try fewer ranks or larger pieces"};
     long params[CCO_PARAMS] = {0};
     int status = 0;
     for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
@@ -168,7 +174,7 @@ static void explain_one(const explain_options *o, const cco_algo *algo, const ev
     const pid_t child = fork();
     if (child <= 0) { /* if there is no other process, this one does it */
         limit_time(SECONDS);
-        explain_run(&x, algo, params, e);
+        explain_run(&x, algo, params, e, &o->node);
         limit_time(0);
         put_algorithm(o, algo, params, &x);
         explain_free(&x);
@@ -196,10 +202,42 @@ static void put_problem(const explain_options *o, const even *e)
     json_field("preset", cco_preset_algo(&first)->name, ", ");
 }
 
+static void put_lines(const char *name, const cco_crossings *c, const char *end)
+{
+    printf("\"%s\": {", name);
+    json_number("lines", (uint64_t)c->lines, ", ");
+    json_number("to_another_cache", (uint64_t)c->caches, ", ");
+    json_number("to_another_memory", (uint64_t)c->memories, end);
+}
+
+/* What a small allreduce of `shm` moves on that node: no messages, but cache lines. */
+static bool put_node(const explain_options *o)
+{
+    const cco_node_shape *node = &o->node;
+    cco_core_place *places = malloc((size_t)o->size * sizeof *places);
+    cco_groups groups = {.count = 0};
+    for (int i = 0; places != NULL && i < o->size; i++)
+        places[i] = cco_core_place_in(node, i);
+    const bool fine = places != NULL && cco_groups_make(&groups, places, o->size);
+    const bool flat = o->size <= CCO_FLAT_RANKS || groups.count == 0;
+    if (fine) {
+        const cco_crossings one = cco_crossings_flat(places, o->size);
+        const cco_crossings two = flat ? one : cco_crossings_levels(&groups, places, o->size);
+        printf("\"node\": {\"shape\": \"%dx%dx%d\", ", node->memories, node->caches, node->cores);
+        json_number("groups", flat ? 1 : (uint64_t)groups.count, ", ");
+        put_lines("shm", &two, "}, ");
+        put_lines("without_groups", &one, "}}, ");
+    }
+    cco_groups_free(&groups);
+    free(places);
+    return fine;
+}
+
 int main(int argc, char **argv)
 {
     explain_options o;
     even e;
+    bool fine = true;
     limit_memory();
     if (!explain_options_read(&o, argc, argv))
         return 2;
@@ -209,6 +247,8 @@ int main(int argc, char **argv)
     }
     printf("{");
     put_problem(&o, &e);
+    if (o.node.cores > 0 && o.coll == CCO_ALLREDUCE)
+        fine = put_node(&o);
     printf("\"algorithms\": [");
     for (int i = 0; cco_algo_of(o.coll, i) != NULL; i++)
         if (o.algo == NULL || o.algo == cco_algo_of(o.coll, i)) {
@@ -217,5 +257,5 @@ int main(int argc, char **argv)
         }
     printf("]}\n");
     even_end(&e);
-    return 0;
+    return fine ? 0 : 1;
 }

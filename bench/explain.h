@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "algo/algo.h"
+#include "core/config.h"
 #include "even.h"
 
 typedef struct explain_options {
@@ -14,6 +15,7 @@ typedef struct explain_options {
     long params[CCO_PARAMS];
     size_t bytes;
     int size, root, schedule; /* the rank whose steps are shown; -1: none */
+    cco_node_shape node;      /* that has all ranks, one core after the other; no cores: any */
 } explain_options;
 
 /* True, or what is wrong, with what is possible, is on standard error. */
@@ -31,12 +33,14 @@ typedef struct explained {
     explain_rank *ranks;
     int size, chain;
     uint64_t messages, bytes;
-    const char *reason; /* why the algorithm cannot do it; NULL if it can */
+    uint64_t caches, memories; /* messages to another cache of the node; of these, memory */
+    const char *reason;        /* why the algorithm cannot do it; NULL if it can */
     bool too_large;
     char why[256]; /* "", or what is wrong; too_large: with the question */
 } explained;
 
-void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e);
+void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e,
+                 const cco_node_shape *node);
 void explain_free(explained *x);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core_place.h"
 #include "explain.h"
 #include "transport/sim/sim.h"
 
@@ -140,6 +141,11 @@ static bool read_one(explain_options *o, const char *name, char *value)
     } else if (strcmp(name, "--schedule") == 0) {
         fine = number("rank of the schedule", value, 0, o->size - 1, &given);
         o->schedule = (int)given;
+    } else if (strcmp(name, "--node-shape") == 0) {
+        fine = cco_node_shape_read(&o->node, value) ||
+               wrong("shape of the node: '%s': expected memories, caches of each and cores of each,"
+                     " such as 2x4x16, of at most 4096 cores in all",
+                     value);
     } else {
         return wrong("no option %s", name);
     }
@@ -152,7 +158,8 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     *o = (explain_options){.schedule = -1};
     if (argc < 3 || argc % 2 == 0)
         return wrong("usage: crestacoll-explain COLLECTIVE PROCESSES [--bytes N]"
-                     " [--algorithm NAME[?PARAM=VALUE]] [--root R] [--schedule RANK]");
+                     " [--algorithm NAME[?PARAM=VALUE]] [--root R] [--schedule RANK]"
+                     " [--node-shape MEMORIESxCACHESxCORES]");
     if (!read_collective(o, argv[1]) || !has_algorithms(o) ||
         !number("number of processes", argv[2], 1, CCO_SIM_RANKS, &size))
         return false;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/core_place.h"
 #include "core/mpi_compat.h"
 #include "explain.h"
 #include "transport/sim/sim.h"
@@ -31,6 +32,19 @@ static void count(explain_rank *rank, const cco_sched *s)
         rank->figures[REDUCED] += step->kind == CCO_STEP_REDUCE ? step->a.n : 0;
     }
     rank->figures[SCRATCH] = s->scratch;
+}
+
+static void count_crossings(explained *x, const cco_node_shape *node, int rank, const cco_sched *s)
+{
+    const cco_core_place here = cco_core_place_in(node, rank);
+    for (int i = 0; i < s->count; i++) {
+        const cco_step *step = &s->steps[i];
+        if (step->kind != CCO_STEP_SEND && step->kind != CCO_STEP_PUT && step->kind != CCO_STEP_GET)
+            continue;
+        const cco_core_place there = cco_core_place_in(node, step->peer);
+        x->caches += there.cache != here.cache;
+        x->memories += there.memory != here.memory;
+    }
 }
 
 static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, const even *e, int i,
@@ -67,7 +81,8 @@ static void run(explained *x, cco_sim *sim)
     x->bytes = sim->bytes;
 }
 
-void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e)
+void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e,
+                 const cco_node_shape *node)
 {
     const size_t size = (size_t)e->size;
     cco_problem first = even_problem(e, 0);
@@ -85,6 +100,8 @@ void explain_run(explained *x, const cco_algo *algo, const long *params, const e
         refuse(x, 0, MPI_ERR_NO_MEM);
     for (int i = 0; fine && i < e->size; i++)
         fine = build(x, &sim.ranks[i], algo, e, i, params);
+    for (int i = 0; fine && node->cores > 0 && i < e->size; i++)
+        count_crossings(x, node, i, x->schedules[i]);
     if (fine)
         run(x, &sim);
     free(sim.ranks);

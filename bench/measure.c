@@ -12,7 +12,7 @@ static void call(const struct bench_problem *q, const struct bench_series *s,
     const int root = o->rotate ? k % q->size : 0, slot = k % q->slots;
     if (o->buffers == BENCH_WRITTEN)
         bench_problem_write(q, root, slot);
-    bench_call(&bench_cresta, q, s->comm, root, slot);
+    bench_call(o->begun ? &bench_begins : &bench_cresta, q, s->comm, root, slot);
 }
 
 static void one_call(const struct bench_problem *q, struct bench_series *s,

@@ -41,14 +41,17 @@ static const char *add_rules(struct bench_options *o, const char *value)
     return NULL;
 }
 
-static const char *read_buffers(struct bench_options *o, const char *value)
+static const char *read_buffers(struct bench_options *o, const char *list)
 {
-    for (int k = BENCH_HOT; k <= BENCH_WRITTEN; k++)
-        if (!strcmp(value, bench_buffers_name((enum bench_buffers)k))) {
-            o->buffers = (enum bench_buffers)k;
-            return NULL;
-        }
-    return "--buffers takes hot, cold or written";
+    int n;
+    char **words = split(list, &n);
+    o->n_buffers = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = BENCH_HOT; k < BENCH_BUFFERS && o->n_buffers < BENCH_BUFFERS; k++)
+            if (!strcmp(words[i], bench_buffers_name((enum bench_buffers)k)))
+                o->each_buffers[o->n_buffers++] = (enum bench_buffers)k;
+    free_words(words, n);
+    return n > 0 && o->n_buffers == n ? NULL : "--buffers takes hot, cold, written, once each";
 }
 
 static void read_sizes(struct bench_options *o, const char *list)
@@ -86,6 +89,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->rotate = strcmp(value, "fixed") != 0;
     else if (!strcmp(name, "--buffers"))
         return read_buffers(o, value);
+    else if (!strcmp(name, "--calls"))
+        o->begun = strcmp(value, "begun") == 0;
     else if (!strcmp(name, "--rounds"))
         o->rounds = atoi(value);
     else if (!strcmp(name, "--work"))
@@ -107,6 +112,7 @@ const char *bench_options_read(struct bench_options *o, int argc, char **argv)
                                 .budget = 60,
                                 .batch_us = 50,
                                 .rotate = 1,
+                                .n_buffers = 1,
                                 .work = 1,
                                 .async = "thread",
                                 .label = "mpi"};

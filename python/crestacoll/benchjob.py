@@ -17,6 +17,13 @@ from crestacoll.refusals import refusals
 from crestacoll.ui import DECODED, TEXT, Problem
 
 
+BUFFERS = {  # and what they say about the data of a call
+    "hot": "data not written again",
+    "written": "data written again",
+    "cold": "other data in every call",
+}
+
+
 @dataclass
 class Plan:
     """What to measure."""
@@ -29,13 +36,15 @@ class Plan:
     samples: int = 200
     budget: float = 60.0
     root: str = "rotate"
-    buffers: str = "hot"
+    buffers: str = "hot"  # a list: each in turn, size by size
     skew: float = 0.0
     options: list = field(default_factory=list)
+    calls: str = "blocking"
 
     @property
     def cells(self):
-        return sum(1 if c == "barrier" else len(self.sizes) for c in self.collectives)
+        each = len(self.sizes) * len(self.buffers.split(","))
+        return sum(1 if c == "barrier" else each for c in self.collectives)
 
 
 def launch_words(build, ranks):
@@ -76,6 +85,8 @@ def words(build, plan, launch=None):
         plan.root,
         "--buffers",
         plan.buffers,
+        "--calls",
+        plan.calls,
         "--skew",
         f"{plan.skew:g}",
         *plan.options,
@@ -215,6 +226,19 @@ def document(schema, results):
         "notes": [n for r in results for n in r.notes],
         "records": [x for r in results for x in r.records],
     }
+
+
+def panels(records):
+    """Lists of those that belong into one table: of a collective, with the same kind of data."""
+    found = {}
+    for r in records:
+        found.setdefault((r["mpi"], r["collective"], r["buffers"]), []).append(r)
+    return list(found.values())
+
+
+def data_words(record):
+    """", data written again"; a barrier has none."""
+    return "" if record["collective"] == "barrier" else f", {BUFFERS[record['buffers']]}"
 
 
 def library(header):

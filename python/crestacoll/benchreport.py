@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from crestacoll import __version__, machine, plots
+from crestacoll import __version__, benchjob, machine, plots
 from crestacoll.sizes import format_size
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,12 +42,12 @@ def render(results):
 
 
 def panels_of(result):
-    for collective in dict.fromkeys(r["collective"] for r in result.records):
-        mine = [r for r in result.records if r["collective"] == collective]
+    for mine in benchjob.panels(result.records):
         names = plots.names_of(mine)
         cells = {(r["bytes"], r["implementation"]): r for r in mine}
         yield {
-            "collective": collective,
+            "collective": mine[0]["collective"],
+            "data": benchjob.data_words(mine[0]),
             "library": " ".join(result.header["mpi_library"].split(",")[0].split()),
             "ranks": mine[0]["ranks"],
             "timing": mine[0]["timing"],

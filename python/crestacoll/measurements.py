@@ -3,6 +3,7 @@
 implementation was ahead of the MPI's own calls there, and what the others took.
 """
 
+from crestacoll import benchjob
 from crestacoll.points import Point
 from crestacoll.tune import grid
 from crestacoll.tune.rules import winner
@@ -41,26 +42,33 @@ def slower(one, other):
 
 
 def of_bench(data):
-    """A point for each collective, size, number of ranks and MPI, in the order of the file."""
+    """A point for each collective, size, number of ranks, MPI and kind of data, in the order of the
+    file.
+    """
     groups = {}
     for r in data["records"]:
-        groups.setdefault((r["mpi"], r["collective"], r["bytes"], r["ranks"]), []).append(r)
-    return [bench_entry(*key, records) for key, records in groups.items()]
+        key = (r["mpi"], r["collective"], r["bytes"], r["ranks"], r["buffers"])
+        groups.setdefault(key, []).append(r)
+    return [bench_entry(records) for records in groups.values()]
 
 
-def bench_entry(mpi, collective, size, ranks, records):
+def bench_entry(records):
+    first = records[0]
+    collective, size = first["collective"], first["bytes"]
+    where = first["mpi"] + benchjob.data_words(first)
     right = [r for r in records if r["verified"] and r["samples"]]
     best = min(right, key=lambda r: r["median_us"], default=None)
     name = best["implementation"] if best else grid.MPI
-    decided = f"least median of {len(right)} implementations, {mpi}" if best else "no right result"
+    least = f"least median of {len(right)} implementations, {where}"
+    decided = least if best else "no right result"
     sizes = (None, None) if collective == "barrier" else (size, size)
     return entry(
-        Point(collective, *sizes, ranks),
+        Point(collective, *sizes, first["ranks"]),
         name,
         decided,
         measured=[bench_row(r, best) for r in records],
         remarks=[NO_RULE],
-        source=f"bench, {mpi}",
+        source=f"bench, {where}",
         of="call",
     )
 

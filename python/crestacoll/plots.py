@@ -14,6 +14,7 @@ matplotlib.rcParams["text.parse_math"] = False  # a $ in a name is one
 
 from matplotlib import pyplot as plt, ticker  # noqa: E402
 
+from crestacoll import benchjob  # noqa: E402
 from crestacoll.sizes import format_size  # noqa: E402
 
 INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
@@ -81,20 +82,18 @@ FEW = 5  # lines whose bands can be told apart, with a legend inside
 
 def save_bench(records, path):
     """Times of `crestacoll bench` over sizes, one panel a collective and MPI, into a file."""
-    panels = {}
-    for r in records:
-        panels.setdefault((r["mpi"], r["collective"]), []).append(r)
+    panels = benchjob.panels(records)
     if not panels:
         return
-    many = any(len(names_of(mine)) > FEW for mine in panels.values())
+    many = any(len(names_of(mine)) > FEW for mine in panels)
     columns = min(2 if many else 3, len(panels))
     lines = -(-len(panels) // columns)
     size = (7.4 * columns, 4.2 * lines) if many else (4.6 * columns, 3.6 * lines)
     figure, grid = plt.subplots(lines, columns, figsize=size, squeeze=False, layout="constrained")
     for axes in grid.flat[len(panels) :]:
         axes.remove()
-    for axes, (panel, mine) in zip(grid.flat, panels.items()):
-        bench_panel(axes, panel, mine)
+    for axes, mine in zip(grid.flat, panels):
+        bench_panel(axes, mine)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
@@ -103,7 +102,7 @@ def bench_svg(records):
     """One panel of that plot, inline."""
     with plt.rc_context(STYLE | {"axes.spines.left": True}):
         figure, axes = plt.subplots(figsize=(9.2, 4.6))
-        bench_panel(axes, (records[0]["mpi"], records[0]["collective"]), records)
+        bench_panel(axes, records)
         axes.set_title("")
         for text in axes.get_legend().get_texts():
             text.set_color(INK)
@@ -132,7 +131,8 @@ def line_style(k, name):
     return look | {"marker": "osv^Dx"[(k // len(PALETTE)) % 6], "markersize": 4}
 
 
-def bench_panel(axes, panel, records):
+def bench_panel(axes, records):
+    first = records[0]
     names = names_of(records)
     families = list(dict.fromkeys(family(name) for name in names))
     for name in names:
@@ -148,7 +148,8 @@ def bench_panel(axes, panel, records):
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.3)
-    axes.set_title(f"{panel[1]}, {panel[0]}, {records[0]['ranks']} ranks", fontsize=10)
+    title = f"{first['collective']}, {first['mpi']}, {first['ranks']} ranks"
+    axes.set_title(title + benchjob.data_words(first), fontsize=10)
     axes.set_xlabel("bytes")
     band = "band p10-p90" if len(names) <= FEW else "band p10-p90 of mpi"
     axes.set_ylabel(f"microseconds (median; {band})", fontsize=9)

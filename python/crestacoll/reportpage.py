@@ -292,22 +292,27 @@ def in_order(names):
 
 def bench_section(collective, records):
     mine = [r for r in records if r["collective"] == collective]
-    jobs = dict.fromkeys((r["mpi"], r["ranks"]) for r in mine)
+    jobs = {}
+    for r in mine:
+        jobs.setdefault((r["mpi"], r["ranks"], r["buffers"]), []).append(r)
     return {
         "title": f"{figure_name(collective)}time of {collective}, by implementation",
         "svg": svg(reportplots.bench(mine)),
-        "tables": [bench_table(mine, *job) for job in jobs],
+        "tables": [bench_table(job) for job in jobs.values()],
         "verified": all(r["verified"] for r in mine),
     }
 
 
-def bench_table(records, mpi, ranks):
-    mine = [r for r in records if (r["mpi"], r["ranks"]) == (mpi, ranks)]
+def bench_table(mine):
+    first = mine[0]
     names = plots.names_of(mine)
     cells = {(r["bytes"], r["implementation"]): r for r in mine}
     sizes = sorted({r["bytes"] for r in mine})
     return {
-        "title": f"{word(mpi)}, {ranks} ranks: medians in microseconds",
+        "title": (
+            f"{word(first['mpi'])}, {first['ranks']} ranks{benchjob.data_words(first)}:"
+            " medians in microseconds"
+        ),
         "names": [word(n) for n in names],
         "lines": [(format_size(size), [cells.get((size, n)) for n in names]) for size in sizes],
     }

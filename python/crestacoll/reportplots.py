@@ -198,12 +198,13 @@ def figure_of(records, panel, by, label):
 
 
 def bench(records):
-    """Figures 3 and 4 of D4.5.3: time over size, a panel for each MPI and number of ranks."""
+    """Figures 3 and 4 of D4.5.3: time over size, a panel for each MPI, number of ranks and kind of
+    data."""
     collective = records[0]["collective"]
     return figure_of(
         records,
-        lambda axes, mine: plots.bench_panel(axes, (mine[0]["mpi"], collective), mine),
-        lambda r: (r["mpi"], r["ranks"]),
+        plots.bench_panel,
+        lambda r: (r["mpi"], r["ranks"], r["buffers"]),
         f"time over bytes of {collective}, by implementation",
     )
 

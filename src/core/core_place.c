@@ -102,6 +102,16 @@ static int my_cores(uint64_t *mine)
     return lowest;
 }
 
+bool cco_node_shape_read(cco_node_shape *shape, const char *text)
+{
+    enum { MOST = 4096 };
+    char behind;
+    return sscanf(text, "%4dx%4dx%4d%c", &shape->memories, &shape->caches, &shape->cores,
+                  &behind) == 3 &&
+           shape->memories > 0 && shape->caches > 0 && shape->cores > 0 &&
+           (long)shape->memories * shape->caches <= MOST / shape->cores;
+}
+
 cco_core_place cco_core_place_in(const cco_node_shape *shape, int core)
 {
     const int of_memory = shape->caches * shape->cores;

@@ -15,6 +15,10 @@ typedef struct cco_core_place {
     int32_t cache, memory;
 } cco_core_place;
 
+/* Reads "2x4x16": memories, caches of each, cores of each.  False for anything else, and for more
+ * than 4096 cores in all. */
+bool cco_node_shape_read(cco_node_shape *shape, const char *text);
+
 /* Of this process as it is bound now. */
 cco_core_place cco_core_place_here(void);
 

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core_place.h"
+
 enum { SHOWN = 200, ERROR = sizeof cco_configured.error }; /* SHOWN: of a text that is shortened */
 
 static void expected(const cco_env_value *v, const char *what)
@@ -214,16 +216,11 @@ static void show_store(const void *member, char *text)
 /* auto, or three numbers. */
 static void read_shape(void *member, const cco_env_value *v)
 {
-    enum { MOST = 4096 };
     cco_node_shape *shape = member;
-    char behind;
     const bool none = strcmp(v->text, "auto") == 0;
-    *shape = (cco_node_shape){0, 0, 0};
-    if (!none && (sscanf(v->text, "%4dx%4dx%4d%c", &shape->memories, &shape->caches, &shape->cores,
-                         &behind) != 3 ||
-                  shape->memories < 1 || shape->caches < 1 || shape->cores < 1 ||
-                  (long)shape->memories * shape->caches > MOST / shape->cores)) {
+    if (none || !cco_node_shape_read(shape, v->text))
         *shape = (cco_node_shape){0, 0, 0};
+    if (!none && shape->cores == 0) {
         expected(v, "auto, or memories, caches of each and cores of each, such as 2x4x16, of at "
                     "most 4096 cores in all");
     }

@@ -17,6 +17,7 @@ def record(collective="allreduce", nbytes=8, implementation="mpi", us=1.0, **cha
         "timing": "back_to_back",
         "root": "rotate" if rooted else "none",
         "buffers": "hot",
+        "calls": "blocking",
         "skew_us": 0,
         "verified": True,
         "samples": 10,

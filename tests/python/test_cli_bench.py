@@ -20,7 +20,9 @@ def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
     data = json.loads((tmp_path / "b.json").read_text())
     assert schemas.problems("bench", data) == []
     cells = {(r["collective"], r["implementation"], r["bytes"]) for r in data["records"]}
-    assert len(cells) == len(data["records"]) == 2 * (3 * 2 + 1)
+    assert len(cells) == 2 * (3 * 2 + 1) and len(data["records"]) == 2 * (2 * 3 * 2 + 1)
+    assert "# allreduce, data not written again" in ran.stdout
+    assert "# alltoallv, data written again" in ran.stdout and "# barrier\n" in ran.stdout
     assert all(
         r["verified"] and r["mpi"] == build.name and r["median_us"] > 0 for r in data["records"]
     )
@@ -66,7 +68,7 @@ def test_what_cannot_be_done_is_left_out(crestacoll, build):
 
 def test_parameters_are_part_of_the_name(crestacoll, build):
     impl = "p2p:chunked?chunk=1K&order=random"
-    words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 10 --mpi".split()
+    words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 10 --buffers hot --mpi".split()
     data = json.loads(crestacoll(*words, build.name, "--impl", impl, "--json").stdout)
     found = [(r["collective"], r["implementation"], r["verified"]) for r in data["records"]]
     assert found == [
@@ -90,9 +92,10 @@ def test_options_of_a_model_and_a_page(crestacoll, build, tmp_path):
     names = ["mpi", other, both, "nonblock"]
     assert list(dict.fromkeys(r["implementation"] for r in data["records"])) == names
     page = (tmp_path / "b.html").read_text()
-    assert page.count("<svg") == 2 and "all were equal" in page
+    assert page.count("<svg") == 4 and "all were equal" in page
+    assert page.count(", data written again, ") == 2
     medians = [f"{r['median_us']:.2f}" for r in data["records"]]
-    assert len(medians) == 2 * 2 * 4 and all(f">{m}</td>" in page for m in medians)
+    assert len(medians) == 2 * 2 * 2 * 4 and all(f">{m}</td>" in page for m in medians)
     assert f"<th>{other}</th>" in page and other in page[page.index("<svg") :]
 
 
@@ -204,6 +207,7 @@ def test_a_plot_of_many_lines(tmp_path):
             "implementation": name,
             "mpi": "openmpi",
             "ranks": 2,
+            "buffers": "hot",
             "bytes": size,
             "median_us": 2.0,
             "p10_us": 1.0,
@@ -219,12 +223,21 @@ def test_a_plot_of_many_lines(tmp_path):
 
 
 def test_synchronised(crestacoll, build):
-    words = "bench allreduce --impl nonblock --sizes 8 --samples 20 --cold --mpi".split()
+    words = "bench allreduce --impl nonblock --sizes 8 --samples 20 --buffers cold --mpi".split()
     words = [*words[:-1], "--timing", "synchronised", "--mpi"]
     data = json.loads(crestacoll(*words, build.name, "--json").stdout)
     assert {(r["timing"], r["batch"], r["buffers"]) for r in data["records"]} == {
         ("synchronised", 1, "cold")
     }
+
+
+def test_begun_calls(crestacoll, build):
+    """Begins of each collective, which end at once."""
+    words = "bench all -n 3 --impl shm,p2p --sizes 24K --samples 2 --budget 30 --begun".split()
+    words += ["--buffers", "written", "--mpi", build.name]
+    data = json.loads(crestacoll(*words, "--json").stdout)
+    assert {(r["calls"], r["verified"]) for r in data["records"]} == {("begun", True)}
+    assert {r["collective"] for r in data["records"]} == set(build.collectives)
 
 
 @pytest.mark.parametrize(
@@ -235,6 +248,8 @@ def test_synchronised(crestacoll, build):
         (["bench", "bcast", "--impl", "p2p:bruck"], "no implementation 'p2p:bruck' for bcast"),
         (["bench", "allreduce", "--sizes", "8:4"], "above the last"),
         (["bench", "allreduce", "--mpi", "nonsense"], "no build for 'nonsense'"),
+        (["bench", "allreduce", "--buffers", "hot,warm"], "--buffers: no 'warm'"),
+        (["bench", "allreduce", "--buffers", "hot,hot"], "each once"),
     ],
 )
 def test_mistakes_are_explained(crestacoll, build, words, said):

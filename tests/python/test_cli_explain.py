@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crestacoll import builds
+from crestacoll import builds, schedules
 from crestacoll.cli import explain
 from crestacoll.ui import Problem
 
@@ -38,6 +38,23 @@ def test_parameters_and_ranks_that_differ(crestacoll, build):
     assert chain["messages"] == 700 and chain["chain"] == 106
     assert chain["ranks"]["messages_sent"] == {"min": 0, "max": 100}
     assert "0..100K" in crestacoll("explain", *words).stdout
+
+
+def test_what_crosses_the_caches_of_a_node(crestacoll, build):
+    """Two memories, four caches at each, 16 cores at each: rank i is on core i."""
+    words = "allreduce --bytes 8 -n 128 --node-shape 2x4x16".split()
+    data = asked(crestacoll, build, *words)
+    found = {a["name"]: a for a in data["algorithms"]}
+    assert found["recursive_doubling"]["to_another_cache"] == 3 * 128  # ranks 16, 32, 64 away
+    assert found["recursive_doubling"]["to_another_memory"] == 128
+    assert data["node"]["groups"] == 8
+    assert list(data["node"]["shm"].values()) == [296, 56, 32]
+    shown = crestacoll("explain", *words, COLUMNS="250").stdout
+    assert "another memory" in shown and "shm, for small data on 2x4x16: 296 cache lines" in shown
+    few = asked(crestacoll, build, *"allreduce -n 4 --node-shape 1x2x2".split())["node"]
+    assert few["groups"] == 1 and list(few["shm"].values()) == [12, 8, 0]
+    wrong = crestacoll("explain", "allreduce", "--node-shape", "2x4")
+    assert wrong.returncode == 2 and "such as 2x4x16" in wrong.stderr
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 5, 8, 33])
@@ -131,7 +148,7 @@ def test_mistakes_are_explained(crestacoll, any_build, words, said):
 
 def test_steps_are_shown_as_the_printer_of_schedules_does():
     a, b = ({"base": base, "begin": 0, "end": 8} for base in ("in", "tmp"))
-    assert explain.what({"kind": "send", "peer": 3, "from": a}) == "in[0..8] -> 3"
-    assert explain.what({"kind": "recv", "peer": 3, "to": b}) == "tmp[0..8] <- 3"
-    assert explain.what({"kind": "copy", "from": a, "to": b}) == "in[0..8] to tmp[0..8]"
-    assert explain.what({"kind": "reduce", "from": a, "to": b}) == "in[0..8] into tmp[0..8]"
+    assert schedules.what({"kind": "send", "peer": 3, "from": a}) == "in[0..8] -> 3"
+    assert schedules.what({"kind": "recv", "peer": 3, "to": b}) == "tmp[0..8] <- 3"
+    assert schedules.what({"kind": "copy", "from": a, "to": b}) == "in[0..8] to tmp[0..8]"
+    assert schedules.what({"kind": "reduce", "from": a, "to": b}) == "in[0..8] into tmp[0..8]"

@@ -39,9 +39,10 @@ def test_wrong_results_and_empty_ones_have_no_time():
 
 def test_ways_of_measuring_are_rows_of_their_own():
     changes = [{}, {"buffers": "cold"}, {"timing": "synchronised"}, {"skew_us": 20}, {"ranks": 4}]
+    changes += [{"calls": "begun"}]
     rows = table.rows_of([result("mpich", *(record(**change) for change in changes))])
     assert len(rows) == len(changes)
-    assert [verdicts.plain(r) for r in rows] == [True, False, False, True, True]
+    assert [verdicts.plain(r) for r in rows] == [True, False, False, True, True, False]
 
 
 def test_the_table_survives_its_file(tmp_path):
@@ -237,7 +238,7 @@ def test_other_settings_are_measured_where_targets_speak_of_them(tmp_path, monke
     others = [job for job in jobs if job.setting]
     assert {job.mpi for job in others} == {"openmpi5-sm"}
     assert {job.series.name for job in jobs} - {job.series.name for job in others} == {
-        *("cold", "synchronised", "skew")
+        *("begun", "cold", "synchronised", "skew")
     }
     assert others[0].plan(1).implementations == ["mpi"] and others[0].seconds == jobs[0].seconds / 2
     assert others[0].variables == {"OMPI_MCA_coll_sm_priority": "95"} and not jobs[0].variables

@@ -115,7 +115,7 @@ def test_plots_take_names_as_they_are(tmp_path):
     """A $ is no formula, which may be one that cannot be read, and < no element."""
     from crestacoll import plots
 
-    record = {"mpi": "a$b", "collective": "bcast", "ranks": 2, "bytes": 8}
+    record = {"mpi": "a$b", "collective": "bcast", "ranks": 2, "bytes": 8, "buffers": "hot"}
     record |= {"median_us": 1.0, "p10_us": 0.5, "p90_us": 2.0, "implementation": "$\\frac{$<b>"}
     plots.save_bench([record], tmp_path / "plot.svg")
     plots.save_bench([record], tmp_path / "plot.png")

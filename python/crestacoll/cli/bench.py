@@ -95,9 +95,20 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     help="Root of rooted calls: each rank in turn, or always rank 0.",
 )
 @click.option(
-    "--cold",
+    "--buffers",
+    default="hot,written",
+    show_default=True,
+    metavar="LIST",
+    help=(
+        "The data: hot: the same in every call, as OSU and IMB measure; written: each rank writes"
+        " what it gives before each call, within the time; cold: other buffers in every call, so"
+        " that the data are not in the cache."
+    ),
+)
+@click.option(
+    "--begun",
     is_flag=True,
-    help="Use other buffers in every call, so that the data are not in the cache.",
+    help="Time split-phase calls that end as soon as they have begun; mpi: its non-blocking calls.",
 )
 @click.option(
     "--plot",
@@ -119,7 +130,8 @@ def command(
     samples,
     budget,
     root,
-    cold,
+    buffers,
+    begun,
     plot,
     json_to,
 ):
@@ -134,7 +146,7 @@ def command(
     if skew and timing != "synchronised":
         raise Problem("--skew goes with --timing synchronised", exit_code=2)
     how = {"timing": timing, "skew": skew, "samples": samples, "root": root}
-    how["buffers"] = "cold" if cold else "hot"
+    how |= {"buffers": checked_buffers(buffers), "calls": "begun" if begun else "blocking"}
     plans = [
         (b, make_plan(b, collectives, implementations, sizes, ranks, how, stores=bool(plot)))
         for b in choose_builds(mpis)
@@ -150,6 +162,18 @@ def command(
 
         benchreport.save(results, plot)
     say_wrong(results)
+
+
+def checked_buffers(text):
+    asked = [name for name in text.lower().split(",") if name]
+    for name in asked:
+        if name not in benchjob.BUFFERS:
+            raise Problem(
+                f"--buffers: no '{name}'; there are: {', '.join(benchjob.BUFFERS)}", exit_code=2
+            )
+    if not asked or len(set(asked)) < len(asked):
+        raise Problem(f"--buffers {text}: expected a list, each once", exit_code=2)
+    return ",".join(asked)
 
 
 def check_plot(path):
@@ -239,13 +263,13 @@ def print_result(result):
     ]
     if head:
         lines += [
-            f"# timing {head['timing']}{skew_of(head)}, slowest rank; buffers {head['buffers']};"
+            f"# {head['calls']} calls; timing {head['timing']}{skew_of(head)}, slowest rank;"
             " samples interleaved; ratio = median / median of mpi"
         ]
     for line in lines:
         out.print(line, style="dim", soft_wrap=True)
-    for collective in dict.fromkeys(r["collective"] for r in result.records):
-        print_collective([r for r in result.records if r["collective"] == collective])
+    for records in benchjob.panels(result.records):
+        print_collective(records)
     for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
         out.print(note, style="yellow", soft_wrap=True)
 
@@ -256,7 +280,8 @@ def skew_of(record):
 
 def print_collective(records):
     root = {"rotate": ", root rotates", "fixed": ", root 0"}.get(records[0]["root"], "")
-    out.print(f"\n# {records[0]['collective']}{root}", style="bold")
+    data = benchjob.data_words(records[0])
+    out.print(f"\n# {records[0]['collective']}{root}{data}", style="bold")
     made = table(
         "># Size",
         "Implementation",

@@ -8,7 +8,8 @@ from click.core import ParameterSource
 
 from crestacoll import __version__
 from crestacoll.builds import all_builds, choose_builds, clean_environment
-from crestacoll.sizes import Size, format_size
+from crestacoll.schedules import MODEL, print_comparison, print_found, print_one
+from crestacoll.sizes import Size
 from crestacoll.ui import (
     CANNOT,
     TEXT,
@@ -17,12 +18,9 @@ from crestacoll.ui import (
     Problem,
     json_option,
     out,
-    show,
-    table,
     write_json,
 )
 
-MODEL = "p2p"  # the model whose algorithms are schedules
 MOST_RANKS = 512  # of the simulator
 
 EPILOG = """\b
@@ -70,10 +68,21 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
 )
 @click.option("--root", type=int, help="Root of rooted calls; default: 0.")
 @click.option("--schedule", type=int, metavar="RANK", help="Also show the steps of this rank.")
+@click.option(
+    "--node-shape",
+    "node",
+    metavar="AxBxC",
+    help=(
+        "Also count what goes to another cache, and to another memory, of a node with A memories,"
+        " B caches at each, and C cores at each cache, a rank on each core."
+    ),
+)
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context
-def command(ctx, collective, point, ranks, size, implementation, root, schedule, mpi, json_to):
+def command(
+    ctx, collective, point, ranks, size, implementation, root, schedule, node, mpi, json_to
+):
     """Show what the algorithms of COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
 
     Nothing is timed and no MPI runs: a simulator runs the schedules of all ranks and counts.
@@ -87,7 +96,7 @@ def command(ctx, collective, point, ranks, size, implementation, root, schedule,
     --mpi and --json work as above. A file whose name is that of a collective is ./NAME.
     """
     if is_file(collective):
-        refuse_options(ctx, ("ranks", "size", "implementation", "root"))
+        refuse_options(ctx, ("ranks", "size", "implementation", "root", "node"))
         explain_file(collective, point, schedule, mpi, json_to)
         return
     if point:
@@ -99,7 +108,8 @@ def command(ctx, collective, point, ranks, size, implementation, root, schedule,
     found = ask(
         build,
         [collective.lower(), ranks],
-        {"bytes": size, "algorithm": algorithm, "root": root, "schedule": schedule},
+        {"bytes": size, "algorithm": algorithm, "root": root, "schedule": schedule}
+        | {"node-shape": node},
     )
     data = {"schema": "crestacoll-explain-1", "crestacoll": __version__, **found}
     data["bytes_asked"] = size
@@ -257,132 +267,6 @@ def ask(build, words, options):
         return json.loads(done.stdout)
     except ValueError as e:
         raise Problem(f"{program} failed: {done.stderr.strip() or done.returncode}") from e
-
-
-def print_found(data, one):
-    root = "" if data["root"] is None else f", root {data['root']}"
-    size = f" of {format_size(data['bytes'])} bytes" if data["bytes"] else ""
-    if data["element"] > 1:
-        size += f" in elements of {data['element']} bytes"
-        if data["bytes"] != data["bytes_asked"]:
-            size += f" (rounded up from {data['bytes_asked']})"
-    out.print(f"{data['collective']}{size}, {data['processes']} ranks{root}", style="bold")
-    if one:
-        print_one(data["algorithms"][0])
-    else:
-        print_comparison(data["algorithms"])
-
-
-def full_name(algorithm):
-    params = "&".join(f"{p['name']}={p['value']}" for p in algorithm["params"])
-    return f"{MODEL}:{algorithm['name']}" + (f"?{params}" if params else "")
-
-
-def print_comparison(algorithms):
-    made = table(
-        "implementation",
-        ">rounds",
-        ">chain",
-        ">busiest: messages",
-        ">busiest: bytes",
-        ">all: messages",
-        ">all: bytes",
-        ">scratch",
-        "what it is",
-    )
-    for a in algorithms:
-        if not has_figures(a):
-            made.add_row(full_name(a), *"-------", refusal(a), style="yellow")
-            continue
-        made.add_row(
-            full_name(a),
-            str(a["rounds"]),
-            str(a["chain"]),
-            str(a["busiest"]["messages"]),
-            format_size(a["busiest"]["bytes_sent"]),
-            str(a["messages"]),
-            format_size(a["bytes"]),
-            format_size(a["scratch"]),
-            a["doc"],
-        )
-    show(made)
-
-
-def has_figures(algorithm):
-    return algorithm["usable"] and not algorithm["error"]
-
-
-def refusal(algorithm):
-    return algorithm["error"] or algorithm["reason"]
-
-
-def print_one(algorithm):
-    out.print(f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True)
-    if not algorithm["usable"]:
-        out.print(f"{algorithm['name']} {refusal(algorithm)}", style="yellow")
-    if not has_figures(algorithm):
-        return
-    rank = algorithm.get("rank")
-    if rank:
-        print_steps(rank)
-    print_summary(algorithm, rank)
-
-
-LABELS = {
-    "rounds": "rounds with messages",
-    "messages_sent": "messages sent",
-    "messages_received": "messages received",
-    "bytes_sent": "bytes sent",
-    "bytes_received": "bytes received",
-    "bytes_copied": "bytes copied",
-    "bytes_reduced": "bytes reduced",
-    "scratch": "scratch",
-}
-
-
-def print_summary(algorithm, rank):
-    """Each figure of the rank that was asked for, of a rank at least and at most, and of all."""
-    made = table("", *([f">rank {rank['rank']}"] if rank else []), ">each rank", ">all ranks")
-    whole = {
-        "rounds": str(algorithm["rounds"]),
-        "messages_sent": str(algorithm["messages"]),
-        "bytes_sent": format_size(algorithm["bytes"]),
-    }
-    for key, label in LABELS.items():
-        write = format_size if "bytes" in key or key == "scratch" else str
-        low, high = (write(algorithm["ranks"][key][end]) for end in ("min", "max"))
-        mine = [write(rank[key])] if rank else []
-        made.add_row(label, *mine, low if low == high else f"{low}..{high}", whole.get(key, ""))
-    made.add_row("longest chain of messages", *([""] if rank else []), "", str(algorithm["chain"]))
-    show(made)
-
-
-def print_steps(rank):
-    made = table(">round", "step", "what", ">bytes", title=f"schedule of rank {rank['rank']}")
-    for s in rank["steps"]:
-        made.add_row(str(s["round"]), s["kind"], what(s), str(s["bytes"]))
-    show(made)
-    out.print()
-
-
-def what(step):
-    """As src/sched/print.c shows it; places are bytes from the begin of a buffer."""
-    source, target = (place(step[end]) if end in step else "" for end in ("from", "to"))
-    return {
-        "send": f"{source} -> {step.get('peer')}",
-        "recv": f"{target} <- {step.get('peer')}",
-        "copy": f"{source} to {target}",
-        "reduce": f"{source} into {target}",
-        "expose": f"{source} as slot {step.get('slot')}",
-        "put": f"{source} -> {step.get('peer')} slot {step.get('slot')} at {step.get('at')}",
-        "get": f"{target} <- {step.get('peer')} slot {step.get('slot')} at {step.get('at')}",
-        "notify": f"-> {step.get('peer')}",
-        "await": f"<- {step.get('peer')}",
-    }[step["kind"]]
-
-
-def place(span):
-    return f"{span['base']}[{span['begin']}..{span['end']}]"
 
 
 def say_errors(algorithms):

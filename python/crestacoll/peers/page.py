@@ -19,6 +19,7 @@ GROUPS = [
     ("2 ranks, one-directional calls (rooted: root 0)", 2, verdicts.one_way),
     ("4 ranks, symmetric calls", 4, verdicts.symmetric),
     ("8 ranks, symmetric calls", 8, verdicts.symmetric),
+    ("2 ranks, split-phase calls that end at once, against non-blocking ones", 2, verdicts.begun),
 ]
 DATA = [
     (", data written again", verdicts.written),
@@ -137,7 +138,7 @@ def ratios(rows):
     found = []
     for title, ranks, keep in GROUPS:
         for data, has in DATA:
-            mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == ranks and keep(r)]
+            mine = [r for r in rows if r.point.ranks == ranks and keep(r)]
             if mine := [r for r in mine if has(r)]:
                 found.append((title + data, ratio_table(mine)))
     return found
@@ -167,8 +168,9 @@ def way_of(point):
     skew = f", ranks up to {point.skew_us:g} us late" if point.skew_us else ""
     timing = "one after the other" if point.timing == "back_to_back" else "agreed start"
     root = ", root 0" if point.root == "fixed" else ""
+    calls = ", begun and ended" if point.calls == "begun" else ""
     buffers = {"hot": "warm buffers", "cold": "cold buffers", "written": "data written again"}
-    return f"{point.ranks} ranks{root}, {timing}{skew}, {buffers[point.buffers]}"
+    return f"{point.ranks} ranks{root}{calls}, {timing}{skew}, {buffers[point.buffers]}"
 
 
 def ways(rows):

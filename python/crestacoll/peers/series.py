@@ -35,11 +35,16 @@ class Series:
     buffers: str = "hot"
     skew: float = 0.0
     batch_us: float = 50.0
+    calls: str = "blocking"
 
     @property
     def plain(self):
         """What the targets speak of."""
-        return self.timing == "back_to_back" and self.buffers != "cold"
+        return self.timing == "back_to_back" and self.buffers != "cold" and not self.begun
+
+    @property
+    def begun(self):
+        return self.calls == "begun"
 
     def plan(self, budget, implementations=IMPLEMENTATIONS):
         return Plan(
@@ -54,6 +59,7 @@ class Series:
             self.buffers,
             self.skew,
             ["--batch-us", f"{self.batch_us:g}"],
+            self.calls,
         )
 
 
@@ -74,6 +80,7 @@ FULL = [
     Series("four-written", "4 ranks, written", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED, **WRITTEN),
     Series("eight", "8 ranks", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED),
     Series("eight-written", "8 ranks, written", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED, **WRITTEN),
+    Series("begun", "begun", 2, EVERY, FEW, 6, samples=50, calls="begun", **WRITTEN),
     Series("cold", "cold buffers", 2, EVERY, SIZES, 14, samples=50, buffers="cold"),
     Series("synchronised", "agreed start", 2, EVERY, SIZES, 7, timing="synchronised"),
     Series(

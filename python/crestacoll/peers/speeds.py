@@ -67,9 +67,9 @@ class Speeds:
         return len(self.known)
 
 
-def measure(program):
+def measure(program, samples=SAMPLES):
     done = subprocess.run(
-        [program, str(SAMPLES)],
+        [program, str(samples)],
         capture_output=True,
         **TEXT,
         env=clean_environment(),

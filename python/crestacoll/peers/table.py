@@ -18,6 +18,7 @@ class Point:
     timing: str
     root: str
     buffers: str
+    calls: str
     skew_us: float
     collective: str
     bytes: int
@@ -72,7 +73,7 @@ class Row:
 def way(row):
     """What the rows of a job have in common."""
     p = row.point
-    return (row.speed, p.ranks, p.timing, p.root == "fixed", p.buffers, p.skew_us)
+    return (row.speed, p.ranks, p.timing, p.root == "fixed", p.buffers, p.calls, p.skew_us)
 
 
 def mark_incomplete(rows):

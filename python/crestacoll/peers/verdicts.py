@@ -36,7 +36,16 @@ class Miss:
 
 def plain(row):
     """Measured in one of the two ways that the targets mean."""
+    return usual(row) and row.point.calls == "blocking"
+
+
+def usual(row):
     return row.point.timing == "back_to_back" and row.point.buffers != "cold"
+
+
+def begun(row):
+    """Begins that ended at once."""
+    return usual(row) and row.point.calls == "begun"
 
 
 def written(row):
@@ -47,11 +56,13 @@ def written(row):
 def one_way(row):
     """Data goes in one direction, so that a rank may run ahead."""
     p = row.point
+    if not plain(row):
+        return False
     return p.collective in PREFIX or (p.collective in ROOTED and p.root == "fixed")
 
 
 def symmetric(row):
-    return row.point.collective in SYMMETRIC and not one_way(row)
+    return plain(row) and row.point.collective in SYMMETRIC and not one_way(row)
 
 
 def between(row, ranks, low, high):
