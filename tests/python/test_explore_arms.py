@@ -154,6 +154,15 @@ def test_what_the_races_try():
     assert arms.algorithm_choices([arms.EVERYTHING], shm, ["p2p"], DESCRIPTION) == []
 
 
+def test_large_data_may_be_copied_by_the_kernel():
+    large = [Point("alltoall", "row", 2, 32768, 65535)]
+    shm = Choice("shm", ((0, "shm?copy=single"),))
+    tried = [c.picks[-1][1] for c in arms.algorithm_choices(large, shm, [], DESCRIPTION)]
+    assert tried == ["shm?copy=single", "shm:bruck", "shm:ring"]
+    assert arms.single_copy("shm", "alltoallv", None) and not arms.single_copy("p2p", "bcast", None)
+    assert not arms.single_copy("shm", "alltoall", 8192)
+
+
 def test_names_of_arms_have_no_blanks():
     points = [Point("bcast", "my row", 2), Point("scan", "b", 2)]
     made = arms.point_choices(points, arms.REFERENCE, ["shm"])

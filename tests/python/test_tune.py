@@ -9,7 +9,7 @@ import pytest
 from crestacoll import builds, racestats, tuning
 from crestacoll.explore.progress import Lines
 from crestacoll.explore.runs import Interrupted
-from crestacoll.tune import grid, measure, rules, search, state as states, words
+from crestacoll.tune import distance, grid, measure, rules, search, state as states, words
 from crestacoll.ui import Problem
 
 LIBRARY = "Some MPI 1.0"
@@ -54,8 +54,8 @@ def new_state(tmp_path, collectives=("bcast",), ranks=(2,), sizes=(8, 64, 512)):
     return states.new(tmp_path / "t", options | {"mpi": "fake", "launcher": None})
 
 
-def tune(state, jobs, budget=1000.0):
-    search.Search(FakeBuild, state, jobs, budget, Lines()).work()
+def tune(state, jobs, budget=1000.0, where=distance.unknown):
+    search.Search(FakeBuild, state, jobs, budget, Lines(), where).work()
     return rules.rules(state)
 
 
@@ -194,6 +194,56 @@ def test_a_rule_must_gain_with_data_written_again_and_not(tmp_path, slower):
         else 10.0
     )
     assert len(tune(new_state(tmp_path), jobs)) == (slower is None)
+
+
+class Cores:
+    """Near each other while the first point is proved, and far apart while the second one is; then
+    here and there. Time passes when somebody asks.
+    """
+
+    def __init__(self, monkeypatch):
+        self.asked, self.clock = 0, 0.0
+        monkeypatch.setattr(search.time, "monotonic", lambda: self.clock)
+        monkeypatch.setattr(search.time, "sleep", lambda _: None)
+
+    def __call__(self):
+        self.asked += 1
+        self.clock += 10.0
+        first = ["near", "near", "far", "far"]
+        return first[self.asked - 1] if self.asked <= 4 else self.later()
+
+    def later(self):
+        return "near" if (self.asked - 5) // 3 % 2 else "far"  # told, then before and after a job
+
+    @property
+    def now(self):
+        later = self.later() if self.asked > 4 else ""
+        return "far" if self.asked in (3, 4) or later == "far" else "near"
+
+
+@pytest.mark.parametrize("far_us, count", [(5.0, 1), (12.0, 0)])
+def test_a_rule_must_gain_wherever_the_cores_are(tmp_path, monkeypatch, far_us, count):
+    cores = Cores(monkeypatch)
+    jobs = FakeJobs(
+        lambda p, s, a: 10.0 if a != "nonblock" else far_us if cores.now == "far" else 5.0
+    )
+    state = new_state(tmp_path, collectives=("bcast", "scan"), sizes=(8,))
+    found = tune(state, jobs, where=cores)
+    assert state.distances == ["near", "far"] and state.data["ended"] == "done"
+    assert [r["collective"] for r in found] == ["bcast", "scan"][: 2 * count]
+
+
+def test_what_is_proved_at_one_distance_only_is_no_rule_yet(tmp_path, monkeypatch):
+    cores = Cores(monkeypatch)
+    monkeypatch.setattr(cores, "later", lambda: "far")
+    jobs = FakeJobs(lambda p, s, a: 10.0 if a != "nonblock" else 5.0)
+    state = new_state(tmp_path, collectives=("bcast", "scan"), sizes=(8,))
+    assert [r["collective"] for r in tune(state, jobs, where=cores)] == ["bcast"]
+    assert state.data["ended"] == "time"
+    said = " ".join(words.summary(state, [], "t"))
+    assert "1 size without a proof at both" in said
+    row = words.row_of(state.points[1], state.points[1]["cells"][0], state.distances)
+    assert row[-1] == "no rule yet: not proved with cores near"
 
 
 def test_interrupted_and_resumed(tmp_path):

@@ -17,6 +17,8 @@ MOST_POINTS = 8
 MOST_SPLIT = 4  # points whose rules are tried one by one
 MOST_ALGORITHMS = 8
 LONGEST_PATTERN = 63  # of a rule
+LARGE = 16 << 10  # bytes of data that the kernel may copy
+COPIES = {"shm": "shm?copy=single"}
 
 
 @dataclass(frozen=True)
@@ -239,19 +241,29 @@ def point_choices(points, leader, ranking):
     return [c for c in unique(found) if c.picks and c.picks != leader.picks]
 
 
+def single_copy(model, collective, low):
+    """The way of a model in which the kernel copies large data; tried beside its algorithms."""
+    large = collective != "barrier" and (low is None or low >= LARGE)
+    return [COPIES[model]] if large and model in COPIES else []
+
+
 def algorithm_choices(points, leader, ranking, description):
     """The third race: algorithms for the point that costs most."""
     if not points or points[0].collective == "*" or points[0].share < DOMINANT:
         return []
     models = {m["name"]: m for m in description["models"] if m["works"]}
-    now = leader.of(0).split(":")[0]
+    now = leader.of(0).partition(":")[0].partition("?")[0]
     with_algorithms = [m for m in [now, *ranking] if models.get(m, {}).get("algorithms")]
     if not with_algorithms:
         return []
     model = with_algorithms[0]
-    names = [a["name"] for a in models[model]["algorithms"].get(points[0].collective, [])]
+    ways = ways_of(model, models, points[0])
     start = "" if not leader.picks else leader.name + ","
-    return [
-        leader.but(f"{start}{named(points, 0)}={model}:{name}", 0, f"{model}:{name}")
-        for name in names[:MOST_ALGORITHMS]
-    ]
+    return [leader.but(f"{start}{named(points, 0)}={way}", 0, way) for way in ways]
+
+
+def ways_of(model, models, point):
+    """What to try of a model for a point: its algorithms, and another way to copy."""
+    names = [a["name"] for a in models[model]["algorithms"].get(point.collective, [])]
+    algorithms = [f"{model}:{name}" for name in names[:MOST_ALGORITHMS]]
+    return single_copy(model, point.collective, point.low) + algorithms

@@ -98,12 +98,7 @@ class ByCalls:
             sure = {how: d for how, d in known.items() if d is not None}
             ranking = sorted(sure, key=lambda how: sure[how].trimmed)
             with_some = [m for m in ranking if models.get(m, {}).get("algorithms")]
-            names = [
-                a["name"]
-                for m in with_some[:1]
-                for a in models[m]["algorithms"].get(point.collective, [])
-            ]
-            here = [f"{with_some[0]}:{n}" for n in names[: arms.MOST_ALGORITHMS]] if names else []
+            here = arms.ways_of(with_some[0], models, point) if with_some else []
             found.append(here if point.share >= arms.DOMINANT else [])
         return found
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is to be measured: a point is one collective on one number of ranks, at all sizes."""
 
-from crestacoll.explore.arms import REDUCTIONS, UNSIZED
+from crestacoll.explore.arms import COPIES, LARGE, REDUCTIONS, UNSIZED, single_copy
 from crestacoll.ui import USAGE, Problem
 
 MPI = "mpi"
@@ -59,7 +59,14 @@ def model_of(implementation):
 
 
 def algorithms(build, collective, model):
-    """All of a model for a collective; empty if it has none to choose from."""
+    """All of a model for a collective, and another way to copy; empty if it has none to choose
+    from."""
     described = {m["name"]: m for m in build.description["models"]}
     names = described[model]["algorithms"].get(collective, [])
-    return [f"{model}:{a['name']}" for a in names] if len(names) > 1 else []
+    copies = single_copy(model, collective, None)
+    return [*copies, *(f"{model}:{a['name']}" for a in names)] if len(names) > 1 else copies
+
+
+def means_more(implementation, size):
+    """False for another way to copy what is not copied so."""
+    return implementation not in COPIES.values() or size >= LARGE

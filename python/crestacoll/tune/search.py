@@ -7,13 +7,14 @@ import time
 
 from crestacoll import machine, racestats
 from crestacoll.racestats import Difference
-from crestacoll.tune import grid
+from crestacoll.tune import distance as distances, grid, rules
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import LONG_US, SHORT_US
 from crestacoll.ui import Problem
 
 SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
 DATA = ("hot", "written")  # before each call; as crestacoll-bench names buffers
+GRID = 0.7  # share of the time for the grid where the cores do not stay where they are
 LEAST = 1.5  # seconds for a job besides its launch: less shows nothing
 
 
@@ -22,10 +23,13 @@ class Changed(Problem):
 
 
 class Search:
-    """One command's work on a grid. `jobs.race` measures (measure.Jobs)."""
+    """One command's work on a grid. `jobs.race` measures (measure.Jobs); `distance` tells how far
+    apart the cores are now (distance.now).
+    """
 
-    def __init__(self, build, state, jobs, budget, tell):
+    def __init__(self, build, state, jobs, budget, tell, distance=distances.unknown):
         self.build, self.state, self.jobs, self.tell = build, state, jobs, tell
+        self.distance = distance
         self.begin, self.budget = time.monotonic(), budget
         self.earlier_s = state.data["spent_s"]
 
@@ -38,14 +42,17 @@ class Search:
         others.look()
         try:
             while self.state.open_points and self.left() >= self.least:
-                share = self.left() / len(self.state.open_points)
+                part = GRID if len(self.seen) > 1 else 1.0
+                share = part * self.left() / len(self.state.open_points)
                 self.try_to_tune(self.state.open_points[0], max(share, self.least))
                 self.keep()
+            self.confirm()
         finally:
             others.look()
             self.state.data["others"] = others.found()
             self.keep()
-        self.state.data["ended"] = "done" if not self.state.open_points else "time"
+        all_done = not self.state.open_points and not self.unconfirmed()
+        self.state.data["ended"] = "done" if all_done else "time"
         self.state.save()
 
     @property
@@ -128,12 +135,29 @@ class Search:
         every = [MPI, *sorted(ahead), *arms]
         found = self.race(point, list(cells), every, seconds, SHORT_US, f"algorithms of {model}")
         for size, rounds in found.items():
+            rounds = [{n: t for n, t in r.items() if grid.means_more(n, size)} for r in rounds]
             take(cells[size], rounds, cells[size]["candidate"])
 
     def prove(self, point, cells, end):
         """Against the MPI alone, in long samples, with data that is written again before each call
         and with data that is not: the gain of a rule is the smaller one of the two.
         """
+        found, where = self.measured(lambda: self.proofs(point, cells, end))
+        for size, proof in found.items():
+            cells[size] |= {"proof": proof.as_dict(), "distances": where}
+
+    def measured(self, work):
+        """What `work` returns, and at which distance of the cores it was done: none if it changed
+        meanwhile.
+        """
+        before = self.distance()
+        found = work()
+        after = self.distance()
+        self.seen += [d for d in dict.fromkeys((before, after)) if d and d not in self.seen]
+        return found, [before] if before and before == after else []
+
+    def proofs(self, point, cells, end):
+        """{bytes: the difference} of the candidates of cells."""
         asked = {}
         for cell in cells.values():
             if cell["candidate"]:
@@ -150,9 +174,57 @@ class Search:
             for size, rounds in found.items():
                 pair = racestats.pairs(rounds, name, MPI)
                 proofs.setdefault(size, []).append(racestats.difference(*pair))
-        for size, both in proofs.items():
-            if len(both) == len(DATA) and all(both):
-                cells[size]["proof"] = least(both).as_dict()
+        return {
+            size: least(both)
+            for size, both in proofs.items()
+            if len(both) == len(DATA) and all(both)
+        }
+
+    @property
+    def seen(self):
+        """Distances of the cores so far."""
+        return self.state.data.setdefault("distances", [])
+
+    @seen.setter
+    def seen(self, found):
+        self.state.data["distances"] = found
+
+    def unconfirmed(self):
+        """[(point, {bytes: cell})] whose rules are not proved at each distance of the cores."""
+        found = []
+        for point in self.state.points:
+            cells = {c["bytes"]: c for c in point["cells"] if rules.lacks(c, self.seen)}
+            if cells:
+                found.append((point, cells))
+        return found
+
+    def confirm(self):
+        """Proves rules at the distances at which they are not proved yet, whenever the cores are at
+        one of these. On a machine whose cores stay where they are, nothing is left to do.
+        """
+        while (waiting := self.unconfirmed()) and self.left() >= self.least:
+            here = self.distance()
+            now = [(p, some) for p, cells in waiting if (some := here_open(cells, here, self.seen))]
+            if not now:
+                time.sleep(distances.PAUSE)
+                continue
+            share = max(self.left() / len(waiting), self.least)
+            self.prove_again(*now[0], time.monotonic() + min(share, self.left()))
+            self.keep()
+
+    def prove_again(self, point, cells, end):
+        """The worse one of two proofs counts."""
+        found, where = self.measured(lambda: self.proofs(point, cells, end))
+        for size, proof in found.items():
+            cell = cells[size]
+            if where:
+                cell["proof"] = least([racestats.Difference(**cell["proof"]), proof]).as_dict()
+                cell["distances"] = [*cell["distances"], *where]
+
+
+def here_open(cells, here, seen):
+    """Cells that are not proved at this distance."""
+    return {b: c for b, c in cells.items() if here in distances.missing(c, seen)}
 
 
 def least(both):
