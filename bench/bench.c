@@ -274,18 +274,23 @@ static void close_series(struct run *r)
     free(r->verdicts);
 }
 
-/* Sizes of a collective, times kinds of data: a barrier has none. */
+/* A barrier has no data. */
+static int is_barrier(const char *name)
+{
+    return strcmp(name, "barrier") == 0;
+}
+
+/* Sizes of a collective, times kinds of data. */
 static int cells_of(const struct run *r, const char *name)
 {
-    return strcmp(name, "barrier") == 0 ? 1 : r->o.n_sizes * r->o.n_buffers;
+    return is_barrier(name) ? 1 : r->o.n_sizes * r->o.n_buffers;
 }
 
 static void collective(struct run *r, const char *name)
 {
-    const int n = cells_of(r, name);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < cells_of(r, name); i++) {
         r->o.buffers = r->o.each_buffers[i % r->o.n_buffers];
-        cell(r, bench_coll_named(name), n > 1 ? r->o.sizes[i / r->o.n_buffers] : 0);
+        cell(r, bench_coll_named(name), is_barrier(name) ? 0 : r->o.sizes[i / r->o.n_buffers]);
     }
 }
 

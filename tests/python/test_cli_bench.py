@@ -226,9 +226,8 @@ def test_synchronised(crestacoll, build):
     words = "bench allreduce --impl nonblock --sizes 8 --samples 20 --buffers cold --mpi".split()
     words = [*words[:-1], "--timing", "synchronised", "--mpi"]
     data = json.loads(crestacoll(*words, build.name, "--json").stdout)
-    assert {(r["timing"], r["batch"], r["buffers"]) for r in data["records"]} == {
-        ("synchronised", 1, "cold")
-    }
+    found = {(r["timing"], r["batch"], r["buffers"], r["bytes"]) for r in data["records"]}
+    assert found == {("synchronised", 1, "cold", 8)}
 
 
 def test_begun_calls(crestacoll, build):
