@@ -40,7 +40,8 @@ struct run {
     int n_series;
     struct bench_series *now; /* copies of those that do the collective at hand */
     int n_now, *verdicts;
-    int cell, cells; /* (collective, size) pairs: done, all */
+    int cell, cells;   /* (collective, size) pairs: done, all */
+    double line_us[2]; /* before and after the cell at hand */
     int wrong;
     double start;
 };
@@ -67,6 +68,8 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            r->w.oversubscribed ? "true" : "false", s->verified ? "true" : "false", s->batch);
     printf(", \"samples\": %d, \"samples_asked\": %d, \"samples_dropped\": %d", n, r->o.samples,
            res.taken - n);
+    if (r->w.exchange != NULL)
+        printf(", \"line_us\": [%.4g, %.4g]", r->line_us[0], r->line_us[1]);
     const double median = bench_quantile(s->us, n, 0.5);
     printf(", \"median_us\": %.6g, \"p10_us\": %.6g, \"p90_us\": %.6g, \"min_us\": %.6g", median,
            bench_quantile(s->us, n, 0.1), bench_quantile(s->us, n, 0.9),
@@ -208,7 +211,9 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
     gather_series(r, &q);
     const double deadline = 2 * start + left / to_do - bench_now(); /* the last check takes as
                                                                        long as the first */
+    r->line_us[0] = bench_exchange_us(&r->w);
     const struct bench_result res = bench_measure(&q, r->now, r->n_now, &r->w, &r->o, deadline);
+    r->line_us[1] = bench_exchange_us(&r->w);
     check_all(r, &q, "wrong result after the timing");
     if (r->w.rank == 0)
         print_cell(r, &q, res);
@@ -303,6 +308,7 @@ int main(int argc, char **argv)
     bench_world_open(&r.w);
     const char *bad = bench_options_read(&r.o, argc, argv);
     bench_begin_ends_at_once(1);
+    bench_exchange_open(&r.w);
     r.o.end = r.start + r.o.budget;
     for (int c = 0; !bad && c < r.o.n_collectives; c++)
         if (!bench_coll_named(r.o.collectives[c]))
@@ -312,6 +318,7 @@ int main(int argc, char **argv)
     if (bad) {
         if (r.w.rank == 0)
             fprintf(stderr, "crestacoll-bench: cannot use: %s\n", bad);
+        bench_exchange_close(&r.w);
         MPI_Finalize();
         return 2;
     }
@@ -325,6 +332,7 @@ int main(int argc, char **argv)
         printf("{\"type\": \"end\", \"ok\": %s, \"seconds\": %.3f}\n", r.wrong ? "false" : "true",
                bench_now() - r.start);
     close_series(&r);
+    bench_exchange_close(&r.w);
     bench_options_free(&r.o);
     bench_world_close(&r.w);
     MPI_Finalize();

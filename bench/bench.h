@@ -50,12 +50,13 @@ struct bench_options {
 /* Where the ranks are and how they wait for each other. */
 struct bench_world {
     int rank, size, hosts;
-    int cores;          /* fewest allowed cores of a host */
-    int cores_each;     /* most cores that one rank may use */
-    int oversubscribed; /* some host has more ranks than cores */
-    MPI_Comm control;   /* the benchmark's own messages */
-    double offset;      /* this rank's clock minus rank 0's, seconds */
-    double lead;        /* rank 0: how far ahead the next agreed start lies */
+    int cores;                       /* fewest allowed cores of a host */
+    int cores_each;                  /* most cores that one rank may use */
+    int oversubscribed;              /* some host has more ranks than cores */
+    MPI_Comm control;                /* the benchmark's own messages */
+    double offset;                   /* this rank's clock minus rank 0's, seconds */
+    double lead;                     /* rank 0: how far ahead the next agreed start lies */
+    struct bench_exchange *exchange; /* exchange.c; NULL: the ranks share no memory, or one core */
 };
 
 /* The same calls from several sources: the MPI itself, crestacoll, and its begins. */
@@ -148,6 +149,13 @@ struct bench_result {
 struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series, int n,
                                   struct bench_world *w, const struct bench_options *o,
                                   double deadline);
+
+/* Makes shared memory for what follows, and frees it; collective. */
+void bench_exchange_open(struct bench_world *w);
+void bench_exchange_close(struct bench_world *w);
+/* What an exchange of a cache line takes now between the cores of two ranks, in us, on rank 0; 0 if
+ * that cannot be told.  Collective. */
+double bench_exchange_us(struct bench_world *w);
 
 double bench_now(void);
 void bench_world_open(struct bench_world *w);

@@ -167,5 +167,7 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     for (int i = 3; i < argc; i += 2)
         if (!read_one(o, argv[i], argv[i + 1]))
             return false;
-    return true;
+    const int cores = o->node.memories * o->node.caches * o->node.cores;
+    return cores == 0 || o->size <= cores ||
+           wrong("a node of %d cores has no room for %d ranks", cores, o->size);
 }

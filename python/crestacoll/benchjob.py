@@ -229,16 +229,23 @@ def document(schema, results):
 
 
 def panels(records):
-    """Lists of those that belong into one table: of a collective, with the same kind of data."""
+    """Lists of those that belong into one table: of a collective, measured in one way."""
     found = {}
     for r in records:
-        found.setdefault((r["mpi"], r["collective"], r["buffers"]), []).append(r)
+        found.setdefault((r["mpi"], r["collective"], *way(r)), []).append(r)
     return list(found.values())
 
 
+def way(record):
+    """Which calls with which data; results of before split-phase calls were measured have none."""
+    return record["ranks"], record["buffers"], record.get("calls", "blocking")
+
+
 def data_words(record):
-    """", data written again"; a barrier has none."""
-    return "" if record["collective"] == "barrier" else f", {BUFFERS[record['buffers']]}"
+    """", begun and ended, data written again"; a barrier has no data."""
+    begun = ", begun and ended" if way(record)[-1] == "begun" else ""
+    data = "" if record["collective"] == "barrier" else f", {BUFFERS[record['buffers']]}"
+    return begun + data
 
 
 def library(header):

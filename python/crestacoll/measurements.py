@@ -47,7 +47,7 @@ def of_bench(data):
     """
     groups = {}
     for r in data["records"]:
-        key = (r["mpi"], r["collective"], r["bytes"], r["ranks"], r["buffers"])
+        key = (r["mpi"], r["collective"], r["bytes"], *benchjob.way(r))
         groups.setdefault(key, []).append(r)
     return [bench_entry(records) for records in groups.values()]
 

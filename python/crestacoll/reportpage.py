@@ -294,7 +294,7 @@ def bench_section(collective, records):
     mine = [r for r in records if r["collective"] == collective]
     jobs = {}
     for r in mine:
-        jobs.setdefault((r["mpi"], r["ranks"], r["buffers"]), []).append(r)
+        jobs.setdefault((r["mpi"], *benchjob.way(r)), []).append(r)
     return {
         "title": f"{figure_name(collective)}time of {collective}, by implementation",
         "svg": svg(reportplots.bench(mine)),

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from crestacoll import plots
+from crestacoll import benchjob, plots
 from crestacoll.plots import INK, MUTED, PALETTE, STYLE, finish, plt, rows, to_svg
 from crestacoll.ui import word
 
@@ -204,7 +204,7 @@ def bench(records):
     return figure_of(
         records,
         plots.bench_panel,
-        lambda r: (r["mpi"], r["ranks"], r["buffers"]),
+        lambda r: (r["mpi"], *benchjob.way(r)),
         f"time over bytes of {collective}, by implementation",
     )
 

@@ -63,7 +63,7 @@ static void say_how(const cco_comm *state, const cco_choice *choice, const cco_b
     const char *runs = begin->path == CCO_PATH_NONE       ? "nonblock"
                        : why == NULL                      ? choice->impl
                        : begin->path == CCO_PATH_MESSAGES ? "p2p"
-                                                          : "shm?copy=slots";
+                                                          : "copy=slots";
     if (model->begins_plainly || (why == NULL && begin->path != CCO_PATH_NONE))
         snprintf(text, room, "%s runs", runs);
     else

@@ -11,15 +11,26 @@
 
 enum { AT_ONCE = 1 << 30 }; /* bytes of a read: the kernel stops below 2 GiB */
 
+static uint64_t some_word(void)
+{
+    uint64_t word = 0;
+    struct timespec now;
+    if (getrandom(&word, sizeof word, GRND_NONBLOCK) == (ssize_t)sizeof word && word != 0)
+        return word;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return ((uint64_t)now.tv_sec << 32) ^ (uint64_t)now.tv_nsec ^ ((uint64_t)getpid() << 40);
+}
+
+/* Threads may ask at the same time: what one has told stays. */
 cco_process_id cco_process_me(void)
 {
     static uint64_t word;
-    if (word == 0 && getrandom(&word, sizeof word, GRND_NONBLOCK) != (ssize_t)sizeof word) {
-        struct timespec now;
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        word = ((uint64_t)now.tv_sec << 32) ^ (uint64_t)now.tv_nsec ^ ((uint64_t)getpid() << 40);
-    }
-    return (cco_process_id){getpid(), (uint64_t)(uintptr_t)&word, word};
+    uint64_t before = 0;
+    if (__atomic_load_n(&word, __ATOMIC_RELAXED) == 0)
+        __atomic_compare_exchange_n(&word, &before, some_word(), false, __ATOMIC_RELAXED,
+                                    __ATOMIC_RELAXED);
+    return (cco_process_id){getpid(), (uint64_t)(uintptr_t)&word,
+                            __atomic_load_n(&word, __ATOMIC_RELAXED)};
 }
 
 /* One read of at most `n` bytes; how many came, or -1 with errno. */

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/bound.h"
 #include "reads.h"
+#include "core/pause.h"
 #include "sched/engine.h"
 #include "sequence.h"
 #include "transport/stream/stream.h"
@@ -23,6 +25,18 @@ typedef struct rank {
 static rank ranks[RANKS];
 static char *shares[RANKS];
 static long shown, given; /* messages, at the end of sequences; bytes through rings */
+
+/* Others run before and after a word is told: it is the order of words that they go by. */
+static int tell_slowly(cco_area *area, int peer, size_t at, uint32_t word)
+{
+    int tries = 0;
+    if (rand() % 4 == 0)
+        cco_pause(&tries);
+    const int rc = cco_area_quiet.tell(area, peer, at, word);
+    if (rand() % 4 == 0)
+        cco_pause(&tries);
+    return rc;
+}
 
 static void explain(void)
 {
@@ -88,13 +102,69 @@ static int run(int me, world *w, cco_sched *s)
     return rc;
 }
 
+/* The byte at a place of a message; which one, and of whom, shows. */
+static char byte_of(int from, int message, size_t at)
+{
+    return (char)(31 * from + 7 * message + (int)(at % 251));
+}
+
+/* Several messages to the next rank in one round, small and large ones: bytes, the same on all
+ * ranks. */
+static size_t message_bytes(const world *w, int i)
+{
+    const size_t all[] = {40, 700, 5000, 1, 9000};
+    return all[(w->c.seed + (unsigned)i * 3) % 5] + (size_t)i;
+}
+
+static bool is_right(const char *data, size_t n, int from, int message)
+{
+    for (size_t k = 0; k < n; k++)
+        if (data[k] != byte_of(from, message, k))
+            return false;
+    return true;
+}
+
+static int some_messages(int me, const world *w)
+{
+    enum { MESSAGES = 4 };
+    const cco_layout bytes = cco_layout_of_bytes;
+    const int size = w->c.p, from = (me + size - 1) % size;
+    void *transfer = cco_transport_stream.open(&ranks[me].stream, 2 * MESSAGES);
+    char *in[MESSAGES], *out[MESSAGES];
+    bool done = false, right = true;
+    int tries = 0, rc = MPI_SUCCESS;
+    cco_transport_stream.begin(transfer);
+    for (int i = 0; i < MESSAGES; i++) {
+        const size_t n = message_bytes(w, i);
+        in[i] = lend(NULL, n);
+        out[i] = lend(NULL, n);
+        for (size_t k = 0; k < n; k++)
+            out[i][k] = byte_of(me, i, k);
+        cco_transport_stream.recv(transfer, from, &(cco_data){in[i], n, &bytes});
+        cco_transport_stream.send(transfer, (me + 1) % size, &(cco_data){out[i], n, &bytes});
+    }
+    while (!done && (rc = cco_transport_stream.test(transfer, &done)) == MPI_SUCCESS)
+        cco_pause(&tries);
+    for (int i = 0; i < MESSAGES; i++) {
+        right = right && is_right(in[i], message_bytes(w, i), from, i);
+        end(in[i], message_bytes(w, i));
+        end(out[i], message_bytes(w, i));
+    }
+    cco_transport_stream.close(transfer);
+    if (!right)
+        sequence_fail(w, "wrong data in messages of one round");
+    return rc;
+}
+
 static int call(int me, world *w)
 {
+    ranks[me].stream.shows = rand() % 3 ? 1 + (size_t)rand() % 4000 : 0;
+    if (some_messages(me, w) != MPI_SUCCESS)
+        return MPI_ERR_OTHER;
     cco_problem q = w->problems[me];
     const cco_algo *algo = some_algo(w, &q);
     cco_sched *s = cco_sched_new(&q);
     algo->build(s, &q);
-    ranks[me].stream.shows = rand() % 3 ? 1 + (size_t)rand() % 4000 : 0;
     const int rc = run(me, w, s);
     cco_sched_free(s);
     return rc;
@@ -102,11 +172,14 @@ static int call(int me, world *w)
 
 static void open_streams(int size, char *memory, size_t share)
 {
+    static cco_area_kind slow;
+    slow = cco_area_quiet;
+    slow.tell = tell_slowly;
     for (int i = 0; i < size; i++)
         shares[i] = memory + (size_t)i * share;
     for (int i = 0; i < size; i++) {
         rank *r = &ranks[i];
-        r->area = (cco_area){.kind = &cco_area_quiet,
+        r->area = (cco_area){.kind = &slow,
                              .share = shares[i],
                              .bytes = share,
                              .rank = i,

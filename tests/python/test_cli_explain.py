@@ -55,6 +55,8 @@ def test_what_crosses_the_caches_of_a_node(crestacoll, build):
     assert few["groups"] == 1 and list(few["shm"].values()) == [12, 8, 0]
     wrong = crestacoll("explain", "allreduce", "--node-shape", "2x4")
     assert wrong.returncode == 2 and "such as 2x4x16" in wrong.stderr
+    small = crestacoll(*"explain allreduce -n 9 --node-shape 2x2x2".split())
+    assert small.returncode == 2 and "a node of 8 cores has no room for 9 ranks" in small.stderr
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 5, 8, 33])

@@ -171,8 +171,8 @@ class FakeSpeeds:
     def now(self):
         return self.to_come.pop(0) if len(self.to_come) > 1 else self.to_come[0]
 
-    def numbers(self):
-        return [1, 2]
+    def number_of(self, exchange):
+        return {0.06: 1, 0.25: 2}.get(exchange)
 
 
 def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
@@ -196,21 +196,23 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     launches.run(jobs, 100, lambda job, what, *_: said.append(what), FakeSpeeds(1))
     assert len(ran) == 10 and [s for s in said if "FAILED" in s] == ["FAILED: broke off"]
     launches.run(jobs, 100, lambda *_: None, FakeSpeeds(1))
-    assert ran[10:] == ["four"] and len(launches.results(jobs, 1)) == 10
+    assert ran[10:] == ["four"] and len(launches.results(jobs, 1, FakeSpeeds(1))) == 10
     (tmp_path / "crestacoll-bench").write_text("another build")
-    assert launches.results(jobs, 1) == []
+    assert launches.results(jobs, 1, FakeSpeeds(1)) == []
 
 
 def test_only_what_was_measured_at_one_speed_is_compared(tmp_path, monkeypatch):
     build = FakeBuild(tmp_path)
     jobs = launches.all_jobs([build], series.QUICK, 1, tmp_path / "results")
-    result = benchjob.Result({"mpi_library": "x"}, [record()], [], {})
+    lines = [[0.06, 0.06], [0.25, 0.25], [0.25, 0.06], [0.06, 0.9]]
+    records = [record(), *(record(bytes=k, line_us=line) for k, line in enumerate(lines))]
+    result = benchjob.Result({"mpi_library": "x"}, records, [], {})
     monkeypatch.setattr(benchjob, "run", lambda *_, **__: result)
-    said = []
-    changing = FakeSpeeds(1, 1, 1, 2, 2, 2, 1)  # the second job: from 1 to 2, then again at 2
-    launches.run(jobs, 100, lambda job, what, *_: said.append((job.speed, what)), changing)
-    assert [speed for speed, what in said if what == launches.CHANGED] == [1]
-    assert [len(launches.results(jobs, k)) for k in (1, 2)] == [4, 1]
+    changing = FakeSpeeds(1, 1, 1, 2, 2, 2, 1)  # during the second job
+    launches.run(jobs, 100, lambda *_: None, changing)
+    found = {k: launches.results(jobs, k, changing) for k in (1, 2)}
+    assert [sum(r["bytes"] == 8 for d in found[k] for r in d["records"]) for k in (1, 2)] == [3, 1]
+    assert {r["bytes"] for d in found[2] for r in d["records"]} == {8, 1}
 
 
 def test_speeds_are_told_apart_by_the_floor(tmp_path, monkeypatch):

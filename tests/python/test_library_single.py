@@ -56,7 +56,7 @@ def begun(build, reads, **env):
 
 def test_begins_go_through_streams_where_nobody_can_read(build):
     refused = begun(build, "fail=1", CRESTA_FALLBACK="silent", CRESTA_LOG="info")
-    said = "shm?copy=slots runs instead of shm?copy=single: the kernel does not let the ranks read"
+    said = "copy=slots runs instead of shm?copy=single: the kernel does not let the ranks read"
     assert said in good(refused).stderr
     assert begun(build, "fail=1", CRESTA_FALLBACK="error").returncode != 0
 

@@ -169,7 +169,7 @@ class Measurement:
         """Speeds are numbered anew: those at which a line crosses fast come first."""
         rows, floors, found = [], [], []
         for speed in self.speeds.in_order():
-            if mine := launches.results(self.jobs, speed):
+            if mine := launches.results(self.jobs, speed, self.speeds):
                 floors.append(table.floor_of(self.speeds.floors(speed)))
                 rows += table.rows_of(mine, len(floors))
                 found += mine
@@ -187,20 +187,25 @@ class Measurement:
             "mpis": {r["mpi"]: version(r["header"]["mpi_library"]) for r in found},
             "missing": [f"{title}: {why}" for title, why in {**missing, **self.lacking}.items()],
             "floors": floors,
-            "notes": self.notes(found, len(floors)),
+            "notes": self.notes(found),
         }
         to.mkdir(parents=True, exist_ok=True)
         (to / "performance.json").write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
         table.write_csv(rows, floors, to / "performance.csv")
 
-    def notes(self, found, speeds_met):
+    def notes(self, found):
         """What a reader of the page must know."""
         said = {f"wrong result, left out: {what}" for what in self.wrong}
-        jobs = len(self.jobs) * max(speeds_met, 1)
-        if len(found) < jobs:
-            at = " at one of the speeds" if speeds_met > 1 else ""
-            said.add(f"{jobs - len(found)} of {jobs} jobs are missing{at}")
-        spent = sum("time budget" in n["text"] for r in found for n in r["notes"])
+        kept = launches.kept(self.jobs)
+        if len(kept) < len(self.jobs):
+            said.add(f"{len(self.jobs) - len(kept)} of {len(self.jobs)} jobs are missing")
+        every, used = (sum(len(r["records"]) for r in some) for some in (kept, found))
+        if used < every:
+            said.add(
+                f"{every - used} of {every} figures of single launches are left out: the machine"
+                " changed its speed meanwhile"
+            )
+        spent = sum("time budget" in n["text"] for r in kept for n in r["notes"])
         if spent:
             said.add(f"the time did not suffice for {spent} points of single launches")
         return sorted(said)

@@ -111,16 +111,14 @@ def options_of(build, collectives, ranks, sizes, keep_rounding, native, launcher
 def tune(build, state, budget):
     """Does the work; the number of the signal that interrupted it, or 0."""
     from crestacoll.explore import progress, runs
-    from crestacoll.tune import distance, measure, native_search, search
+    from crestacoll.tune import measure, native_search, search
 
     kind = native_search.NativeSearch if state.data["options"]["native"] else search.Search
     jobs = measure.Jobs(build, state.data["options"]["launcher"])
     state.data["ended"] = ""
-    here = jobs.launcher is None  # a launcher may start jobs on other hosts
-    ask = (lambda: distance.now(build)) if here else distance.unknown
     try:
         with progress.shown(budget) as tell, runs.interruptible():
-            kind(build, state, jobs, budget, tell, ask).work()
+            kind(build, state, jobs, budget, tell).work()
     except runs.Interrupted as e:
         state.data["ended"] = "interrupted"
         state.save()

@@ -6,7 +6,7 @@ kept, so that a run that was broken off goes on where it stopped.
 import hashlib
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import benchjob
@@ -17,7 +17,6 @@ from crestacoll.ui import Problem
 
 LAUNCH = 1.5  # seconds of a job besides measuring
 LEAST = 2.0  # seconds that a job gets even if the time is up
-TRIES = 3  # of a job during which the machine changes its speed
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,6 @@ class Job:
     series: Series
     build: Build
     folder: Path
-    speed: int = 1
     setting: Setting | None = None
 
     @property
@@ -38,7 +36,7 @@ class Job:
     @property
     def path(self):
         name = f"{self.series.name}.{self.mpi}.json"
-        return self.folder / f"speed-{self.speed}" / f"launch-{self.launch}" / name
+        return self.folder / f"launch-{self.launch}" / name
 
     @property
     def seconds(self):
@@ -95,43 +93,37 @@ def share(job, left, jobs_left):
 
 
 def run(jobs, time_left, tell, speeds):
-    """Runs those whose results are not kept for the speed at which the machine runs, and tells how
-    each went. What fails is left out: the next run tries it again.
+    """Runs those whose results are not kept, and tells how each went. What fails is left out: the
+    next run tries it again.
     """
     end = time.monotonic() + time_left
     for i, job in enumerate(jobs):
-        for _ in range(TRIES):
-            job = replace(job, speed=speeds.now())
-            if job.kept():
-                break
-            left = [j for j in jobs[i:] if not replace(j, speed=job.speed).kept()]
-            said = run_one(job, share(job, end - time.monotonic(), left), speeds)
-            tell(job, said, i + 1, len(jobs))
-            if said != CHANGED:
-                break
-
-
-CHANGED = "the machine changed its speed meanwhile"
+        if job.kept():
+            continue
+        left = [j for j in jobs[i:] if not j.kept()]
+        said = run_one(job, share(job, end - time.monotonic(), left), speeds)
+        tell(job, said, i + 1, len(jobs))
 
 
 def run_one(job, budget, speeds):
     """Keeps what a job finds; in words how it went."""
-    start = time.monotonic()
+    start, before = time.monotonic(), speeds.now()
     try:
         more = {"limit": 2 * budget + 60, "variables": job.variables}
         result = benchjob.run(job.build, job.plan(budget), **more)
     except Problem as e:
         return f"FAILED: {e.message}"
-    if speeds.now() != job.speed:
-        return CHANGED
-    keep(job, result)
+    keep(job, result, before if speeds.now() == before else None)
     return f"{len(result.records)} records in {time.monotonic() - start:.1f} s"
 
 
-def keep(job, result):
-    """Under another name first: a file that is there is whole."""
+def keep(job, result, speed):
+    """Under another name first: a file that is there is whole. `speed`: of the machine during all
+    of the job; None if it changed.
+    """
     data = {
         "key": job.key,
+        "speed": speed,
         "launch": job.launch,
         "mpi": job.mpi,
         "header": result.header,
@@ -148,7 +140,23 @@ def write(path, data):
     unfinished.replace(path)
 
 
-def results(jobs, speed):
-    """What is kept of these jobs for a speed."""
-    mine = [replace(job, speed=speed) for job in jobs]
-    return [json.loads(job.path.read_text(encoding="utf-8")) for job in mine if job.kept()]
+def results(jobs, speed, speeds):
+    """What is kept of these jobs, with the records that were measured at a speed."""
+    found = []
+    for data in kept(jobs):
+        records = [r for r in data["records"] if speed_of(r, data, speeds) == speed]
+        if records:
+            found.append({**data, "records": records})
+    return found
+
+
+def kept(jobs):
+    return [json.loads(job.path.read_text(encoding="utf-8")) for job in jobs if job.kept()]
+
+
+def speed_of(record, data, speeds):
+    """None if it changed meanwhile. Records know it better than the job, where ranks could tell."""
+    if "line_us" not in record:
+        return data["speed"]
+    numbers = {speeds.number_of(us) for us in record["line_us"]}
+    return numbers.pop() if len(numbers) == 1 else None

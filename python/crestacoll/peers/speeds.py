@@ -60,16 +60,22 @@ class Speeds:
         """The number of the speed with such an exchange, a new one if there is none."""
         if exchange is None:  # a single core
             exchange = 1.0
+        number = self.number_of(exchange)
+        if number is None:
+            self.known.append(exchange)
+        return number or len(self.known)
+
+    def number_of(self, exchange):
+        """The same; None if there is none."""
         for k, known in enumerate(self.known):
             if 1 / ALIKE < exchange / (known or 1.0) < ALIKE:
                 return k + 1
-        self.known.append(exchange)
-        return len(self.known)
+        return None
 
 
-def measure(program, samples=SAMPLES):
+def measure(program):
     done = subprocess.run(
-        [program, str(samples)],
+        [program, str(SAMPLES)],
         capture_output=True,
         **TEXT,
         env=clean_environment(),

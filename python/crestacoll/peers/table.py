@@ -47,7 +47,7 @@ class Row:
     own: dict = field(default_factory=dict)
     cresta: dict = field(default_factory=dict)
     speed: int = 1
-    complete: bool = True  # no MPI is missing in the job that this is of
+    complete: bool = True  # no MPI is missing
 
     @property
     def best(self):
@@ -70,21 +70,12 @@ class Row:
         return self.cresta[mpi].median / self.own[mpi].median
 
 
-def way(row):
-    """What the rows of a job have in common."""
-    p = row.point
-    return (row.speed, p.ranks, p.timing, p.root == "fixed", p.buffers, p.calls, p.skew_us)
-
-
 def mark_incomplete(rows):
-    """Those of jobs that some MPI has not done: they show nothing beside the fastest MPI."""
+    """Those that some MPI has not done: they show nothing beside the fastest MPI."""
     names = {peer.name for peer in PEERS}
     every = {name for row in rows for name in row.own} & names
-    done = {}
     for row in rows:
-        done.setdefault(way(row), set()).update(row.own)
-    for row in rows:
-        row.complete = every <= done[way(row)]
+        row.complete = every <= set(row.own)
     return rows
 
 

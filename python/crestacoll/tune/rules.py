@@ -5,7 +5,7 @@ import math
 
 from crestacoll import racestats, tuning
 from crestacoll.explore.arms import REDUCTIONS
-from crestacoll.tune import distance, grid
+from crestacoll.tune import grid
 
 
 def winner(cell, sure=True):
@@ -17,11 +17,6 @@ def winner(cell, sure=True):
     return cell["candidate"] if wins else None
 
 
-def lacks(cell, seen):
-    """Distances of the cores at which a rule of this size is not proved yet."""
-    return distance.missing(cell, seen) if winner(cell) else []
-
-
 def limits(sizes):
     """The bytes that each of the sizes stands for: half the way to its neighbours, in powers; not
     beyond the first and the last.
@@ -31,25 +26,21 @@ def limits(sizes):
     return list(zip(low, [*between, sizes[-1]]))
 
 
-def spans(point, sure=True, seen=()):
+def spans(point, sure=True):
     """[(implementation, (least, most bytes) or None, cells)]: neighbouring sizes with the same
     winner together. A collective without a size that all ranks know has one span, and only if
-    one implementation is faster at all sizes. `seen`: at all these distances.
+    one implementation is faster at all sizes.
     """
-
-    def proved(cell):
-        return None if distance.missing(cell, seen) else winner(cell, sure)
-
     cells = sorted(point["cells"], key=lambda c: c["bytes"])
     if not cells:
         return []
     if not grid.sized(point["collective"]):
-        names = {proved(c) for c in cells}
+        names = {winner(c, sure) for c in cells}
         alone = names.pop() if len(names) == 1 else None
         return [(alone, None, cells)] if alone else []
     found = []
     for cell, (low, high) in zip(cells, limits([c["bytes"] for c in cells])):
-        name = proved(cell)
+        name = winner(cell, sure)
         if found and found[-1][0] == name:
             found[-1] = (name, (found[-1][1][0], high), [*found[-1][2], cell])
         else:
@@ -57,7 +48,7 @@ def spans(point, sure=True, seen=()):
     return [span for span in found if span[0]]
 
 
-def chains(points, hosts=lambda ranks: None, seen=()):
+def chains(points, hosts=lambda ranks: None):
     """[(collective, [ranks], span)]: equal spans of neighbouring numbers of ranks together, if they
     were on equally many hosts. `hosts` says on how many so many ranks were.
     """
@@ -65,7 +56,7 @@ def chains(points, hosts=lambda ranks: None, seen=()):
     counts = sorted({p["ranks"] for p in points})
     for p in sorted(points, key=lambda p: (p["collective"], p["ranks"])):
         before = counts[max(0, counts.index(p["ranks"]) - 1)]
-        for name, sizes, cells in spans(p, seen=seen):
+        for name, sizes, cells in spans(p):
             same = (c for c in found if (c[0], c[2][:2]) == (p["collective"], (name, sizes)))
             near = (c for c in same if c[1][-1] == before and hosts(before) == hosts(p["ranks"]))
             chain = next(near, None)
@@ -107,8 +98,7 @@ def gain(difference):
 
 
 def rules(state):
-    found = chains(state.points, state.hosts, state.distances)
-    return [rule(*c, state.hosts(c[1][0])) for c in found]
+    return [rule(*c, state.hosts(c[1][0])) for c in chains(state.points, state.hosts)]
 
 
 def write(state):

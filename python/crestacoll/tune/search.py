@@ -7,14 +7,15 @@ import time
 
 from crestacoll import machine, racestats
 from crestacoll.racestats import Difference
-from crestacoll.tune import distance as distances, grid, rules
+from crestacoll.tune import grid
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import LONG_US, SHORT_US
+from crestacoll.tune.rules import winner
 from crestacoll.ui import Problem
 
 SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
 DATA = ("hot", "written")  # before each call; as crestacoll-bench names buffers
-GRID = 0.7  # share of the time for the grid where the cores do not stay where they are
+SECOND = 0.25  # share of the time for the second proofs
 LEAST = 1.5  # seconds for a job besides its launch: less shows nothing
 
 
@@ -23,13 +24,12 @@ class Changed(Problem):
 
 
 class Search:
-    """One command's work on a grid. `jobs.race` measures (measure.Jobs); `distance` tells how far
-    apart the cores are now (distance.now).
-    """
+    """One command's work on a grid. `jobs.race` measures (measure.Jobs)."""
 
-    def __init__(self, build, state, jobs, budget, tell, distance=distances.unknown):
+    proves_again = True
+
+    def __init__(self, build, state, jobs, budget, tell):
         self.build, self.state, self.jobs, self.tell = build, state, jobs, tell
-        self.distance = distance
         self.begin, self.budget = time.monotonic(), budget
         self.earlier_s = state.data["spent_s"]
 
@@ -39,19 +39,19 @@ class Search:
     def work(self):
         """All points that are not done, as far as the time reaches. A point is kept when done."""
         others = machine.Others()
+        kept = SECOND * self.left() if self.proves_again else 0.0
         others.look()
         try:
             while self.state.open_points and self.left() >= self.least:
-                part = GRID if len(self.seen) > 1 else 1.0
-                share = part * self.left() / len(self.state.open_points)
+                share = (self.left() - kept) / len(self.state.open_points)
                 self.try_to_tune(self.state.open_points[0], max(share, self.least))
                 self.keep()
-            self.confirm()
+            self.prove_all_again()
         finally:
             others.look()
             self.state.data["others"] = others.found()
             self.keep()
-        all_done = not self.state.open_points and not self.unconfirmed()
+        all_done = not self.state.open_points and not self.proved_once()
         self.state.data["ended"] = "done" if all_done else "time"
         self.state.save()
 
@@ -142,19 +142,8 @@ class Search:
         """Against the MPI alone, in long samples, with data that is written again before each call
         and with data that is not: the gain of a rule is the smaller one of the two.
         """
-        found, where = self.measured(lambda: self.proofs(point, cells, end))
-        for size, proof in found.items():
-            cells[size] |= {"proof": proof.as_dict(), "distances": where}
-
-    def measured(self, work):
-        """What `work` returns, and at which distance of the cores it was done: none if it changed
-        meanwhile.
-        """
-        before = self.distance()
-        found = work()
-        after = self.distance()
-        self.seen += [d for d in dict.fromkeys((before, after)) if d and d not in self.seen]
-        return found, [before] if before and before == after else []
+        for size, proof in self.proofs(point, cells, end).items():
+            cells[size] |= {"proof": proof.as_dict(), "proofs": 1}
 
     def proofs(self, point, cells, end):
         """{bytes: the difference} of the candidates of cells."""
@@ -180,51 +169,39 @@ class Search:
             if len(both) == len(DATA) and all(both)
         }
 
-    @property
-    def seen(self):
-        """Distances of the cores so far."""
-        return self.state.data.setdefault("distances", [])
-
-    @seen.setter
-    def seen(self, found):
-        self.state.data["distances"] = found
-
-    def unconfirmed(self):
-        """[(point, {bytes: cell})] whose rules are not proved at each distance of the cores."""
+    def proved_once(self):
+        """[(point, {bytes: cell})] of the rules that have one proof."""
         found = []
+        if not self.proves_again:
+            return found
         for point in self.state.points:
-            cells = {c["bytes"]: c for c in point["cells"] if rules.lacks(c, self.seen)}
+            cells = {c["bytes"]: c for c in point["cells"] if winner(c) and c.get("proofs") == 1}
             if cells:
                 found.append((point, cells))
         return found
 
-    def confirm(self):
-        """Proves rules at the distances at which they are not proved yet, whenever the cores are at
-        one of these. On a machine whose cores stay where they are, nothing is left to do.
+    def prove_all_again(self):
+        """Every rule a second time, minutes after the first: machines change meanwhile, as those
+        that are virtual do when their cores are moved. The worse one of the two proofs counts.
         """
-        while (waiting := self.unconfirmed()) and self.left() >= self.least:
-            here = self.distance()
-            now = [(p, some) for p, cells in waiting if (some := here_open(cells, here, self.seen))]
-            if not now:
-                time.sleep(distances.PAUSE)
-                continue
-            share = max(self.left() / len(waiting), self.least)
-            self.prove_again(*now[0], time.monotonic() + min(share, self.left()))
+        waiting = self.proved_once()
+        for count, (point, cells) in enumerate(waiting):
+            if self.left() < self.least:
+                return
+            self.try_to_prove(point, cells, time.monotonic() + self.left() / (len(waiting) - count))
             self.keep()
 
-    def prove_again(self, point, cells, end):
-        """The worse one of two proofs counts."""
-        found, where = self.measured(lambda: self.proofs(point, cells, end))
+    def try_to_prove(self, point, cells, end):
+        try:
+            found = self.proofs(point, cells, end)
+        except Changed:
+            raise
+        except Problem as e:
+            self.tell.note(f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}")
+            return
         for size, proof in found.items():
-            cell = cells[size]
-            if where:
-                cell["proof"] = least([racestats.Difference(**cell["proof"]), proof]).as_dict()
-                cell["distances"] = [*cell["distances"], *where]
-
-
-def here_open(cells, here, seen):
-    """Cells that are not proved at this distance."""
-    return {b: c for b, c in cells.items() if here in distances.missing(c, seen)}
+            worse = least([Difference(**cells[size]["proof"]), proof])
+            cells[size] |= {"proof": worse.as_dict(), "proofs": 2}
 
 
 def least(both):

@@ -8,7 +8,7 @@ from crestacoll.tune import grid
 class State(StateFolder):
     """`data["points"]` is the grid; a point has cells, one for each size:
     {"bytes", "found": {implementation: difference}, "candidate", "arms", "proof": difference,
-    "distances": those of the cores at which it was proved}.
+    "proofs": how many, of which the worst is there}.
     `data["hosts"]` is {number of ranks, as text: hosts that they were on}.
     """
 
@@ -21,11 +21,6 @@ class State(StateFolder):
     def hosts(self, ranks):
         """How many hosts so many ranks were on; None: nothing was measured."""
         return self.data["hosts"].get(str(ranks))
-
-    @property
-    def distances(self):
-        """Of the cores, as they were during the proofs; older tunings do not know."""
-        return self.data.get("distances", [])
 
     @property
     def most_hosts(self):

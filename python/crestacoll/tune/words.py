@@ -4,7 +4,7 @@
 from crestacoll import intervals, machine, tuning
 from crestacoll.sizes import format_size
 from crestacoll.tune import grid
-from crestacoll.tune.rules import lacks, winner
+from crestacoll.tune.rules import winner
 from crestacoll.ui import out, show, table, word
 
 
@@ -24,11 +24,11 @@ def show_points(state):
     made = table("collective", ">ranks", ">bytes", "fastest", ">gain", ">interval", ">rounds", "")
     for p in done:
         for cell in p["cells"]:
-            made.add_row(*row_of(p, cell, state.distances))
+            made.add_row(*row_of(p, cell))
     show(made)
 
 
-def row_of(point, cell, seen=()):
+def row_of(point, cell):
     size = "-" if point["collective"] == "barrier" else format_size(cell["bytes"])
     start = (point["collective"], str(point["ranks"]), size)
     proof = cell["proof"]
@@ -36,9 +36,7 @@ def row_of(point, cell, seen=()):
         why = "" if cell["found"] else "too little time"
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
     name = winner(cell)
-    open_at = lacks(cell, seen)
     note = "" if name else f"{cell['candidate']}: not sure in the proof"
-    note = f"no rule yet: not proved with cores {' or '.join(open_at)}" if open_at else note
     between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
     gain = percent(-proof["trimmed"])
     return (*start, word(name or grid.MPI), gain, between, str(proof["rounds"]), word(note))
@@ -65,6 +63,10 @@ def summary(state, found, path):
         yield f"To use it: crestacoll run --tuning {path} -- mpirun -n N ./app"
 
 
+def every_cell(state):
+    return (cell for point in state.points for cell in point["cells"])
+
+
 def remarks(state):
     left, every = len(state.open_points), len(state.points)
     yield ""
@@ -72,11 +74,10 @@ def remarks(state):
         yield f"note: {note}"
     if machine.is_shared(state.data["others"]):
         yield "Other programs use these cores: small gains cannot be seen."
-    if unproved := sum(bool(lacks(c, state.distances)) for p in state.points for c in p["cells"]):
+    if once := sum(bool(winner(c)) and c.get("proofs") == 1 for c in every_cell(state)):
         yield (
-            f"The cores of this machine are near each other at one time and far at another;"
-            f" {counted(unproved, 'size')} without a proof at both: crestacoll tune --resume"
-            f" --output {state.folder}"
+            f"{counted(once, 'size')} {'has' if once == 1 else 'have'} one proof only:"
+            f" crestacoll tune --resume --output {state.folder}"
         )
     if left:
         yield (

@@ -29,7 +29,7 @@ bool cco_shown_readable(const cco_area *area)
     return true;
 }
 
-static int show(cco_shown *shown, cco_area *area, const cco_fragment *message)
+int cco_shown_show(cco_shown *shown, cco_area *area, const cco_fragment *message)
 {
     const uint64_t address = (uint64_t)(uintptr_t)message->at;
     const size_t at = (size_t)area->rank * CCO_LINE + CCO_LINE_ADDRESS;
@@ -42,17 +42,22 @@ static int show(cco_shown *shown, cco_area *area, const cco_fragment *message)
     return cco_line_tell(area, message->peer, CCO_LINE_SHOWN, ++shown->shown);
 }
 
-int cco_shown_give(cco_shown *shown, cco_area *area, cco_fragment *message)
+int cco_shown_look(cco_shown *shown, const cco_area *area, cco_fragment *message)
 {
-    if (!shown->waits)
-        return show(shown, area, message);
     if (cco_line_word(area, message->peer, CCO_LINE_READ) != shown->shown)
         return MPI_SUCCESS;
     shown->waits = false;
-    shown->refused = cco_line_word(area, message->peer, CCO_LINE_REFUSED) == shown->shown;
+    shown->refused = cco_line_word(area, message->peer, CCO_LINE_REFUSED) != 0;
     if (!shown->refused)
         cco_fragment_advance(message, message->left);
     return MPI_SUCCESS;
+}
+
+void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer)
+{
+    if (shown->waits)
+        cco_line_tell(area, peer, CCO_LINE_SHOWN, --shown->shown);
+    shown->waits = false;
 }
 
 bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer)
@@ -72,12 +77,12 @@ static void report(const cco_area *area, int peer, int error)
 }
 
 /* The whole message will come through the ring. */
-static int refuse(const cco_shown *shown, cco_area *area, cco_fragment *message)
+static int refuse(cco_area *area, cco_fragment *message)
 {
     report(area, message->peer, errno);
     message->left = cco_data_bytes(&message->data);
     message->at = message->packed != NULL ? message->packed : message->data.at;
-    return cco_line_tell(area, message->peer, CCO_LINE_REFUSED, shown->read + 1);
+    return cco_line_tell(area, message->peer, CCO_LINE_REFUSED, 1);
 }
 
 int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
@@ -93,7 +98,7 @@ int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
     if (cco_process_read(process_of(area, peer), from, message->at, n) == n)
         cco_fragment_advance(message, n);
     else
-        rc = refuse(shown, area, message);
+        rc = refuse(area, message);
     const bool goes_on = message->left > 0 && message->left < whole;
     if (rc != MPI_SUCCESS || goes_on)
         return rc;

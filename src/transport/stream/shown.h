@@ -26,7 +26,7 @@ typedef struct cco_shown {
     uint32_t shown; /* messages to the peer, */
     uint32_t read;  /* and those from it that are read or refused */
     bool waits;     /* the last one to the peer is not */
-    bool refused;   /* the peer has refused one */
+    bool refused;   /* the peer has refused one, and will refuse all */
 } cco_shown;
 
 /* Tells the others who this rank is.  Before it shows any message. */
@@ -35,9 +35,15 @@ void cco_shown_open(cco_area *area);
 /* True if the kernel lets this rank read in the processes of all others, which have opened. */
 bool cco_shown_readable(const cco_area *area);
 
-/* Shows a message, or looks whether it is read: then nothing is left of it.  Returns MPI_SUCCESS or
- * an MPI error class. */
-int cco_shown_give(cco_shown *shown, cco_area *area, cco_fragment *message);
+/* Shows a message, when the peer has been told of all that is in the ring.  Returns MPI_SUCCESS or
+ * an MPI error class, as the others do. */
+int cco_shown_show(cco_shown *shown, cco_area *area, const cco_fragment *message);
+
+/* Afterwards: looks whether it is read, and nothing is left of it, or refused. */
+int cco_shown_look(cco_shown *shown, const cco_area *area, cco_fragment *message);
+
+/* Shows it no longer, unless the peer is reading it. */
+void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer);
 
 /* True if the peer shows a message.  It is the next one if nothing was in the ring afterwards. */
 bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer);

@@ -84,8 +84,11 @@ static bool shows(const cco_stream *s, const cco_shown *shown, const cco_fragmen
 static int give(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
-    if (pair->shown.waits || shows(s, &pair->shown, it))
-        return cco_shown_give(&pair->shown, s->area, it);
+    if (pair->shown.waits)
+        return cco_shown_look(&pair->shown, s->area, it);
+    if (shows(s, &pair->shown, it)) /* the peer knows first of what it was given */
+        return pair->given_told == pair->given ? cco_shown_show(&pair->shown, s->area, it)
+                                               : MPI_SUCCESS;
     size_t piece = piece_of(s);
     const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
     for (size_t n; piece > 0; piece -= n) {
@@ -140,11 +143,13 @@ static int report(cco_stream *s, cco_fragment *it)
     it->moved = false;
     if (it->sends != s->gets)
         rc = s->area->kind->complete(s->area, it->peer);
-    if (rc == MPI_SUCCESS && it->sends)
+    if (rc == MPI_SUCCESS && it->sends) {
+        pair->given_told = pair->given;
         return cco_line_tell(s->area, it->peer, CCO_LINE_GIVEN, (uint32_t)pair->given);
-    if (rc != MPI_SUCCESS || pair->taken - pair->told < s->ring / 2)
+    }
+    if (rc != MPI_SUCCESS || pair->taken - pair->taken_told < s->ring / 2)
         return rc;
-    pair->told = pair->taken;
+    pair->taken_told = pair->taken;
     return cco_line_tell(s->area, it->peer, CCO_LINE_TAKEN, (uint32_t)pair->taken);
 }
 
@@ -199,10 +204,12 @@ static int test(void *data, bool *done)
     return rc;
 }
 
-/* Where the streams are, nobody knows. */
+/* Where the streams are, nobody knows.  What is shown will be other data. */
 static void abandon(void *transfer)
 {
     cco_stream *s = ((cco_fragments *)transfer)->shared;
+    for (int peer = 0; peer < s->area->size; peer++)
+        cco_shown_withdraw(&s->pairs[peer].shown, s->area, peer);
     cco_fragments_drop(transfer);
     s->broken = true;
 }

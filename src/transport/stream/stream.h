@@ -17,10 +17,10 @@
 #include "transport/stream/area.h"
 #include "transport/stream/shown.h"
 
-/* Bytes that this rank gave to a peer, and took from it, and of how many taken it has told.  Only
- * their lower halves pass between ranks. */
+/* Bytes that this rank gave to a peer, and took from it, and of how many of either it has told.
+ * Only their lower halves pass between ranks. */
 typedef struct cco_stream_pair {
-    uint64_t given, taken, told;
+    uint64_t given, taken, given_told, taken_told;
     cco_shown shown;
 } cco_stream_pair;
 
