@@ -56,6 +56,8 @@ class Measured:
 def of_table(path):
     for row in table.read_csv(path):
         point = row.point
+        if point.calls != "blocking":
+            continue
         for mpi, own in row.own.items():
             ours = row.cresta.get(mpi)
             if ours is not None:

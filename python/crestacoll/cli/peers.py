@@ -197,8 +197,8 @@ class Measurement:
         """What a reader of the page must know."""
         said = {f"wrong result, left out: {what}" for what in self.wrong}
         kept = launches.kept(self.jobs)
-        if len(kept) < len(self.jobs):
-            said.add(f"{len(self.jobs) - len(kept)} of {len(self.jobs)} jobs are missing")
+        if few := launches.missing(self.jobs, self.count):
+            said.add(f"launches, where not {self.count} on each MPI: {few}")
         every, used = (sum(len(r["records"]) for r in some) for some in (kept, found))
         if used < every:
             said.add(

@@ -12,7 +12,7 @@ from pathlib import Path
 from crestacoll import benchjob
 from crestacoll.builds import Build
 from crestacoll.peers.mpis import Setting
-from crestacoll.peers.series import IMPLEMENTATIONS, Series, seconds
+from crestacoll.peers.series import IMPLEMENTATIONS, Series
 from crestacoll.ui import Problem
 
 LAUNCH = 1.5  # seconds of a job besides measuring
@@ -40,7 +40,7 @@ class Job:
 
     @property
     def seconds(self):
-        return seconds(self.series, self.build.name) * len(self.implementations) / 2
+        return self.series.seconds * len(self.implementations) / 2
 
     @property
     def implementations(self):
@@ -152,6 +152,17 @@ def results(jobs, speed, speeds):
 
 def kept(jobs):
     return [json.loads(job.path.read_text(encoding="utf-8")) for job in jobs if job.kept()]
+
+
+def missing(jobs, count):
+    """Series with fewer launches than asked for, and how many they have on the MPI with fewest."""
+    done = {}
+    for job in jobs:
+        if job.setting is None:
+            of = done.setdefault(job.series, {})
+            of[job.build.name] = of.get(job.build.name, 0) + job.kept()
+    few = {series: min(of.values()) for series, of in done.items()}
+    return ", ".join(f"{s.title} {n}" for s, n in few.items() if n < count)
 
 
 def speed_of(record, data, speeds):

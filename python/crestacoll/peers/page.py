@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 
 from crestacoll import machine
-from crestacoll.peers import draw, table, verdicts
+from crestacoll.peers import draw, series, table, verdicts
 from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 from crestacoll.sizes import format_size
 
@@ -30,6 +30,8 @@ DATA = [
 def page(head, rows):
     """`head`: what performance.json holds."""
     mpis = head["mpis"]
+    floors = dict(enumerate(head["floors"], 1))
+    often = {row.speed for row in rows if row.ratio is not None} or set(floors)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         trim_blocks=True,
@@ -44,8 +46,12 @@ def page(head, rows):
         launches=head["launches"],
         mpis=[f"{mpis[p.name]} (`{p.name}`)" for p in PEERS if p.name in mpis],
         settings=[setting_text(s) for s in SETTINGS if s.name in mpis],
-        missing=[*head["missing"], *distances_missing(head["floors"])],
-        speeds=[of_speed(k, floor, rows, mpis) for k, floor in enumerate(head["floors"], 1)],
+        missing=[
+            *head["missing"],
+            *distances_missing(head["floors"]),
+            *(f"{title_of(floors[k])}: met too seldom" for k in floors if k not in often),
+        ],
+        speeds=[of_speed(k, floors[k], rows, mpis) for k in floors if k in often],
         notes=head["notes"],
     )
 
@@ -82,6 +88,7 @@ def of_speed(number, floor, rows, mpis):
         "ratios": ratios(mine),
         "ways": ways(mine),
         "each": on_each(mine, mpis),
+        "sizes": on_each_by_size(mine, mpis),
     }
 
 
@@ -138,7 +145,7 @@ def ratios(rows):
     found = []
     for title, ranks, keep in GROUPS:
         for data, has in DATA:
-            mine = [r for r in rows if r.point.ranks == ranks and keep(r)]
+            mine = [r for r in verdicts.measured(rows) if r.point.ranks == ranks and keep(r)]
             if mine := [r for r in mine if has(r)]:
                 found.append((title + data, ratio_table(mine)))
     return found
@@ -148,10 +155,8 @@ def ratio_table(rows):
     """A barrier has no size: it stands in the first column."""
     sizes = sorted({r.point.bytes for r in rows} - {0})
     at = {(r.point.collective, r.point.bytes or min(sizes, default=0)): r for r in rows}
-    lines = [
-        [collective, *(cell(at.get((collective, n))) for n in sizes)]
-        for collective in dict.fromkeys(r.point.collective for r in rows)
-    ]
+    names = sorted({r.point.collective for r in rows}, key=series.EVERY.index)
+    lines = [[name, *(cell(at.get((name, n))) for n in sizes)] for name in names]
     return text_table(["", *map(format_size, sizes)], lines)
 
 
@@ -200,6 +205,20 @@ def on_each(rows, mpis):
             line.append(mean_cell([ratio for ratio in found if ratio], ".2g"))
         lines.append(line)
     return text_table(["", *(f"{n} ranks" for n in counts)], lines)
+
+
+def on_each_by_size(rows, mpis):
+    """The same with 2 ranks, by data and size."""
+    mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == 2 and r.point.bytes]
+    sizes = sorted({r.point.bytes for r in mine})
+    lines = []
+    for peer in PEERS:
+        for data, has in DATA:
+            some = [r for r in mine if has(r) and r.on(peer.name)]
+            cells = [[r.on(peer.name) for r in some if r.point.bytes == n] for n in sizes]
+            if some:
+                lines.append([mpis[peer.name] + data, *(mean_cell(c, ".2f") for c in cells)])
+    return text_table(["", *map(format_size, sizes)], lines)
 
 
 def mean_cell(found, kind):

@@ -76,10 +76,10 @@ FULL = [
     Series("pairs", "one after the other", 2, EVERY, SIZES, 12),
     Series("pairs-written", "data written again", 2, EVERY, SIZES, 14, **WRITTEN),
     Series("fixed", "root 0", 2, tuple(ROOTED), SIZES, 5, root="fixed"),
-    Series("four", "4 ranks", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED),
-    Series("four-written", "4 ranks, written", 4, tuple(SYMMETRIC), FEW, 7, **CROWDED, **WRITTEN),
-    Series("eight", "8 ranks", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED),
-    Series("eight-written", "8 ranks, written", 8, tuple(SYMMETRIC), FEW, 10, **CROWDED, **WRITTEN),
+    Series("four", "4 ranks", 4, tuple(SYMMETRIC), FEW, 20, **CROWDED),
+    Series("four-written", "4 ranks, written", 4, tuple(SYMMETRIC), FEW, 20, **CROWDED, **WRITTEN),
+    Series("eight", "8 ranks", 8, tuple(SYMMETRIC), FEW, 20, **CROWDED),
+    Series("eight-written", "8 ranks, written", 8, tuple(SYMMETRIC), FEW, 20, **CROWDED, **WRITTEN),
     Series("begun", "begun", 2, EVERY, FEW, 6, samples=50, calls="begun", **WRITTEN),
     Series("cold", "cold buffers", 2, EVERY, SIZES, 14, samples=50, buffers="cold"),
     Series("synchronised", "agreed start", 2, EVERY, SIZES, 7, timing="synchronised"),
@@ -97,10 +97,3 @@ QUICK = [
     Series("four", "4 ranks", 4, tuple(SYMMETRIC), "8,4K", 2, samples=10, batch_us=500.0),
     Series("eight", "8 ranks", 8, tuple(SYMMETRIC), "8,4K", 3, samples=10, batch_us=500.0),
 ]
-
-# MPICH's waiting ranks keep the cores that others need.
-SLOW = 8
-
-
-def seconds(series, mpi):
-    return series.seconds * (SLOW if series.ranks > 2 and mpi.startswith("mpich") else 1)

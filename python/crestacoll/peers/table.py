@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, field, fields
 
 from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 
+SLOW = ("mpich", "mpich5")
 SMALL = 512  # bytes, to which a cache line decides and not a copy
 
 
@@ -71,11 +72,14 @@ class Row:
 
 
 def mark_incomplete(rows):
-    """Those that some MPI has not done: they show nothing beside the fastest MPI."""
+    """Those that some MPI has not done: they show nothing beside the fastest MPI. Where ranks share
+    cores, MPICH takes 100 times as long as others, and the time may end before all is measured.
+    """
     names = {peer.name for peer in PEERS}
     every = {name for row in rows for name in row.own} & names
     for row in rows:
-        row.complete = every <= set(row.own)
+        needed = every if row.point.ranks == 2 else every - set(SLOW)
+        row.complete = needed <= set(row.own)
     return rows
 
 

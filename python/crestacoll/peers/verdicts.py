@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 
 from crestacoll.peers.mpis import OURS
 from crestacoll.peers.series import PREFIX, ROOTED, SYMMETRIC
-from crestacoll.peers.table import SMALL, Point
+from crestacoll.peers.table import SLOW, SMALL, Point
 
 K, M = 1 << 10, 1 << 20
 NEAR = 0.1  # us: cores between which a line crosses faster share a cache
 SOON = 0.04  # us: what little calls may take beyond the floor, or the MPI
-MPICHS = ["mpich", "mpich5"]
 TIMES = 100  # how much faster than MPICH's own waiting
 
 
@@ -150,7 +149,7 @@ def waiting(rows):
     gains = [
         (row.point, 1 / row.on(mpi), mpi)
         for row in rows
-        for mpi in MPICHS
+        for mpi in SLOW
         if (between(row, 4, 0, 32 * K) or between(row, 8, 0, 32 * K)) and symmetric(row)
         if row.on(mpi)
     ]

@@ -42,7 +42,7 @@ class Search:
         kept = SECOND * self.left() if self.proves_again else 0.0
         others.look()
         try:
-            while self.state.open_points and self.left() >= self.least:
+            while self.state.open_points and self.left() >= self.least + self.reserve(kept):
                 share = (self.left() - kept) / len(self.state.open_points)
                 self.try_to_tune(self.state.open_points[0], max(share, self.least))
                 self.keep()
@@ -54,6 +54,10 @@ class Search:
         all_done = not self.state.open_points and not self.proved_once()
         self.state.data["ended"] = "done" if all_done else "time"
         self.state.save()
+
+    def reserve(self, kept):
+        """Seconds for second proofs, once there is something to prove."""
+        return kept if self.proved_once() else 0.0
 
     @property
     def least(self):
