@@ -43,16 +43,20 @@ static size_t whole_lines(size_t room, size_t unit)
     return room >= lines ? room / lines * lines : room / unit * unit;
 }
 
+static bool one_way(const cco_problem *q)
+{
+    return cco_coll_infos[q->coll].properties & CCO_ROOTED || q->coll == CCO_SCAN ||
+           q->coll == CCO_EXSCAN;
+}
+
 /* In calls with one direction the reader works on a piece when the next is written, if it has a
  * core of its own: the first piece is what it waits for.  Where all write and read at once, larger
  * pieces are better. */
-static size_t one_way(const cco_problem *q, size_t most, size_t window)
+static size_t window_of(const cco_problem *q, size_t most, size_t window)
 {
     enum { LEAST = 16 << 10, PARTS = 8 };
-    const int properties = cco_coll_infos[q->coll].properties;
-    const bool is = properties & CCO_ROOTED || q->coll == CCO_SCAN || q->coll == CCO_EXSCAN;
     const size_t wanted = most / PARTS > LEAST ? most / PARTS : LEAST;
-    return is && wanted < window ? whole_lines(wanted, q->unit) : window;
+    return one_way(q) && wanted < window ? whole_lines(wanted, q->unit) : window;
 }
 
 /* Pieces of a block. */
@@ -95,7 +99,8 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
         *s = (cco_stage){.ring = ring,
                          .before = before,
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
-                         .per_reader = slot_per_reader(q->coll)};
+                         .per_reader = slot_per_reader(q->coll),
+                         .use = one_way(q) ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE};
         plan_uneven(s, q);
         before += s->window;
     }
@@ -152,9 +157,10 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
         s.window = most > 0 ? most : 1;
     }
     if (s.ring == n - 1 && !crowded)
-        s.window = one_way(q, most, s.window);
+        s.window = window_of(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
+    s.use = one_way(q) && !s.shares ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE;
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.wide = s.ring == n - 1 && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;

@@ -42,12 +42,11 @@ static int fold_block(const cco_run *r, const char **from, int first, int last, 
     return rc;
 }
 
-/* This rank's own operand, out of the way of the result; that of shares goes to a slot. */
+/* This rank's own operand, out of the way of the result. */
 static const char *own_chunk(const cco_run *r, const char *from, size_t n)
 {
-    return r->q->in.base == CCO_OUT && !r->stage->shares
-               ? memcpy(r->reach->pull->scratch + CCO_PULL_CHUNK, from, n)
-               : from;
+    return r->q->in.base == CCO_OUT ? memcpy(r->reach->pull->scratch + CCO_PULL_CHUNK, from, n)
+                                    : from;
 }
 
 /* Operands of which some are read by the kernel: into scratch, or the last to where the result

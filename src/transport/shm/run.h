@@ -45,6 +45,15 @@ static inline void cco_run_copy(char *to, const char *from, size_t n)
     memcpy(to, &word, sizeof word);
 }
 
+/* The same into a slot. */
+static inline void cco_run_write(const cco_run *r, char *to, const char *from, size_t n)
+{
+    if (n != sizeof(uint64_t) && n >= CCO_WRITES_LEAST)
+        cco_writes_copy(&r->ring->writes, r->stage->use, to, from, n);
+    else
+        cco_run_copy(to, from, n);
+}
+
 /* Where piece `k` begins in every block. */
 static inline size_t cco_run_start(const cco_run *r, uint64_t k)
 {
@@ -79,7 +88,7 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
 {
     const cco_span from = cco_run_part(r, block, k);
     if (r->region < 0) {
-        memcpy(to, cco_run_place(r, from), from.n);
+        cco_writes_copy(&r->ring->writes, r->stage->use, to, cco_run_place(r, from), from.n);
     } else {
         const char *start = r->region != CCO_RUN_OWN ? r->reach->regions->list[r->region].memory
                                                      : NULL;

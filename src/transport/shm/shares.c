@@ -45,7 +45,8 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
     return shown;
 }
 
-/* Folds this rank's share into its slot, and where it goes on this rank. */
+/* Folds this rank's share to where it goes on this rank, and into its slot: there alone if it goes
+ * nowhere else. */
 static int fold_share(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
@@ -59,10 +60,11 @@ static int fold_share(const cco_run *r, uint64_t k)
                       : cco_run_data(r, i, 2 * k, 0, cco_run_start(r, k)) + (mine.at - whole.at);
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_SLOT_READERS_ALL : q->root;
     char *slot = cco_slot_ring_reserve(r->ring, 2 * k + 1, reader);
-    const int rc = cco_run_fold(r, from, 0, q->size - 1, slot, mine.n);
+    char *own = collects(q) ? cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)) : slot;
+    const int rc = cco_run_fold(r, from, 0, q->size - 1, own, mine.n);
+    if (own != slot)
+        cco_writes_copy(&r->ring->writes, r->stage->use, slot, own, mine.n);
     cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
-    if (collects(q))
-        memcpy(cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)), slot, mine.n);
     return rc;
 }
 

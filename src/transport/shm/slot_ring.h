@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/pause.h"
+#include "core/writes.h"
 
 enum {
     CCO_SLOT_LINE = 64,
@@ -41,6 +42,7 @@ typedef struct cco_slot_ring {
     int passed_by;   /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     cco_slot_use uses[CCO_SLOT_RING_MOST];
+    cco_writes writes; /* into its slots */
 } cco_slot_ring;
 
 /* Bytes of data for which a slot has room. */

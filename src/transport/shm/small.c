@@ -33,7 +33,7 @@ static inline const char *lane_of(const cco_run *r, int writer)
 static inline char *show(const cco_run *r, const cco_side *side, int reader)
 {
     char *slot = cco_slot_ring_reserve(r->ring, 0, reader);
-    cco_run_copy(slot, block(r, side, 0), side->each);
+    cco_run_write(r, slot, block(r, side, 0), side->each);
     cco_slot_ring_publish_at(r->ring, slot, 0, 0);
     return slot;
 }
@@ -44,7 +44,7 @@ static void show_lanes(const cco_run *r)
     char *slot = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
     for (int i = 0; i < q->size; i++)
         if (i != q->rank) {
-            cco_run_copy(slot, block(r, &q->in, i), bytes(&q->in, i));
+            cco_run_write(r, slot, block(r, &q->in, i), bytes(&q->in, i));
             slot += r->stage->window;
         }
     cco_slot_ring_publish(r->ring, 0, 0);
@@ -221,8 +221,20 @@ static int reduce_scatter(const cco_run *r)
     return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
 }
 
+/* What this rank wrote to its slot may not be in its cache: it takes its operand from where it is,
+ * unless the result overwrites that. */
+__attribute__((noinline)) static int allreduce_large(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    const char *slot = show(r, &q->in, CCO_SLOT_READERS_ALL);
+    const char *own = q->in.base == CCO_OUT ? slot : block(r, &q->in, 0);
+    return fold(r, 0, q->size - 1, own, false, q->in.each);
+}
+
 static int allreduce(const cco_run *r)
 {
+    if (r->q->in.each >= CCO_WRITES_LEAST)
+        return allreduce_large(r);
     const char *own = show(r, &r->q->in, CCO_SLOT_READERS_ALL);
     return r->q->size > 1 && r->binding->operation.kernel != NULL
                ? fold_shown(r, own)

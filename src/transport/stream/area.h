@@ -10,6 +10,7 @@
 #define CCO_AREA_H
 
 #include "core/mpi_compat.h"
+#include "core/writes.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ struct cco_area {
     char **shares; /* of each rank, where all are in the memory of this one; else NULL */
     MPI_Comm comm; /* of these ranks */
     unsigned looks;
+    cco_writes writes; /* into shares */
 };
 
 /* Of areas with `shares`: ranks read and write there by themselves. */

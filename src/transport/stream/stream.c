@@ -97,7 +97,8 @@ static int give(cco_stream *s, cco_fragment *it)
         if (n == 0)
             break;
         if (s->gets) {
-            memcpy(s->area->share + place_of(s, it->peer, pair->given), it->at, n);
+            cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE,
+                            s->area->share + place_of(s, it->peer, pair->given), it->at, n);
         } else {
             const size_t at = place_of(s, s->area->rank, pair->given);
             const int rc = s->area->kind->put(s->area, it->peer, at, it->at, n);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* writes.h - copies into memory that another core reads next, by the stores that are faster there.
+ *
+ * An ordinary store needs the line in this core's cache.  A line that another core has read must be
+ * taken from it first, and processors overlap few such requests.  A non-temporal store goes to
+ * memory instead; the reader then fetches the line from there.  Which of the two is faster depends
+ * on the processor, on how far the cores are, and on whether the reader has a core of its own.  So
+ * both are tried while the program runs, and again from time to time.  How a process writes what it
+ * gives concerns no other: nothing has to be agreed. */
+#ifndef CCO_WRITES_H
+#define CCO_WRITES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    CCO_WRITES_LEAST = 4 << 10, /* bytes of a copy that may go past the caches */
+    CCO_WRITES_WARM = 32,       /* copies of a kind before one counts: all slots of a ring */
+    CCO_WRITES_SEEN = 5,        /* copies that count */
+    CCO_WRITES_SIZES = 5,       /* from CCO_WRITES_LEAST on, each twice the one before */
+    CCO_WRITES_PERIOD = 1 << 13 /* copies from one trial to the next */
+};
+
+/* The two kinds of stores. */
+typedef enum cco_write_kind { CCO_WRITE_CACHED, CCO_WRITE_NONTEMPORAL, CCO_WRITES } cco_write_kind;
+
+/* What readers do during a copy.  Those who write as well take up all that memory can do, so that
+ * non-temporal stores must be faster by more. */
+typedef enum cco_writes_use {
+    CCO_WRITES_AT_ONCE, /* they write too, and read when all have written */
+    CCO_WRITES_ONE_WAY, /* they read what was written before */
+    CCO_WRITES_USES
+} cco_writes_use;
+
+/* What is known of copies of one size and use.  Zero to begin with. */
+typedef struct cco_writes_size {
+    unsigned copies; /* in this period */
+    unsigned slow;   /* ordinary copies in turn that took longer than they did */
+    cco_write_kind faster;
+    uint32_t seen[CCO_WRITES][CCO_WRITES_SEEN]; /* ticks per KiB, the least first */
+} cco_writes_size;
+
+/* What is known of one place to write to, as a ring of slots. */
+typedef struct cco_writes {
+    cco_writes_size sizes[CCO_WRITES_USES][CCO_WRITES_SIZES];
+} cco_writes;
+
+/* Which stores the next copy takes. */
+cco_write_kind cco_writes_next(const cco_writes_size *s);
+
+/* Takes note of how long that copy took.  `percent`: of the time of non-temporal stores, above
+ * which ordinary ones are slower in the end. */
+void cco_writes_note(cco_writes_size *s, unsigned percent, uint64_t ticks, size_t n);
+
+/* Copies by non-temporal stores, where the processor has them.  What is stored after it is seen
+ * after it. */
+void cco_copy_nontemporal(char *to, const char *from, size_t n);
+
+/* Copies CCO_WRITES_LEAST bytes or more, and takes note. */
+void cco_writes_copy_large(cco_writes *w, cco_writes_use use, char *to, const char *from, size_t n);
+
+static inline void cco_writes_copy(cco_writes *w, cco_writes_use use, char *to, const char *from,
+                                   size_t n)
+{
+#if defined(__x86_64__)
+    if (n >= CCO_WRITES_LEAST) {
+        cco_writes_copy_large(w, use, to, from, n);
+        return;
+    }
+#endif
+    (void)w, (void)use;
+    memcpy(to, from, n);
+}
+
+#endif
