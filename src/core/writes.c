@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* writes.c - see writes.h.
  *
- * A period begins with a trial of each kind: some copies that bring the slots into the state in
- * which this kind leaves them, and some that are measured.  Non-temporal stores must be faster by
- * far, for the reader fetches from memory what they wrote.  Ordinary stores that become slow, as
- * when a process moved to a core that is farther off, begin another period: they may take ten times
- * as long, but the others never do. */
+ * A period begins with a trial: blocks of each kind of stores in turn, so that what else changes
+ * meanwhile meets both.  A block begins with copies that bring the whole place into the state in
+ * which this kind leaves it; the next ones are measured.  Non-temporal stores must be faster by
+ * far, for the reader fetches from memory what they wrote.  If the kind that was chosen becomes
+ * slow, as when a process moved to a core that is farther off, another period begins; later each
+ * time that this changed nothing. */
 #include "core/writes.h"
 
 #if defined(__x86_64__)
@@ -16,11 +17,13 @@
 
 enum {
     LINE = 64,
-    TRIAL = CCO_WRITES_WARM + CCO_WRITES_SEEN,
+    SLOW = 5,     /* copies in turn: one may have been interrupted */
+    PATIENCE = 7, /* 1 << PATIENCE is CCO_WRITES_PERIOD */
 };
 
 /* Percent of the time of non-temporal stores above which ordinary ones are slower in the end: more
- * for small copies, since the way to memory and back takes some time, however little goes. */
+ * for small copies, since the way to memory and back takes some time, however little goes.  From
+ * two ranks on an AMD Zen 4 (docs/design.md). */
 static const unsigned most[CCO_WRITES_USES][CCO_WRITES_SIZES] = {
     [CCO_WRITES_AT_ONCE] = {800, 700, 400, 400, 400},
     [CCO_WRITES_ONE_WAY] = {800, 700, 175, 175, 175},
@@ -28,9 +31,7 @@ static const unsigned most[CCO_WRITES_USES][CCO_WRITES_SIZES] = {
 
 cco_write_kind cco_writes_next(const cco_writes_size *s)
 {
-    return s->copies < TRIAL       ? CCO_WRITE_CACHED
-           : s->copies < 2 * TRIAL ? CCO_WRITE_NONTEMPORAL
-                                   : s->faster;
+    return s->block < CCO_WRITES_BLOCKS ? (cco_write_kind)(s->block % CCO_WRITES) : s->faster;
 }
 
 /* Sorts a time into the others of a trial. */
@@ -43,38 +44,57 @@ static void insert(uint32_t *seen, unsigned count, uint32_t time)
 
 static uint32_t median(const cco_writes_size *s, cco_write_kind kind)
 {
-    return s->seen[kind][CCO_WRITES_SEEN / 2];
+    return s->seen[kind][sizeof s->seen[kind] / sizeof *s->seen[kind] / 2];
 }
 
 static void judge(cco_writes_size *s, unsigned percent)
 {
     const uint64_t cached = median(s, CCO_WRITE_CACHED),
                    nontemporal = median(s, CCO_WRITE_NONTEMPORAL);
-    s->faster = 100 * cached > percent * nontemporal ? CCO_WRITE_NONTEMPORAL : CCO_WRITE_CACHED;
-    s->slow = 0;
+    const cco_write_kind faster = 100 * cached > percent * nontemporal ? CCO_WRITE_NONTEMPORAL
+                                                                       : CCO_WRITE_CACHED;
+    s->unchanged = faster == s->faster ? s->unchanged + 1 : 0;
+    s->faster = faster;
+    s->length = s->copies;
 }
 
-/* Whether ordinary stores, which were faster, take twice as long now: several in turn, for one may
- * have been interrupted. */
+static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t time, size_t n)
+{
+    if (s->passed < bytes) {
+        s->passed += n;
+        return;
+    }
+    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES * CCO_WRITES_SEEN + s->counted,
+           time);
+    if (++s->counted < CCO_WRITES_SEEN)
+        return;
+    s->counted = 0;
+    s->passed = 0;
+    if (++s->block == CCO_WRITES_BLOCKS)
+        judge(s, percent);
+}
+
+/* Whether the kind that was chosen takes twice as long now, and that has not been in vain lately.
+ */
 static bool became_slow(cco_writes_size *s, uint32_t time)
 {
-    const bool slow = s->faster == CCO_WRITE_CACHED && time / 2 > median(s, CCO_WRITE_CACHED);
-    s->slow = slow ? s->slow + 1 : 0;
-    return s->slow == CCO_WRITES_SEEN;
+    const unsigned patience = s->unchanged < PATIENCE ? s->unchanged : PATIENCE;
+    s->slow = time / 2 > median(s, s->faster) ? s->slow + 1 : 0;
+    return s->slow >= SLOW && s->copies >= (uint64_t)s->length << patience;
 }
 
-void cco_writes_note(cco_writes_size *s, unsigned percent, uint64_t ticks, size_t n)
+void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_t ticks, size_t n)
 {
-    const unsigned at = s->copies % TRIAL, trial = s->copies / TRIAL;
-    const uint64_t each = ticks * 1024 / n;
-    const uint32_t time = each < UINT32_MAX ? (uint32_t)each : UINT32_MAX;
-    if (trial < CCO_WRITES && at >= CCO_WRITES_WARM)
-        insert(s->seen[trial], at - CCO_WRITES_WARM, time);
-    const bool changed = trial >= CCO_WRITES && became_slow(s, time);
-    if (++s->copies == CCO_WRITES * TRIAL)
-        judge(s, percent);
-    if (s->copies == CCO_WRITES_PERIOD || changed)
+    const uint64_t each = ticks / n < UINT32_MAX / 1024 ? ticks * 1024 / n : UINT32_MAX;
+    const uint32_t time = (uint32_t)each;
+    s->copies++;
+    if (s->block < CCO_WRITES_BLOCKS) {
+        try_out(s, bytes, percent, time, n);
+    } else if (became_slow(s, time) || s->copies / CCO_WRITES_PERIOD >= s->length) {
+        s->block = 0;
         s->copies = 0;
+        s->slow = 0;
+    }
 }
 
 #if defined(__x86_64__)
@@ -114,5 +134,5 @@ void cco_writes_copy_large(cco_writes *w, cco_writes_use use, char *to, const ch
         cco_copy_nontemporal(to, from, n);
     else
         memcpy(to, from, n);
-    cco_writes_note(s, most[use][size], cco_ticks() - start, n);
+    cco_writes_note(s, w->bytes, most[use][size], cco_ticks() - start, n);
 }

@@ -5,8 +5,8 @@
  * taken from it first, and processors overlap few such requests.  A non-temporal store goes to
  * memory instead; the reader then fetches the line from there.  Which of the two is faster depends
  * on the processor, on how far the cores are, and on whether the reader has a core of its own.  So
- * both are tried while the program runs, and again from time to time.  How a process writes what it
- * gives concerns no other: nothing has to be agreed. */
+ * both are tried while the program runs, and again from time to time.  Both kinds write the same
+ * bytes, and the reader reads them in the same way: ranks need not agree. */
 #ifndef CCO_WRITES_H
 #define CCO_WRITES_H
 
@@ -17,42 +17,49 @@
 
 enum {
     CCO_WRITES_LEAST = 4 << 10, /* bytes of a copy that may go past the caches */
-    CCO_WRITES_WARM = 32,       /* copies of a kind before one counts: all slots of a ring */
-    CCO_WRITES_SEEN = 5,        /* copies that count */
     CCO_WRITES_SIZES = 5,       /* from CCO_WRITES_LEAST on, each twice the one before */
-    CCO_WRITES_PERIOD = 1 << 13 /* copies from one trial to the next */
+    CCO_WRITES_BLOCKS = 6,      /* of a trial: the two kinds of stores in turn */
+    CCO_WRITES_SEEN = 3,        /* copies of a block that count, after its first ones */
+    CCO_WRITES_PERIOD = 128     /* lengths of a trial from one to the next */
 };
 
 /* The two kinds of stores. */
 typedef enum cco_write_kind { CCO_WRITE_CACHED, CCO_WRITE_NONTEMPORAL, CCO_WRITES } cco_write_kind;
 
-/* What readers do during a copy.  Those who write as well take up all that memory can do, so that
+/* What others do during a copy.  Those who write as well take up all that memory can do, so that
  * non-temporal stores must be faster by more. */
 typedef enum cco_writes_use {
-    CCO_WRITES_AT_ONCE, /* they write too, and read when all have written */
+    CCO_WRITES_AT_ONCE, /* several write */
     CCO_WRITES_ONE_WAY, /* they read what was written before */
     CCO_WRITES_USES
 } cco_writes_use;
 
 /* What is known of copies of one size and use.  Zero to begin with. */
 typedef struct cco_writes_size {
-    unsigned copies; /* in this period */
-    unsigned slow;   /* ordinary copies in turn that took longer than they did */
+    unsigned block;     /* of the trial; CCO_WRITES_BLOCKS: it is over */
+    unsigned counted;   /* copies of this block that count, so far */
+    size_t passed;      /* bytes of this block that do not */
+    unsigned copies;    /* since the trial began */
+    unsigned length;    /* copies of the trial */
+    unsigned slow;      /* copies in turn that took longer than they did in the trial */
+    unsigned unchanged; /* trials in turn that found the same */
     cco_write_kind faster;
-    uint32_t seen[CCO_WRITES][CCO_WRITES_SEEN]; /* ticks per KiB, the least first */
+    uint32_t seen[CCO_WRITES][CCO_WRITES_BLOCKS / CCO_WRITES * CCO_WRITES_SEEN]; /* ticks per KiB,
+                                                                                  the least first */
 } cco_writes_size;
 
 /* What is known of one place to write to, as a ring of slots. */
 typedef struct cco_writes {
+    size_t bytes; /* of that place: after so many, all of it was written by one kind of stores */
     cco_writes_size sizes[CCO_WRITES_USES][CCO_WRITES_SIZES];
 } cco_writes;
 
 /* Which stores the next copy takes. */
 cco_write_kind cco_writes_next(const cco_writes_size *s);
 
-/* Takes note of how long that copy took.  `percent`: of the time of non-temporal stores, above
- * which ordinary ones are slower in the end. */
-void cco_writes_note(cco_writes_size *s, unsigned percent, uint64_t ticks, size_t n);
+/* Takes note of how long that copy took.  `bytes`: of the place.  `percent`: of the time of
+ * non-temporal stores, above which ordinary ones are slower in the end. */
+void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_t ticks, size_t n);
 
 /* Copies by non-temporal stores, where the processor has them.  What is stored after it is seen
  * after it. */

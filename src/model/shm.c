@@ -20,8 +20,8 @@
 #include "transport/shm/turns.h"
 
 /* Slot rings, in order of size: data in the cache line of their number and little more; what a
- * program's middle-sized calls need; pieces of what is larger, in a ring that stays in the cache of
- * a core. */
+ * program's middle-sized calls need; pieces of what is larger, in a ring that fits into a cache
+ * of a core. */
 enum { SMALL, MIDDLE, LARGE, RINGS };
 static const size_t slots[RINGS] = {256, (8 << 10) + CCO_SLOT_LINE, (64 << 10) + CCO_SLOT_LINE};
 static const unsigned counts[RINGS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
@@ -108,7 +108,8 @@ static void make_rings(own *o, cco_comm *state, part part)
                                       .rank = state->rank,
                                       .size = state->size,
                                       .call = mark,
-                                      .passed_by = CCO_SLOT_READERS_ALL};
+                                      .passed_by = CCO_SLOT_READERS_ALL,
+                                      .writes = {.bytes = counts[i] * slots[i]}};
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
 }

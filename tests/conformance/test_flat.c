@@ -73,7 +73,8 @@ static int call(int me, world *w)
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL};
-    const int rc = cco_flat_run(ranks[me].rings, &plan, q, &binding, &reach);
+    const bool large = plan.stage[plan.stages - 1].ring == RINGS - 1;
+    const int rc = cco_flat_run(ranks[me].rings, &plan, q, &binding, large ? &reach : NULL);
     if (in_region)
         move_out(me, w, &binding);
     return rc;
@@ -94,11 +95,26 @@ static void open_pulls(char *memory, size_t share)
     }
 }
 
+/* Of a rank that has chosen non-temporal stores, or tries both. */
+static cco_writes some_writes(void)
+{
+    cco_writes w = {.bytes = 0};
+    const int some = rand() % 2 ? 0 : CCO_WRITES_USES * CCO_WRITES_SIZES;
+    for (int i = 0; i < some; i++)
+        w.sizes[i % CCO_WRITES_USES][i / CCO_WRITES_USES] = (cco_writes_size){
+            .block = CCO_WRITES_BLOCKS,
+            .length = UINT32_MAX,
+            .unchanged = UINT32_MAX,
+            .faster = CCO_WRITE_NONTEMPORAL};
+    return w;
+}
+
 static void make_rings(void)
 {
     static char *memory;
     unsigned counts[RINGS];
-    const size_t scale = rand() % 2 ? 1 : 12;
+    static const size_t scales[] = {1, 12, 1, 48};
+    const size_t scale = scales[rand() % 4];
     size_t slots[RINGS], share = 0, before = 0;
     for (int i = 0; i < RINGS; i++) {
         slots[i] = scale * (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
@@ -118,7 +134,8 @@ static void make_rings(void)
                                                 .slots = counts[i],
                                                 .rank = k,
                                                 .size = size,
-                                                .passed_by = CCO_SLOT_READERS_ALL};
+                                                .passed_by = CCO_SLOT_READERS_ALL,
+                                                .writes = some_writes()};
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
     open_pulls(memory + rings, share);

@@ -9,10 +9,12 @@
 
 enum {
     KIB = 1024,
-    TRIAL = CCO_WRITES_WARM + CCO_WRITES_SEEN,
+    RING = 8 * KIB,
+    BLOCK = RING / KIB + CCO_WRITES_SEEN, /* copies of 1 KiB */
+    TRIAL = CCO_WRITES_BLOCKS * BLOCK,
     PERCENT = 250,
     PLACES = 130, /* a line and more on either side */
-    LONGEST = 70 * KIB
+    LONGEST = 140 * KIB
 };
 
 static char from[LONGEST + 2 * PLACES], to[LONGEST + 2 * PLACES];
@@ -42,64 +44,95 @@ static void every_byte(void)
         }
 }
 
-/* Copies of 1 KiB that take `times[kind]`; the kind of the last one. */
-static cco_write_kind after(cco_writes_size *s, int copies, const uint64_t times[CCO_WRITES])
+typedef uint64_t both[CCO_WRITES]; /* ticks of a copy of 1 KiB */
+
+static const both far_off = {900, 100}, alike = {240, 100}, nearest = {50, 100},
+                  rare = {1000000, 1000000};
+
+/* Makes copies; how many of them took non-temporal stores. */
+static int copies(cco_writes_size *s, int count, const both times)
 {
-    cco_write_kind kind = CCO_WRITE_CACHED;
-    while (copies-- > 0) {
-        kind = cco_writes_next(s);
-        cco_writes_note(s, PERCENT, times[kind], KIB);
+    int nontemporal = 0;
+    while (count-- > 0) {
+        const cco_write_kind kind = cco_writes_next(s);
+        nontemporal += kind == CCO_WRITE_NONTEMPORAL;
+        cco_writes_note(s, RING, PERCENT, times[kind], KIB);
     }
-    return kind;
+    return nontemporal;
 }
 
 static void the_faster(void)
 {
-    static const uint64_t far_off[] = {900, 100}, alike[] = {240, 100}, nearest[] = {50, 100};
     cco_writes_size s = {0};
-    CHECK(after(&s, TRIAL, far_off) == CCO_WRITE_CACHED, "a trial of ordinary stores comes first");
-    CHECK(after(&s, TRIAL, far_off) == CCO_WRITE_NONTEMPORAL, "then one of the others");
-    CHECK(after(&s, 100, far_off) == CCO_WRITE_NONTEMPORAL, "non-temporal stores far apart");
-    CHECK(after(&s, CCO_WRITES_PERIOD, nearest) == CCO_WRITE_CACHED, "the cores came near");
+    CHECK(copies(&s, BLOCK, far_off) == 0, "ordinary stores come first");
+    CHECK(copies(&s, BLOCK, far_off) == BLOCK, "then the others");
+    CHECK(copies(&s, TRIAL - 2 * BLOCK, far_off) == TRIAL / 2 - BLOCK, "and so on");
+    CHECK(copies(&s, 100, far_off) == 100, "far apart");
+    copies(&s, CCO_WRITES_PERIOD * TRIAL, nearest);
+    CHECK(copies(&s, 100, nearest) == 0, "a period later, the cores being near");
     s = (cco_writes_size){0};
-    CHECK(after(&s, 3 * TRIAL, alike) == CCO_WRITE_CACHED, "2.4 times is not enough");
-    CHECK(after(&s, CCO_WRITES_SEEN + 2 * TRIAL + 1, far_off) == CCO_WRITE_NONTEMPORAL,
-          "ordinary stores became slow");
+    copies(&s, TRIAL, alike);
+    CHECK(copies(&s, 100, alike) == 0, "2.4 times is not enough");
 }
 
-/* One that was interrupted counts for nothing; and times of all sizes fit. */
+/* What became slow is tried again, in either direction; in vain, after a longer time each. */
+static void what_became_slow(void)
+{
+    static const both slow_memory = {100, 900}, all_slow = {500, 1000};
+    cco_writes_size s = {0};
+    copies(&s, 3 * TRIAL, nearest);
+    CHECK(copies(&s, 4, far_off) == 0 && copies(&s, 1, nearest) == 0 && copies(&s, 4, far_off) == 0,
+          "four are not enough");
+    CHECK(copies(&s, 1 + TRIAL + 10, far_off) == TRIAL / 2 + 10, "the fifth");
+    copies(&s, 5 * TRIAL, slow_memory);
+    CHECK(copies(&s, 10, slow_memory) == 0, "non-temporal stores became slow");
+    s = (cco_writes_size){0};
+    copies(&s, TRIAL, nearest);
+    int tried = 0;
+    for (int i = 0; i < 200; i++)
+        tried += copies(&s, 10, all_slow) + copies(&s, TRIAL, nearest);
+    CHECK(tried < 10 * TRIAL, "%d of %d copies tried the slower kind", tried, 200 * (TRIAL + 10));
+}
+
+/* Some that were interrupted count for nothing, nor does what else changes; all times fit. */
 static void what_is_rare(void)
 {
-    static const uint64_t times[] = {100, 90}, rare[] = {1000000, 1000000},
-                          longest[] = {UINT64_MAX / KIB, UINT64_MAX / KIB};
+    static const both times = {200, 90}, slower = {2000, 900}, longest = {UINT64_MAX, UINT64_MAX};
     cco_writes_size s = {0};
-    after(&s, CCO_WRITES_WARM, times);
-    after(&s, 2, rare);
-    CHECK(after(&s, 3 * TRIAL, times) == CCO_WRITE_CACHED, "two of five");
-    for (int i = 0; i < 100; i++) {
-        after(&s, 1, rare);
-        CHECK(after(&s, 1, times) == CCO_WRITE_CACHED, "one in two, behind the trial");
-    }
+    for (int i = 0; i < 2 * TRIAL; i++)
+        copies(&s, 1, i % BLOCK == RING / KIB ? rare : times);
+    CHECK(copies(&s, 100, times) == 0, "one in three");
     s = (cco_writes_size){0};
-    CHECK(after(&s, 3 * TRIAL, longest) == CCO_WRITE_CACHED, "the longest times");
+    copies(&s, BLOCK, slower);
+    copies(&s, TRIAL, times);
+    CHECK(copies(&s, 100, times) == 0, "a slower time, during the first block");
+    s = (cco_writes_size){0};
+    copies(&s, 2 * TRIAL, longest);
+    CHECK(copies(&s, 10, longest) == 0, "the longest times");
 }
 
 /* Real copies of all sizes and uses, in turn: through the trials and behind them. */
 static void in_turn(void)
 {
-    static cco_writes w;
-    for (int i = 0; i < 12 * TRIAL; i++) {
-        const size_t n = (size_t)CCO_WRITES_LEAST / 2 << i % 5, at = (size_t)i % 64;
+    static cco_writes w = {.bytes = 2 * KIB};
+    enum { SIZES = CCO_WRITES_SIZES + 2, COPIES = 4 * CCO_WRITES_BLOCKS * (CCO_WRITES_SEEN + 1) };
+    for (int i = 0; i < CCO_WRITES_USES * SIZES * COPIES; i++) {
+        const size_t n = (size_t)CCO_WRITES_LEAST / 2 << i % SIZES, at = (size_t)i % 64;
         memset(to, 1, n + 2 * PLACES);
-        cco_writes_copy(&w, i / 5 % CCO_WRITES_USES, to + at, from + i % 32, n);
+        cco_writes_copy(&w, i / SIZES % CCO_WRITES_USES, to + at, from + i % 32, n);
         CHECK(came(at, (size_t)i % 32, n), "copy %d, %zu bytes", i, n);
     }
+#if defined(__x86_64__)
+    for (int i = 0; i < CCO_WRITES_USES * CCO_WRITES_SIZES; i++)
+        CHECK(w.sizes[i % CCO_WRITES_USES][i / CCO_WRITES_USES].length > 0, "trial %d", i);
+#endif
 }
 
 int main(void)
 {
     every_byte();
     the_faster();
+    what_became_slow();
     what_is_rare();
     in_turn();
     return testing_end("writes");

@@ -73,7 +73,7 @@ static void ask(side *s, request what)
     await(s, s->number);
 }
 
-/* By both kinds of stores in turn: calls take the faster ones. */
+/* By both kinds of stores in turn; the faster ones count. */
 static void write_slot(char *slot, const char *data, uint64_t piece)
 {
     if (piece % CCO_WRITES == CCO_WRITE_CACHED)

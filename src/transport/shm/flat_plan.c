@@ -49,6 +49,13 @@ static bool one_way(const cco_problem *q)
            q->coll == CCO_EXSCAN;
 }
 
+/* One rank writes, and others read. */
+static cco_writes_use use_of(const cco_problem *q)
+{
+    const bool from_root = q->coll == CCO_BCAST || cco_coll_infos[q->coll].in & CCO_AT_ROOT;
+    return from_root || (q->size == 2 && one_way(q)) ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE;
+}
+
 /* In calls with one direction the reader works on a piece when the next is written, if it has a
  * core of its own: the first piece is what it waits for.  Where all write and read at once, larger
  * pieces are better. */
@@ -100,7 +107,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .before = before,
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
-                         .use = one_way(q) ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE};
+                         .use = use_of(q)};
         plan_uneven(s, q);
         before += s->window;
     }
@@ -160,7 +167,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
         s.window = window_of(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
-    s.use = one_way(q) && !s.shares ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE;
+    s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.wide = s.ring == n - 1 && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;

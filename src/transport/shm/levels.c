@@ -46,7 +46,8 @@ static void open_rings(cco_slot_ring *rings, char *memory, size_t share, int ran
                                    .slots = counts[i],
                                    .rank = rank,
                                    .size = size,
-                                   .passed_by = CCO_SLOT_READERS_ALL};
+                                   .passed_by = CCO_SLOT_READERS_ALL,
+                                   .writes = {.bytes = counts[i] * slots[i]}};
         memory += cco_slot_ring_share(slots[i], counts[i]);
     }
 }

@@ -45,7 +45,7 @@ static inline void cco_run_copy(char *to, const char *from, size_t n)
     memcpy(to, &word, sizeof word);
 }
 
-/* The same into a slot. */
+/* The same into a slot.  The first comparison alone decides for a single word. */
 static inline void cco_run_write(const cco_run *r, char *to, const char *from, size_t n)
 {
     if (n != sizeof(uint64_t) && n >= CCO_WRITES_LEAST)
@@ -141,8 +141,8 @@ static inline bool cco_run_all_found(const cco_run *r, int first, int last)
     return true;
 }
 
-/* Pieces that a rank shows before the one that it needs itself: none, for what is fresh is still in
- * its cache; as many as have room where ranks take turns on a core. */
+/* Pieces that a rank shows before the one that it needs itself: none, for what is fresh may
+ * still be in its cache; as many as have room where ranks take turns on a core. */
 static inline uint64_t cco_run_ahead(const cco_run *r)
 {
     return cco_pause_crowds() ? r->ring->slots : 0;

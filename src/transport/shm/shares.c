@@ -45,26 +45,44 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
     return shown;
 }
 
-/* Folds this rank's share to where it goes on this rank, and into its slot: there alone if it goes
- * nowhere else. */
+/* Whether another rank reads the results of this one. */
+static bool is_read(const cco_problem *q)
+{
+    return q->coll == CCO_ALLREDUCE || q->rank != q->root;
+}
+
+/* Where every rank's data are that need no slot is told in its first piece only: a rank without a
+ * share of that piece may have one of a later piece, which is smaller. */
+static void find_operands(const cco_run *r)
+{
+    for (int i = 0; i < r->q->size; i++)
+        if (i != r->q->rank)
+            cco_run_data(r, i, 0, 0, 0);
+}
+
+/* Folds this rank's share to where it goes on this rank, and shows it to those who collect it. */
 static int fold_share(const cco_run *r, uint64_t k)
 {
     const cco_problem *q = r->q;
     const char *from[CCO_FLAT_RANKS];
     const cco_span whole = part_of(r, &q->in, k), mine = share(r, whole, q->rank);
-    if (mine.n == 0)
+    if (mine.n == 0) {
+        if (k == 0)
+            find_operands(r);
         return MPI_SUCCESS;
+    }
     for (int i = 0; i < q->size; i++)
         from[i] = i == q->rank
                       ? cco_run_place(r, mine)
                       : cco_run_data(r, i, 2 * k, 0, cco_run_start(r, k)) + (mine.at - whole.at);
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_SLOT_READERS_ALL : q->root;
-    char *slot = cco_slot_ring_reserve(r->ring, 2 * k + 1, reader);
+    char *slot = is_read(q) ? cco_slot_ring_reserve(r->ring, 2 * k + 1, reader) : NULL;
     char *own = collects(q) ? cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)) : slot;
     const int rc = cco_run_fold(r, from, 0, q->size - 1, own, mine.n);
-    if (own != slot)
+    if (slot != NULL && own != slot)
         cco_writes_copy(&r->ring->writes, r->stage->use, slot, own, mine.n);
-    cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
+    if (slot != NULL)
+        cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
     return rc;
 }
 
@@ -89,9 +107,7 @@ bool cco_run_shares_found(const cco_run *r)
         cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
         cco_run_show(r, 0);
     }
-    for (int i = 0; i < q->size; i++)
-        if (i != q->rank)
-            cco_run_data(r, i, 0, 0, 0);
+    find_operands(r);
     return r->region >= 0 && cco_run_all_found(r, 0, q->size - 1);
 }
 

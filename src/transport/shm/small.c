@@ -206,8 +206,8 @@ static int reduce(const cco_run *r)
 static int scan(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *own = r->stage->gives > 0 ? show(r, &q->in, CCO_SLOT_READERS_ALL)
-                                          : block(r, &q->in, 0);
+    const char *slot = r->stage->gives > 0 ? show(r, &q->in, CCO_SLOT_READERS_ALL) : NULL;
+    const char *own = slot != NULL && q->in.base == CCO_OUT ? slot : block(r, &q->in, 0);
     const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
     return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
 }

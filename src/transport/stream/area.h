@@ -41,7 +41,7 @@ struct cco_area {
     char **shares; /* of each rank, where all are in the memory of this one; else NULL */
     MPI_Comm comm; /* of these ranks */
     unsigned looks;
-    cco_writes writes; /* into shares */
+    cco_writes writes; /* by ordinary or other stores, into shares */
 };
 
 /* Of areas with `shares`: ranks read and write there by themselves. */

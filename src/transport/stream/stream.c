@@ -35,6 +35,7 @@ bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets)
     const size_t n = (size_t)area->size;
     *stream = (cco_stream){.area = area, .gets = gets};
     stream->ring = cco_stream_ring(area->size, area->bytes);
+    area->writes.bytes = (size_t)(n > 1 ? n - 1 : 1) * stream->ring;
     stream->pairs = calloc(n, sizeof *stream->pairs);
     stream->stuck = calloc(2 * n, sizeof *stream->stuck);
     if (stream->pairs != NULL && stream->stuck != NULL)
