@@ -14,8 +14,8 @@
 
 enum { RANKS = 3, SLOT = CCO_DISTANCE_BYTES + CCO_SLOT_LINE, SLOTS = 8 };
 
-static const cco_distance near_by = {50, 3000, 5800}, far_off = {125, 6000, 7500},
-                          slow_kernel = {125, 6000, 60000}, unknown;
+static const cco_distance near_by = {50, 3000, 5800}, far_off = {125, 6000, 5800},
+                          slow_kernel = {125, 6000, 6100}, unknown;
 
 typedef enum place { NEAR, FAR } place;
 
