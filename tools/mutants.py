@@ -173,7 +173,7 @@ def sources():
     patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "src/transport/sim/*.c",
                 "tests/conformance/*.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
-    core = [ROOT / "src/core/collectives.c", ROOT / "src/core/pause.c"]
+    core = [ROOT / f"src/core/{name}.c" for name in ("collectives", "pause", "yielding")]
     return core + [p for p in found if not p.name.startswith(("test_", "onesided_"))]
 
 
