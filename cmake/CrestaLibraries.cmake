@@ -51,6 +51,13 @@ if(CRESTA_FORTRAN)
   endforeach()
 endif()
 
+# What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
+# the objects of all other files are of both.
+set(CRESTA_DIFFERING ${src}/api/dispatch.c ${src}/api/process.c ${src}/api/progress.c
+    ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
+set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
+list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING})
+
 function(cresta_compile target)
   target_include_directories(${target} PRIVATE
     "${src}" "${for}" "${PROJECT_SOURCE_DIR}/include" ${MPI_C_INCLUDE_DIRS})
@@ -60,13 +67,15 @@ function(cresta_compile target)
 endfunction()
 
 # --- libcrestacoll ----------------------------------------------------------------------
-add_library(cresta_objects OBJECT ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
+add_library(cresta_objects OBJECT ${CRESTA_COMMON})
 cresta_compile(cresta_objects)
+add_library(cresta_linked OBJECT ${CRESTA_DIFFERING})
+cresta_compile(cresta_linked)
 
 foreach(kind IN ITEMS static shared)
   string(TOUPPER ${kind} KIND)
   add_library(crestacoll_${kind} ${KIND} $<TARGET_OBJECTS:cresta_objects>
-              $<TARGET_OBJECTS:cresta_kernels>)
+              $<TARGET_OBJECTS:cresta_linked> $<TARGET_OBJECTS:cresta_kernels>)
   target_link_libraries(crestacoll_${kind}
     PUBLIC MPI::MPI_C PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
   target_include_directories(crestacoll_${kind} PUBLIC
@@ -90,11 +99,10 @@ add_library(crestacoll::static ALIAS crestacoll_static)
 add_library(crestacoll::shared ALIAS crestacoll_shared)
 
 # --- libcrestacoll-preload.so -----------------------------------------------------------
-# Own objects, because CRESTA_PRELOAD may change them. Not linked to libmpi: it takes the one of
-# the process, and must
-# do no harm in a process that has none (mpiexec, a shell), hence lazy binding.
-add_library(crestacoll_preload SHARED ${CRESTA_COUNTED} ${CRESTA_ENTRIES} ${CRESTA_WRAPPERS}
-            $<TARGET_OBJECTS:cresta_kernels>)
+# Not linked to libmpi: it takes the one of the process, and must do no harm in a process that has
+# none (mpiexec, a shell), hence lazy binding.
+add_library(crestacoll_preload SHARED ${CRESTA_DIFFERING} ${CRESTA_WRAPPERS}
+            $<TARGET_OBJECTS:cresta_objects> $<TARGET_OBJECTS:cresta_kernels>)
 cresta_compile(crestacoll_preload)
 target_compile_definitions(crestacoll_preload PRIVATE CRESTA_PRELOAD)
 target_link_options(crestacoll_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check_rooms.py - every function is declared in the header of its own file, and no files of src
-call each other in a circle.
+"""check_rooms.py - every function is declared in the header of its own file, no files of src call
+each other in a circle, and the build knows which of them differ in the preload library.
 
 A reader who knows a function's file knows its header, and can read files from the bottom up.
 Functions count by name, also where a header only mentions them in code; static ones do not count.
@@ -17,6 +17,8 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 DEFINED = re.compile(r"^(?!typedef|extern| |#)(static inline )?(?!static)[\w* ]*?\b(cco_\w+)"
                      r"\([^;{]*\)\s*\{", re.M)
+LIBRARIES = ROOT / "cmake/CrestaLibraries.cmake"
+DIFFERS = re.compile(r"\bC(?:RESTA|CO)_PRELOAD(?:ED)?\b")
 DECLARED = re.compile(r"^(?!static|typedef| |#)[\w* ]*?\b(cco_\w+)\([^;{]*\);", re.M)
 
 
@@ -73,6 +75,17 @@ def circle(edges):
     return None
 
 
+def check_differing(report, code):
+    """All other objects are made once, for all libraries."""
+    listed = re.search(r"set\(CRESTA_DIFFERING (.*?)\)", LIBRARIES.read_text(), re.S)[1]
+    listed = {SRC / name.removeprefix("${src}/") for name in listed.split()}
+    differ = {path for path, text in code.items()
+              if DIFFERS.search(text) and path != SRC / "core/config.h"}
+    for path in sorted(listed ^ differ):
+        report.add(path, 1, f"CRESTA_DIFFERING of {LIBRARIES.name} "
+                   f"{'lacks it' if path in differ else 'lists it without need'}")
+
+
 def main():
     report = Report("rooms")
     code = read()
@@ -81,6 +94,7 @@ def main():
     check_headers(report, code, defined)
     if found := circle(calls(code, defined)):
         report.add(SRC / (found[0] + ".c"), 1, "is in a circle of calls: " + " -> ".join(found))
+    check_differing(report, code)
     report.exit()
 
 

@@ -283,6 +283,8 @@ static void begin_together(int rank)
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_detect_crowding(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
+    if (rank == 0)
+        cco_report_waits();
 }
 
 void cco_process_begin(void)

@@ -7,6 +7,8 @@
 #include "core/config.h"
 #include "core/fallback.h"
 #include "core/log.h"
+#include "core/pause.h"
+#include "core/polite.h"
 #include "core/world.h"
 
 static uint32_t reported, reported_forbidden; /* bit per collective */
@@ -84,4 +86,11 @@ void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin
     say_how(state, choice, begin, what, sizeof what);
     cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d processes): split-phase: %s",
             cco_coll_infos[coll].name, state->name, state->size, what);
+}
+
+void cco_report_waits(void)
+{
+    if (cco_pause_crowds())
+        cco_log(CCO_LOG_INFO, "blocking calls of the program wait %s (CRESTA_WAIT)",
+                cco_waits_politely() ? "politely" : "as the MPI does");
 }

@@ -18,4 +18,8 @@ void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice,
 void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin_path *begin,
                       cco_coll coll);
 
+/* With CRESTA_LOG=info, where ranks outnumber cores or are to behave as if, by one rank: how
+ * blocking calls of the program wait. */
+void cco_report_waits(void);
+
 #endif

@@ -92,6 +92,12 @@ bool cco_config_wants_thread(void)
     return text != NULL && strcmp(text, "thread") == 0;
 }
 
+const char *cco_config_open_mpi_yields(void)
+{
+    const char *told = getenv("OMPI_MCA_mpi_yield_when_idle");
+    return told != NULL ? told : getenv("OMPI_MCA_mpi_oversubscribe");
+}
+
 uint64_t cco_hash(uint64_t hash, const char *text)
 {
     hash ^= 0xcbf29ce484222325u;

@@ -126,6 +126,10 @@ void cco_config_read(void);
 /* True for CRESTA_ASYNC=thread; may be asked before. */
 bool cco_config_wants_thread(void);
 
+/* What the environment tells Open MPI of yielding the core: its parameter, or else what the
+ * launcher of Open MPI 4 finds out.  NULL: nothing. */
+const char *cco_config_open_mpi_yields(void);
+
 /* 64-bit FNV-1a of a string, continued from `hash` (start with 0). */
 uint64_t cco_hash(uint64_t hash, const char *text);
 

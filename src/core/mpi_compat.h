@@ -17,9 +17,10 @@
 
 #define CCO_EXPORT __attribute__((visibility("default")))
 
-/* Open MPI's handles are addresses of data in libmpi.  Weak, so that the preload library can be
- * loaded into a process without MPI (a shell between the launcher and the program). */
-#if defined(CRESTA_PRELOAD) && defined(OPEN_MPI)
+/* Open MPI's handles are addresses of data in libmpi.  Weak, so that the preload library, which
+ * shares most objects with the others, can be loaded into a process without MPI (a shell between
+ * the launcher and the program). */
+#if defined(OPEN_MPI)
 #pragma weak ompi_mpi_comm_null
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpi_yields.c - see mpi_yields.h. */
+#include "core/mpi_yields.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/mpi_compat.h"
+
+/* Open MPI's.  It is set where its launcher starts more ranks than a node has slots.  (MPICH's
+ * MPIR_CVAR_POLLS_BEFORE_YIELD says how often it yields, but not where: most of its waits do not.)
+ */
+static const char variable[] = "mpi_yield_when_idle";
+
+/* Of a variable of one element, whose type is the MPI's choice. */
+static bool is_set(MPI_T_cvar_handle handle)
+{
+    enum { ROOM = 64 };
+    union {
+        char bytes[ROOM];
+        long long aligned;
+    } value = {{0}};
+    if (PMPI_T_cvar_read(handle, &value) != MPI_SUCCESS)
+        return false;
+    for (int i = 0; i < ROOM; i++)
+        if (value.bytes[i] != 0)
+            return true;
+    return false;
+}
+
+/* As the MPI itself says (MPI tool interface, MPI-4.0 section 15.3). */
+static bool ask(void)
+{
+    int provided, index, count;
+    MPI_T_cvar_handle handle;
+    bool yields = false;
+    if (PMPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+        return false;
+    if (PMPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS &&
+        PMPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
+        yields = count == 1 && is_set(handle);
+        PMPI_T_cvar_handle_free(&handle);
+    }
+    PMPI_T_finalize();
+    return yields;
+}
+
+bool cco_mpi_yields(void)
+{
+#if defined(OPEN_MPI) /* version 4 loads all its components when it is asked: a fifth of a second */
+    const char *told = cco_config_open_mpi_yields();
+    if (told != NULL)
+        return *told != '\0' && strchr("1tTyYeE", *told) != NULL; /* true, yes, enabled */
+#endif
+    return ask();
+}
