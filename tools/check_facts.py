@@ -16,8 +16,12 @@ from sources import ROOT, Report, files, generated
 SOURCES = {
     r"cco_pause_crowds": {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
-        "core/polite.c": "how this rank waits",
+        "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
+    },
+    r"\bcco_mpi_yields\(": {
+        "core/mpi_yields.c": "its definition", "core/mpi_yields.h": "its definition",
+        "core/polite.c": "how this rank waits",
     },
     r"PMPI_Query_thread": {
         "core/profile.c": "whether this rank locks its own timeline",
