@@ -9,7 +9,6 @@ from collections import defaultdict
 import numpy as np
 
 from crestacoll import machine
-from crestacoll.peers import speeds
 from crestacoll.sizes import format_size
 
 MPI, CONTROL = "mpi", "control"
@@ -73,7 +72,7 @@ def with_speeds(lines):
     known, made = [], []
     for line in lines:
         us = statistics.mean(x or 1.0 for x in line["exchange_us"])
-        same = next((k for k in known if 1 / speeds.ALIKE < us / k < speeds.ALIKE), None)
+        same = next((k for k in known if machine.same_speed(us, k)), None)
         if same is None:
             same = us
             known.append(us)
@@ -149,9 +148,11 @@ def report(lines, sessions, missing):
     short = print_short(points)
     print_summary(lines)
     print_machine(lines, sessions)
-    print(f"{short} of {len(points)} points fall short; {missing} results are missing")
+    own = sum(falls_short(lines) for lines in points.values() if lines[0]["ran"] == MPI)
+    left = f", {own} of them where the call was left to the MPI" if short else ""
+    print(f"{short} of {len(points)} points fall short{left}; {missing} results are missing")
     return not short and not missing
 
 
 def alike(before, after):
-    return before is None or 1 / speeds.ALIKE < after / before < speeds.ALIKE
+    return before is None or machine.same_speed(after, before)

@@ -9,6 +9,12 @@ from pathlib import Path
 
 LOOK_S = 0.3
 SHARED = 0.05  # of the cores' time for others: then the machine is shared
+ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed of the machine
+
+
+def same_speed(one, other):
+    """Of two exchanges of a cache line, in the same unit."""
+    return 1 / ALIKE < one / other < ALIKE
 
 
 def cpu_model():

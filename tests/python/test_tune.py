@@ -2,62 +2,15 @@
 """`crestacoll tune`: the grid, what becomes a rule, interruptions; one launch at the end."""
 
 import json
-import random
 
 import pytest
+from fake_tuning import LIBRARY, FakeBuild, FakeJobs, new_state, tune
 
 from crestacoll import builds, racestats, tuning
 from crestacoll.explore.progress import Lines
 from crestacoll.explore.runs import Interrupted
 from crestacoll.tune import grid, measure, rules, search, state as states, words
 from crestacoll.ui import Problem
-
-LIBRARY = "Some MPI 1.0"
-
-
-class FakeBuild:
-    """Three models, of which one has algorithms."""
-
-    implementations = ["mpi", "nonblock", "p2p"]
-    description = {
-        "models": [
-            {"name": "mpi", "algorithms": {}},
-            {"name": "nonblock", "algorithms": {}},
-            {"name": "p2p", "algorithms": {"bcast": [{"name": "tree"}, {"name": "chain"}]}},
-        ]
-    }
-
-
-class FakeJobs:
-    """Times by a formula, with noise; remembers what was asked."""
-
-    launch_s = 0.0
-    hosts = staticmethod(lambda ranks: 1)
-
-    def __init__(self, time_of, noise=0.02, rounds=60):
-        self.time_of, self.noise, self.rounds = time_of, noise, rounds
-        self.asked, self.header, self.random = [], None, random.Random(5)
-
-    def race(self, point, sizes, arms, seconds, batch_us, tick=lambda: None, data="hot"):
-        self.data = data
-        self.asked.append((point["collective"], point["ranks"], tuple(sizes), tuple(arms)))
-        self.header = {"mpi_library": LIBRARY, "hosts": self.hosts(point["ranks"])}
-        return {b: [self.one(point, b, arms) for _ in range(self.rounds)] for b in sizes}, []
-
-    def one(self, point, size, arms):
-        scatter = {a: self.random.gauss(1, self.noise) for a in arms}
-        return {a: self.time_of(point, size, a) * scatter[a] for a in arms}
-
-
-def new_state(tmp_path, collectives=("bcast",), ranks=(2,), sizes=(8, 64, 512)):
-    options = {"collectives": list(collectives), "ranks": list(ranks), "sizes": list(sizes)}
-    return states.new(tmp_path / "t", options | {"mpi": "fake", "launcher": None})
-
-
-def tune(state, jobs, budget=1000.0):
-    search.Search(FakeBuild, state, jobs, budget, Lines()).work()
-    return rules.rules(state)
-
 
 def cell(size, name=None, trimmed=-0.2, high=-0.1):
     proof = racestats.Difference(trimmed, -0.3, high, trimmed, True, 40).as_dict()
@@ -197,58 +150,6 @@ def test_a_rule_must_gain_with_data_written_again_and_not(tmp_path, slower):
         else 10.0
     )
     assert len(tune(new_state(tmp_path), jobs)) == (slower is None)
-
-
-class Later(FakeJobs):
-    """From its second proof on, nonblock takes so long."""
-
-    def __init__(self, late_us):
-        super().__init__(self.time)
-        self.late_us, self.proofs = late_us, 0
-
-    def race(self, point, sizes, arms, seconds, batch_us, *tick, **data):
-        self.proofs += batch_us == measure.LONG_US
-        return super().race(point, sizes, arms, seconds, batch_us, *tick, **data)
-
-    def time(self, point, size, arm):
-        return 10.0 if arm != "nonblock" else self.late_us if self.proofs > 2 else 5.0
-
-
-@pytest.mark.parametrize("late_us, count", [(5.0, 1), (12.0, 0), (9.99, 0)])
-def test_a_rule_must_gain_a_second_time(tmp_path, late_us, count):
-    state, jobs = new_state(tmp_path, sizes=(8,)), Later(late_us)
-    assert len(tune(state, jobs)) == count
-    assert jobs.proofs == 4 and state.data["ended"] == "done"
-    assert state.points[0]["cells"][0]["proofs"] == 2
-
-
-def test_the_second_proof_comes_when_there_is_time(tmp_path, monkeypatch):
-    """A quarter of it is kept; what does not fit is done by --resume."""
-    clock = [0.0]
-    monkeypatch.setattr(search.time, "monotonic", lambda: clock[0])
-
-    class Slow(Later):
-        def race(self, *rest, **data):
-            clock[0] += 10.0
-            return super().race(*rest, **data)
-
-    state, jobs = new_state(tmp_path, sizes=(8,)), Slow(12.0)
-    assert len(tune(state, jobs, budget=41.0)) == 1 and state.data["ended"] == "time"
-    assert any("1 size has one proof only" in line for line in words.summary(state, [], "t"))
-    again = states.resumed(state.folder)
-    assert tune(again, jobs, budget=41.0) == [] and again.data["ended"] == "done"
-
-
-def test_a_second_proof_that_breaks_off_leaves_the_first(tmp_path):
-    class Breaks(Later):
-        def race(self, *rest, **data):
-            found = super().race(*rest, **data)
-            if self.proofs > 2:
-                raise Problem("the benchmark broke off")
-            return found
-
-    state = new_state(tmp_path, sizes=(8,))
-    assert len(tune(state, Breaks(12.0))) == 1 and state.data["ended"] == "time"
 
 
 def test_interrupted_and_resumed(tmp_path):

@@ -8,12 +8,12 @@ import json
 import subprocess
 from dataclasses import dataclass
 
+from crestacoll import machine
 from crestacoll.builds import clean_environment
 from crestacoll.peers.table import floor_of
 from crestacoll.ui import TEXT, Problem
 
 SAMPLES = 200
-ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Speeds:
     def number_of(self, exchange):
         """The same; None if there is none."""
         for k, known in enumerate(self.known):
-            if 1 / ALIKE < exchange / (known or 1.0) < ALIKE:
+            if machine.same_speed(exchange, known or 1.0):
                 return k + 1
         return None
 

@@ -20,6 +20,7 @@ class Jobs:
     def __init__(self, build, launcher):
         self.build, self.launcher, self.launch_s = build, launcher, LAUNCH
         self.header = None
+        self.line_us = {}  # {bytes: [before, after]} of the last job: exchanges of a cache line
 
     def race(
         self,
@@ -53,6 +54,7 @@ class Jobs:
         )
         self.launch_s = min(max(0.2, took - found.end["seconds"]), seconds / 2)
         self.header = found.header
+        self.line_us = {r["bytes"]: r["line_us"] for r in found.records if "line_us" in r}
         wrong = {(r["bytes"], r["implementation"]) for r in found.wrong}
         notes = [f"{n['about']}: {n['text']}" for n in found.notes]
         return {r["bytes"]: rounds_of(r, wrong) for r in found.rounds}, notes

@@ -9,9 +9,14 @@ from crestacoll.tune import grid
 
 
 def winner(cell, sure=True):
-    """The implementation whose gain was proved at this size; None: the MPI's own. `sure`: by the
-    certainty of a claim.
+    """The implementation of the rule for this size; None: the MPI's own. `sure`: its gain was
+    proved by the certainty of a claim, at each speed of the machine.
     """
+    return None if sure and cell.get("lacks") else gains(cell, sure)
+
+
+def gains(cell, sure=True):
+    """The implementation whose gain was proved at this size, at some speed of the machine."""
     proof = cell["proof"] and racestats.Difference(**cell["proof"])
     wins = proof and (proof.surely_faster if sure else proof.faster)
     return cell["candidate"] if wins else None

@@ -10,12 +10,14 @@ from crestacoll.racestats import Difference
 from crestacoll.tune import grid
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import LONG_US, SHORT_US
-from crestacoll.tune.rules import winner
+from crestacoll.tune.rules import gains
+from crestacoll.tune.speeds import Speeds
 from crestacoll.ui import Problem
 
 SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
 DATA = ("hot", "written")  # before each call; as crestacoll-bench names buffers
 SECOND = 0.25  # share of the time for the second proofs
+PASSES = 4  # of proofs again, for rules that were not proved at each speed of the machine
 LEAST = 1.5  # seconds for a job besides its launch: less shows nothing
 
 
@@ -32,6 +34,7 @@ class Search:
         self.build, self.state, self.jobs, self.tell = build, state, jobs, tell
         self.begin, self.budget = time.monotonic(), budget
         self.earlier_s = state.data["spent_s"]
+        self.speeds = Speeds(state.data.setdefault("speeds", []))
 
     def left(self):
         return self.budget - (time.monotonic() - self.begin)
@@ -51,13 +54,13 @@ class Search:
             others.look()
             self.state.data["others"] = others.found()
             self.keep()
-        all_done = not self.state.open_points and not self.proved_once()
+        all_done = not self.state.open_points and not self.to_prove_again()
         self.state.data["ended"] = "done" if all_done else "time"
         self.state.save()
 
     def reserve(self, kept):
         """Seconds for second proofs, once there is something to prove."""
-        return kept if self.proved_once() else 0.0
+        return kept if self.to_prove_again() else 0.0
 
     @property
     def least(self):
@@ -79,6 +82,9 @@ class Search:
             self.tell.note(told)
 
     def keep(self):
+        for point in self.state.points if self.proves_again else []:
+            for cell in point["cells"]:
+                cell["lacks"] = self.lacks(cell)
         self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
         self.state.save()
 
@@ -108,6 +114,8 @@ class Search:
         rounds, notes = self.jobs.race(*asked, data=data)
         point["notes"] += [n for n in notes if n not in point["notes"]]
         self.learn(point["ranks"])
+        for line_us in self.jobs.line_us.values():
+            self.speeds.take(line_us)
         return rounds
 
     def learn(self, ranks):
@@ -146,11 +154,13 @@ class Search:
         """Against the MPI alone, in long samples, with data that is written again before each call
         and with data that is not: the gain of a rule is the smaller one of the two.
         """
-        for size, proof in self.proofs(point, cells, end).items():
-            cells[size] |= {"proof": proof.as_dict(), "proofs": 1}
+        for size, (proof, speed) in self.proofs(point, cells, end).items():
+            cells[size] |= {"proof": proof.as_dict(), "proofs": 1, "proved_at": speed}
 
     def proofs(self, point, cells, end):
-        """{bytes: the difference} of the candidates of cells."""
+        """{bytes: (the difference, [the speed of the machine])} of the candidates of cells.
+        [] where the speed changed or is not known.
+        """
         asked = {}
         for cell in cells.values():
             if cell["candidate"]:
@@ -166,34 +176,46 @@ class Search:
             )
             for size, rounds in found.items():
                 pair = racestats.pairs(rounds, name, MPI)
-                proofs.setdefault(size, []).append(racestats.difference(*pair))
+                speed = self.speeds.number(self.jobs.line_us.get(size))
+                proofs.setdefault(size, []).append((racestats.difference(*pair), speed))
         return {
-            size: least(both)
+            size: (least([d for d, _ in both]), one_speed([speed for _, speed in both]))
             for size, both in proofs.items()
-            if len(both) == len(DATA) and all(both)
+            if len(both) == len(DATA) and all(d for d, _ in both)
         }
 
-    def proved_once(self):
-        """[(point, {bytes: cell})] of the rules that have one proof."""
+    def lacks(self, cell):
+        """The speeds at which a rule was not proved."""
+        if not gains(cell):
+            return []
+        return sorted(self.speeds.usual() - set(cell.get("proved_at", [])))
+
+    def to_prove_again(self):
+        """[(point, {bytes: cell})] of the rules that have one proof, or none at some speed."""
         found = []
-        if not self.proves_again:
-            return found
-        for point in self.state.points:
-            cells = {c["bytes"]: c for c in point["cells"] if winner(c) and c.get("proofs") == 1}
+        for point in self.state.points if self.proves_again else []:
+            cells = {
+                c["bytes"]: c
+                for c in point["cells"]
+                if gains(c) and (c.get("proofs") == 1 or self.lacks(c))
+            }
             if cells:
                 found.append((point, cells))
         return found
 
     def prove_all_again(self):
-        """Every rule a second time, minutes after the first: machines change meanwhile, as those
-        that are virtual do when their cores are moved. The worse one of the two proofs counts.
+        """Every rule a second time, minutes after the first, and again while a speed is missing:
+        machines change meanwhile, as those that are virtual do when their cores are moved. The
+        worst proof counts.
         """
-        waiting = self.proved_once()
-        for count, (point, cells) in enumerate(waiting):
-            if self.left() < self.least:
-                return
-            self.try_to_prove(point, cells, time.monotonic() + self.left() / (len(waiting) - count))
-            self.keep()
+        for _ in range(PASSES):
+            waiting = self.to_prove_again()
+            for count, (point, cells) in enumerate(waiting):
+                if self.left() < self.least:
+                    return
+                share = self.left() / (len(waiting) - count)
+                self.try_to_prove(point, cells, time.monotonic() + share)
+                self.keep()
 
     def try_to_prove(self, point, cells, end):
         try:
@@ -203,9 +225,16 @@ class Search:
         except Problem as e:
             self.tell.note(f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}")
             return
-        for size, proof in found.items():
-            worse = least([Difference(**cells[size]["proof"]), proof])
-            cells[size] |= {"proof": worse.as_dict(), "proofs": 2}
+        for size, (proof, speed) in found.items():
+            cell = cells[size]
+            worse = least([Difference(**cell["proof"]), proof])
+            at = sorted({*cell.get("proved_at", []), *speed})
+            cell |= {"proof": worse.as_dict(), "proofs": cell["proofs"] + 1, "proved_at": at}
+
+
+def one_speed(speeds):
+    """[the speed] of measurements that had the same."""
+    return [speeds[0]] if set(speeds) != {None} and len(set(speeds)) == 1 else []
 
 
 def least(both):

@@ -8,7 +8,9 @@ from crestacoll.tune import grid
 class State(StateFolder):
     """`data["points"]` is the grid; a point has cells, one for each size:
     {"bytes", "found": {implementation: difference}, "candidate", "arms", "proof": difference,
-    "proofs": how many, of which the worst is there}.
+    "proofs": how many, of which the worst is there, "proved_at": numbers of speeds, "lacks": those
+    at which a rule would have to be proved}.
+    `data["speeds"]` is speeds.Speeds.met.
     `data["hosts"]` is {number of ranks, as text: hosts that they were on}.
     """
 
@@ -32,7 +34,7 @@ class State(StateFolder):
 
 
 def new(folder, options):
-    data = {"options": options, "mpi_library": None, "hosts": {}, "others": None}
+    data = {"options": options, "mpi_library": None, "hosts": {}, "others": None, "speeds": []}
     return State.new(folder, data | {"points": grid.points(options)})
 
 

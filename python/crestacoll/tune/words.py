@@ -5,6 +5,7 @@ from crestacoll import intervals, machine, tuning
 from crestacoll.sizes import format_size
 from crestacoll.tune import grid
 from crestacoll.tune.rules import winner
+from crestacoll.tune.speeds import Speeds
 from crestacoll.ui import out, show, table, word
 
 
@@ -36,7 +37,8 @@ def row_of(point, cell):
         why = "" if cell["found"] else "too little time"
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
     name = winner(cell)
-    note = "" if name else f"{cell['candidate']}: not sure in the proof"
+    why = "not proved at each speed" if cell.get("lacks") else "not sure in the proof"
+    note = "" if name else f"{cell['candidate']}: {why}"
     between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
     gain = percent(-proof["trimmed"])
     return (*start, word(name or grid.MPI), gain, between, str(proof["rounds"]), word(note))
@@ -78,6 +80,15 @@ def remarks(state):
         yield (
             f"{counted(once, 'size')} {'has' if once == 1 else 'have'} one proof only:"
             f" crestacoll tune --resume --output {state.folder}"
+        )
+    if lacking := sum(bool(c.get("lacks")) for c in every_cell(state)):
+        usual = Speeds(state.data["speeds"]).usual()
+        us = sorted(state.data["speeds"][k]["line_us"] for k in usual)
+        yield (
+            f"{counted(lacking, 'size')} {'has' if lacking == 1 else 'have'} no rule, because the"
+            " machine changes its speed and a gain was not proved at each speed (a cache line in"
+            f" {' and '.join(f'{u:.2f}' for u in us)} us): crestacoll tune --resume --output"
+            f" {state.folder}"
         )
     if left:
         yield (
