@@ -14,13 +14,15 @@ the MPI's own call, and its 90th percentile at most --tail times that of the MPI
 MPI of the family was not measured at neither wins nor, unless it loses, ends a range.
 
 A rule has a range of neighbouring sizes that win, at least --least of them, from the first to the
-last; one that begins at the smallest size measured begins at 0. It has the numbers of ranks from
-the first to the last of neighbours that win. Collectives without a size that all ranks know have a
-rule only if all sizes win, and none with --most, which leaves out what is larger.
+last; without --from, one that begins at the smallest size measured begins at 0. It has the numbers
+of ranks from the first to the last of neighbours that win. Collectives without a size that all
+ranks know have a rule only if all sizes win, and none with --from and --most, which leave out
+smaller and larger calls.
 """
 import argparse
 import datetime
 import json
+import math
 import pathlib
 import shlex
 import sys
@@ -76,10 +78,14 @@ def read(path):
     return list(of_table(path) if path.suffix == ".csv" else of_lines(path))
 
 
-def up_to(most, measured):
-    """Calls of so many bytes; the bytes of an unsized collective are not known."""
+def between(least, most, measured):
+    """Calls of so many bytes; the bytes of an unsized collective are not known, and a barrier has
+    none.
+    """
+    if least == 0 and most == math.inf:
+        return measured
     sized = (m for m in measured if m.collective == "barrier" or m.collective not in UNSIZED)
-    return measured if most is None else [m for m in sized if m.bytes <= most]
+    return [m for m in sized if least <= m.bytes <= most]
 
 
 def of_family(measured, family):
@@ -104,21 +110,21 @@ def side(found, mpis, ratio, tail):
     return True if {m.mpi for m in found} == mpis else None
 
 
-def spans(sizes, least):
+def spans(sizes, limits):
     """[(first, last) size] of the ranges with so many winners; the first of all begins at 0."""
-    runs, smallest = [[]], min(sizes)
+    runs, smallest = [[]], None if limits.smallest else min(sizes)
     for size, wins in sizes.items():
         if wins:
             runs[-1].append(size)
         elif wins is False:
             runs.append([])
-    long = [run for run in runs if len(run) >= least]
+    long = [run for run in runs if len(run) >= limits.least]
     return [(0 if run[0] == smallest else run[0], run[-1]) for run in long]
 
 
-def ranges_of(collective, sizes, least):
+def ranges_of(collective, sizes, limits):
     if collective not in UNSIZED:
-        return spans(sizes, least)
+        return spans(sizes, limits)
     known = [wins for wins in sizes.values() if wins is not None]
     return [(0, float("inf"))] if known and all(known) else []
 
@@ -143,10 +149,10 @@ def boxes(ranges):
 
 
 def rules(measured, limits):
-    """The rules of one family, as texts, sorted; `limits` are --ratio, --tail and --least."""
+    """The rules of one family, as texts, sorted; `limits` are the options."""
     ranges = defaultdict(dict)
     for (collective, ranks), sizes in sides(measured, limits.ratio, limits.tail).items():
-        ranges[collective][ranks] = ranges_of(collective, sizes, limits.least)
+        ranges[collective][ranks] = ranges_of(collective, sizes, limits)
     return [
         tuning.rule_text(rule(collective, ranks, sizes))
         for collective in sorted(ranges)
@@ -171,13 +177,17 @@ def main(words):
     parser.add_argument("files", nargs="+", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--ratio", type=float, default=0.9, help="of the medians, at most")
     parser.add_argument("--tail", type=float, default=1.0, help="of the 90th percentiles, at most")
-    parser.add_argument("--most", type=parse_size, help="bytes of a call, at most")
+    parser.add_argument("--from", dest="smallest", type=parse_size, default=0,
+                        help="bytes of a call, at least")
+    parser.add_argument("--most", type=parse_size, default=math.inf,
+                        help="bytes of a call, at most")
     parser.add_argument("--least", type=int, default=2, help="winning sizes of a range, at least")
     args = parser.parse_args(words)
     try:
-        measured = up_to(args.most, [m for path in args.files for m in read(path)])
+        measured = [m for path in args.files for m in read(path)]
     except (OSError, ValueError, KeyError) as e:
         sys.exit(f"auto_rules.py: no table of bench/peers and no lines of never_slower.py: {e}")
+    measured = between(args.smallest, args.most, measured)
     print(head(words))
     for family in FAMILIES:
         for text in rules(of_family(measured, family), args):

@@ -6,6 +6,7 @@ Each step's output goes to build/check/; what a failed step wrote is shown. Step
 failure, except where they need a build that failed. The summary ends with the slowest tests. Exit
 code 0 if all passed.
 """
+import concurrent.futures
 import contextlib
 import os
 import re
@@ -19,8 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/check"
 VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
-# The same whichever MPI is beside them: the simulator, and how flags become a choice.
-ONCE = "^(algorithms(-.*)?|package.built_in)$"
+# The same whichever MPI is beside them. The first start no ranks and use one core each.
+SIMULATOR = "^algorithms(-.*)?$"
+ONCE = SIMULATOR[:-1] + "|^package.built_in$"
 # Open MPI's launcher waits most of the time, and its ranks give way; MPICH's keep their cores.
 BESIDE = {"openmpi": 2 * CORES}
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
@@ -38,26 +40,34 @@ def mpis():
 
 
 def steps():
-    """(name, command, name of the step it needs or None)"""
+    """[(name, command, name of the step it needs or None)]: those that run at the same time."""
     python = sys.executable
-    yield "layers", [python, "tools/check_layers.py"], None
-    yield "rooms", [python, "tools/check_rooms.py"], None
-    yield "facts", [python, "tools/check_facts.py"], None
-    yield "style", [python, "tools/check_style.py"], None
-    yield "docs", [python, "tools/check_docs.py"], None
-    yield "generated files", [python, "api/gen_api.py", "--check"], None
-    yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
-    for number, mpi in enumerate(mpis()):
-        once = ["--exclude-regex", ONCE] if number > 0 else []
-        yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None
-        yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
-        yield f"tests {mpi}", [
-            "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
-            "--parallel", str(BESIDE.get(mpi, CORES)), *once], f"build {mpi}"
+    yield [("layers", [python, "tools/check_layers.py"], None)]
+    yield [("rooms", [python, "tools/check_rooms.py"], None)]
+    yield [("facts", [python, "tools/check_facts.py"], None)]
+    yield [("style", [python, "tools/check_style.py"], None)]
+    yield [("docs", [python, "tools/check_docs.py"], None)]
+    yield [("generated files", [python, "api/gen_api.py", "--check"], None)]
+    yield [("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
+    found = mpis()
+    for mpi in found:
+        left_out = ["--exclude-regex", SIMULATOR if mpi == found[0] else ONCE]
+        needs = f"build {mpi}"
+        yield [(needs, ["env", f"MPI={mpi}", "tools/build.sh", "all"], None)]
+        yield [(f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], needs)]
+        yield [(f"tests {mpi}", [*ctest(mpi, BESIDE.get(mpi, CORES)), *left_out], needs)]
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    yield "python", [*pytest, *beside, "-m", "not alone", "tests"], None
-    yield "python alone", [*pytest, "-m", "alone", "tests"], None
+    yield [("python", [*pytest, *beside, "-m", "not alone", "tests"], None)]
+    # Those that no other job must disturb leave a core to what is no job.
+    alone = [("python alone", [*pytest, "-m", "alone", "tests"], None)]
+    simulator = [*ctest(found[0], max(1, CORES - 1)), "--tests-regex", SIMULATOR] if found else []
+    yield [*alone, *([("simulator", simulator, f"build {found[0]}")] if found else [])]
+
+
+def ctest(mpi, parallel):
+    return ["ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
+            "--parallel", str(parallel)]
 
 
 def log_of(name):
@@ -95,6 +105,24 @@ def run(name, command):
     return code == 0, time.monotonic() - start
 
 
+def run_all(group, results):
+    """Runs steps at the same time; {name: (passed, seconds, what it told)} goes into `results`."""
+    ready = [s for s in group if s[2] is None or results[s[2]][0]]
+    for name, _, needs in group:
+        if needs and not results[needs][0]:
+            results[name] = (False, 0.0, f"not run: {needs} failed")
+    if not ready:
+        return
+    print(f"check: {' and '.join(name for name, _, _ in ready)} ...", end=" ", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(len(group)) as pool:
+        done = list(pool.map(lambda step: run(*step[:2]), ready))
+    for (name, _, _), (passed, seconds) in zip(ready, done, strict=True):
+        results[name] = (passed, seconds, last_line(name))
+    failed = [name for name, _, _ in ready if not results[name][0]]
+    told = f"FAILED: {', '.join(failed)}" if failed else "ok"
+    print(f"{told} ({max(seconds for _, seconds in done):.0f} s)", flush=True)
+
+
 def last_line(name):
     """The last line that a step wrote, for the summary: tests count themselves there."""
     lines = log_of(name).read_text(errors="replace").splitlines()
@@ -120,14 +148,8 @@ def main():
         os.environ.setdefault(name, value)
     results = {}
     with session_folder():
-        for name, command, needs in steps():
-            if needs and not results[needs][0]:
-                results[name] = (False, 0.0, f"not run: {needs} failed")
-                continue
-            print(f"check: {name} ...", end=" ", flush=True)
-            passed, seconds = run(name, command)
-            results[name] = (passed, seconds, last_line(name))
-            print(f"{'ok' if passed else 'FAILED'} ({seconds:.0f} s)", flush=True)
+        for group in steps():
+            run_all(group, results)
 
     print("\nsummary")
     for name, (passed, seconds, told) in results.items():

@@ -3,6 +3,7 @@
 
 import importlib
 import json
+import math
 import re
 import sys
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from crestacoll import points
 sys.path.insert(0, str(ROOT / "tools"))
 auto_rules = importlib.import_module("auto_rules")
 
-LIMITS = SimpleNamespace(ratio=0.9, tail=1.0, least=2)
+LIMITS = SimpleNamespace(ratio=0.9, tail=1.0, least=2, smallest=0)
 SIZES = (8, 64, 512, 4096)
 
 
@@ -108,9 +109,9 @@ def test_lines_of_never_slower(tmp_path, capsys):
 
 def test_the_rules_of_auto_are_what_the_command_in_their_head_writes(capsys, monkeypatch):
     text = (ROOT / "src" / "tune" / "auto.def").read_text()
-    words = re.search(r"tools/auto_rules.py (.*) \*/", text)[1].split()
     monkeypatch.chdir(ROOT)
-    auto_rules.main(words)
+    for words in re.findall(r"tools/auto_rules.py (.*?) \*/", text):
+        auto_rules.main(words.split())
     found, told = (
         [line for line in lines.splitlines() if line.startswith("CCO_AUTO")]
         for lines in (text, capsys.readouterr().out)
@@ -118,11 +119,15 @@ def test_the_rules_of_auto_are_what_the_command_in_their_head_writes(capsys, mon
     assert found == told
 
 
-def test_most_leaves_out_what_is_larger():
+def test_calls_that_are_left_out():
     found = measured((0.5,) * 4) + measured((0.5,) * 4, "gatherv") + measured((0.5,), "barrier")
-    assert auto_rules.rules(auto_rules.up_to(512, found), LIMITS) == [
+    assert auto_rules.rules(auto_rules.between(0, 512, found), LIMITS) == [
         "barrier(2){nodes=1}=shm",
         "bcast[0-512](2){nodes=1}=shm",
+    ]
+    some = SimpleNamespace(**vars(LIMITS) | {"smallest": 64})
+    assert auto_rules.rules(auto_rules.between(64, math.inf, found), some) == [
+        "bcast[64-4K](2){nodes=1}=shm"
     ]
 
 
