@@ -79,7 +79,8 @@ class Moved(Later):
         ([0, 1, 0, 0, 0, 0, 1], 6.0, 1, 3),
         ([0, 0, 0, 0, 1], 11.0, 0, 2),
         ([0, 1, 0], 6.0, 0, 1 + search.PASSES),  # never proved while far
-        ([0, 1, 0, 1, 0], 6.0, 0, 1 + search.PASSES),  # each kind of data at another speed
+        ([0, 1, 0, 1, 0], 6.0, 0, 1 + search.PASSES),  # with one kind of data only
+        ([0, 0, 0, 1, 1, 0], 6.0, 1, 2),
     ],
 )
 def test_a_rule_is_proved_at_each_speed_of_the_machine(tmp_path, far, far_us, count, proofs):

@@ -154,12 +154,12 @@ class Search:
         """Against the MPI alone, in long samples, with data that is written again before each call
         and with data that is not: the gain of a rule is the smaller one of the two.
         """
-        for size, (proof, speed) in self.proofs(point, cells, end).items():
-            cells[size] |= {"proof": proof.as_dict(), "proofs": 1, "proved_at": speed}
+        for size, (proof, at) in self.proofs(point, cells, end).items():
+            cells[size] |= {"proof": proof.as_dict(), "proofs": 1, "proved_at": at}
 
     def proofs(self, point, cells, end):
-        """{bytes: (the difference, [the speed of the machine])} of the candidates of cells.
-        [] where the speed changed or is not known.
+        """{bytes: (the difference, [[kind of data, speed of the machine]])} of the candidates of
+        cells; without those where the speed changed meanwhile or is not known.
         """
         asked = {}
         for cell in cells.values():
@@ -177,18 +177,20 @@ class Search:
             for size, rounds in found.items():
                 pair = racestats.pairs(rounds, name, MPI)
                 speed = self.speeds.number(self.jobs.line_us.get(size))
-                proofs.setdefault(size, []).append((racestats.difference(*pair), speed))
+                at = [] if speed is None else [[data, speed]]
+                proofs.setdefault(size, []).append((racestats.difference(*pair), at))
         return {
-            size: (least([d for d, _ in both]), one_speed([speed for _, speed in both]))
+            size: (least([d for d, _ in both]), [a for _, at in both for a in at])
             for size, both in proofs.items()
             if len(both) == len(DATA) and all(d for d, _ in both)
         }
 
     def lacks(self, cell):
-        """The speeds at which a rule was not proved."""
+        """The speeds at which a rule was not proved with each kind of data."""
         if not gains(cell):
             return []
-        return sorted(self.speeds.usual() - set(cell.get("proved_at", [])))
+        at = cell.get("proved_at", [])
+        return sorted(k for k in self.speeds.usual() if any([d, k] not in at for d in DATA))
 
     def to_prove_again(self):
         """[(point, {bytes: cell})] of the rules that have one proof, or none at some speed."""
@@ -225,16 +227,11 @@ class Search:
         except Problem as e:
             self.tell.note(f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}")
             return
-        for size, (proof, speed) in found.items():
+        for size, (proof, at) in found.items():
             cell = cells[size]
             worse = least([Difference(**cell["proof"]), proof])
-            at = sorted({*cell.get("proved_at", []), *speed})
+            at += [known for known in cell.get("proved_at", []) if known not in at]
             cell |= {"proof": worse.as_dict(), "proofs": cell["proofs"] + 1, "proved_at": at}
-
-
-def one_speed(speeds):
-    """[the speed] of measurements that had the same."""
-    return [speeds[0]] if set(speeds) != {None} and len(set(speeds)) == 1 else []
 
 
 def least(both):

@@ -8,8 +8,9 @@ from crestacoll.tune import grid
 class State(StateFolder):
     """`data["points"]` is the grid; a point has cells, one for each size:
     {"bytes", "found": {implementation: difference}, "candidate", "arms", "proof": difference,
-    "proofs": how many, of which the worst is there, "proved_at": numbers of speeds, "lacks": those
-    at which a rule would have to be proved}.
+    "proofs": how many, of which the worst is there,
+    "proved_at": [[kind of data, number of a speed]],
+    "lacks": numbers of the speeds at which a rule would have to be proved}.
     `data["speeds"]` is speeds.Speeds.met.
     `data["hosts"]` is {number of ranks, as text: hosts that they were on}.
     """
