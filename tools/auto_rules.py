@@ -181,6 +181,8 @@ def main(words):
                         help="bytes of a call, at least")
     parser.add_argument("--most", type=parse_size, default=math.inf,
                         help="bytes of a call, at most")
+    parser.add_argument("--family", action="append", choices=FAMILIES,
+                        help="only rules for these")
     parser.add_argument("--least", type=int, default=2, help="winning sizes of a range, at least")
     args = parser.parse_args(words)
     try:
@@ -189,7 +191,7 @@ def main(words):
         sys.exit(f"auto_rules.py: no table of bench/peers and no lines of never_slower.py: {e}")
     measured = between(args.smallest, args.most, measured)
     print(head(words))
-    for family in FAMILIES:
+    for family in args.family or FAMILIES:
         for text in rules(of_family(measured, family), args):
             print(f'CCO_AUTO({family}, "{text}")')
 

@@ -16,7 +16,8 @@ from crestacoll.ui import Problem
 
 SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
 DATA = ("hot", "written")  # before each call; as crestacoll-bench names buffers
-SECOND = 0.25  # share of the time for the second proofs
+SECOND = 0.25  # share of the time for the second proofs, for each speed of the machine, and
+AT_MOST = 0.6  # for all of them
 PASSES = 4  # of proofs again, for rules that were not proved at each speed of the machine
 LEAST = 1.5  # seconds for a job besides its launch: less shows nothing
 
@@ -42,11 +43,11 @@ class Search:
     def work(self):
         """All points that are not done, as far as the time reaches. A point is kept when done."""
         others = machine.Others()
-        kept = SECOND * self.left() if self.proves_again else 0.0
+        all_left = self.left()
         others.look()
         try:
-            while self.state.open_points and self.left() >= self.least + self.reserve(kept):
-                share = (self.left() - kept) / len(self.state.open_points)
+            while self.state.open_points and self.left() >= self.least + self.reserve(all_left):
+                share = (self.left() - self.kept(all_left)) / len(self.state.open_points)
                 self.try_to_tune(self.state.open_points[0], max(share, self.least))
                 self.keep()
             self.prove_all_again()
@@ -58,9 +59,15 @@ class Search:
         self.state.data["ended"] = "done" if all_done else "time"
         self.state.save()
 
-    def reserve(self, kept):
-        """Seconds for second proofs, once there is something to prove."""
-        return kept if self.to_prove_again() else 0.0
+    def kept(self, seconds):
+        """Those of so many that are for proofs again."""
+        if not self.proves_again:
+            return 0.0
+        return min(AT_MOST, SECOND * max(1, len(self.speeds.usual()))) * seconds
+
+    def reserve(self, seconds):
+        """The same, once there is something to prove."""
+        return self.kept(seconds) if self.to_prove_again() else 0.0
 
     @property
     def least(self):
