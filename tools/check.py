@@ -27,6 +27,7 @@ ONCE = SIMULATOR[:-1] + "|^package.built_in$"
 BESIDE = {"openmpi": 2 * CORES}
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
 SETTINGS = {"OMPI_MCA_pml": "^cm"}
+WARNING = "warning: "
 SLOWEST = 10
 # How ctest and pytest tell the seconds of a test.
 TOLD = [re.compile(r"Test +#\d+: (?P<test>\S+) .* (?P<seconds>[\d.]+) sec *$"),
@@ -97,8 +98,10 @@ def run(name, command):
     with log.open("w") as out:
         code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL,
                               stdout=out, stderr=subprocess.STDOUT).returncode
+    lines = log.read_text(errors="replace").splitlines()
+    if name.startswith("build ") and any(WARNING in line for line in lines):
+        code = code or f"0, but a compiler warns ({WARNING})"
     if code:
-        lines = log.read_text(errors="replace").splitlines()
         print(f"\n--- {name}: {' '.join(command)}\n--- exit code {code}; the end of "
               f"{log.relative_to(ROOT)}:")
         print("\n".join(lines[-100:]), flush=True)

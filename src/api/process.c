@@ -11,6 +11,7 @@
 
 #include "api/progress.h"
 #include "api/pending.h"
+#include "api/report.h"
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/config.h"
