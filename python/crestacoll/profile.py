@@ -8,7 +8,7 @@ from crestacoll import schemas
 from crestacoll.sizes import format_class
 from crestacoll.ui import Problem, show as show_table, out, table, word
 
-SCHEMAS = ("crestacoll-profile-1", "crestacoll-profile-2")
+SCHEMAS = ("crestacoll-profile-1", "crestacoll-profile-2", "crestacoll-profile-3")
 
 
 def load(path):
@@ -27,13 +27,15 @@ def read_json(path):
 
 
 def checked(path, data):
-    """The same for what was read from a file; the first version had no timeline."""
+    """The same for what was read from a file; the first version had no timeline, the second no
+    communicators.
+    """
     if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
         raise Problem(f"{path} is no profile (schema {SCHEMAS[-1]})")
     wrong = schemas.problems("profile", data)
     if wrong:
         raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")
-    data = {"timeline": None} | data
+    data = {"timeline": None, "communicators": None} | data
     if data["timeline"] and any(len(b) != data["timeline"]["bins"] for b in all_bins(data)):
         raise Problem(f"{path}: an array of the timeline has another length than its bins")
     return data

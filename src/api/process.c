@@ -197,16 +197,18 @@ static void write_profile(void)
     cco_recording = false;
     const double wall = cco_profile_wall();
     cco_timelines timelines;
-    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines);
+    cco_member_sets members;
+    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines, &members);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &timelines, size,
-                                            wall);
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members,
+                                            &timelines, size, wall);
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }
     cco_timelines_free(&timelines);
+    free(members.list);
     free(rows.list);
 }
 

@@ -81,6 +81,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     }
     cco_channel_close(&state->channel);
     free(state->program_rules);
+    free(state->members);
     free(state);
     return MPI_SUCCESS;
 }
@@ -152,7 +153,10 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     PMPI_Comm_rank(comm, &state->rank);
     PMPI_Comm_size(comm, &state->size);
     cco_comm_read_name(state);
+    if (cco_profiled && state->rank == 0 && state->size > 1 && !inter)
+        state->members = cco_members_of(comm);
     if (PMPI_Comm_set_attr(comm, keyval, state) != MPI_SUCCESS) {
+        free(state->members);
         free(state);
         return NULL;
     }

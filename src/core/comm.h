@@ -12,6 +12,7 @@
 
 #include "core/channel.h"
 #include "core/facts.h"
+#include "core/members.h"
 #include "core/model.h"
 #include "core/profile.h"
 
@@ -91,6 +92,7 @@ typedef struct cco_comm {
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
+    cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
     cco_channel channel; /* for our messages; none until it is needed */
     void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;

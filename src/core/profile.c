@@ -17,6 +17,7 @@ bool cco_profiled, cco_recording;
 static cco_clock_mark start;
 static uint32_t sample_below; /* of 2^32 */
 static cco_rows kept;         /* of communicators that are gone */
+static cco_member_sets kept_members;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void cco_profile_begin(unsigned rate)
@@ -142,10 +143,26 @@ static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
     }
 }
 
+/* The bytes of this rank, for which members it counted them. */
+static void add_members(const cco_comm *state, cco_coll coll, const cco_choice *choice)
+{
+    uint64_t calls = 0, bytes = 0;
+    for (int mode = 0; mode < CCO_MODES; mode++) {
+        for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
+            calls += choice->records[mode][k].calls;
+            bytes += choice->records[mode][k].bytes;
+        }
+    }
+    if (state->members != NULL && calls > 0 &&
+        !cco_members_add(&kept_members, state->members, state->name, coll, bytes))
+        cco_log(CCO_LOG_WARN, "no memory for the profile: members of a communicator are missing");
+}
+
 void cco_profile_keep(cco_comm *state, cco_coll coll, cco_choice *choice)
 {
     pthread_mutex_lock(&lock);
     add_choice(&kept, state, coll, choice);
+    add_members(state, coll, choice);
     for (int mode = 0; mode < CCO_MODES; mode++) {
         free(choice->records[mode]);
         choice->records[mode] = NULL;
@@ -171,11 +188,13 @@ void cco_profile_add_kept(cco_rows *rows)
     pthread_mutex_unlock(&lock);
 }
 
-cco_rows cco_profile_take(void)
+cco_rows cco_profile_take(cco_member_sets *members)
 {
     pthread_mutex_lock(&lock);
     const cco_rows rows = kept;
+    *members = kept_members;
     kept = (cco_rows){0};
+    kept_members = (cco_member_sets){0};
     pthread_mutex_unlock(&lock);
     return rows;
 }

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/collectives.h"
+#include "core/members.h"
 
 enum {
     CCO_SIZE_CLASSES = 48
@@ -72,8 +73,9 @@ void cco_profile_begin(unsigned rate);
 /* Appends a row to a set.  False when memory runs out. */
 bool cco_rows_add(cco_rows *rows, const cco_row *row);
 
-/* The rows of this rank; they are the caller's then. */
-cco_rows cco_profile_take(void);
+/* The rows of this rank, and the members of communicators whose rank 0 it is; they are the caller's
+ * then. */
+cco_rows cco_profile_take(cco_member_sets *members);
 
 /* Adds copies to a set, while the program goes on: of the rows of communicators that are gone, and
  * of what a communicator has counted, which no other thread may do meanwhile. */

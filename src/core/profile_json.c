@@ -159,6 +159,35 @@ static void put_rows(FILE *file, const cco_rows *rows)
     }
 }
 
+static void put_member_set(FILE *file, const cco_members *members)
+{
+    const char *comma = "";
+    fprintf(file, "    {\"communicator\": ");
+    put_string(file, members->communicator);
+    fprintf(file, ", \"processes\": %d, \"members\": [", members->processes);
+    for (int i = 0; i < members->runs; i++)
+        fprintf(file, "%s[%d, %d, %d]", i > 0 ? ", " : "", members->run[i].first,
+                members->run[i].stride, members->run[i].count);
+    fprintf(file, "], \"bytes\": {");
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
+        if (members->bytes[coll] == 0)
+            continue;
+        fprintf(file, "%s\"%s\": %llu", comma, cco_coll_infos[coll].name,
+                (unsigned long long)members->bytes[coll]);
+        comma = ", ";
+    }
+    fprintf(file, "}}");
+}
+
+static void put_members(FILE *file, const cco_member_sets *members)
+{
+    fprintf(file, "],\n \"communicators\": [\n");
+    for (int i = 0; i < members->count; i++) {
+        put_member_set(file, &members->list[i]);
+        fprintf(file, i + 1 < members->count ? ",\n" : "\n");
+    }
+}
+
 static int close_file(FILE *file)
 {
     const int failed = ferror(file) ? EIO : 0;
@@ -179,17 +208,19 @@ int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, 
 }
 
 int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
-                      const cco_timelines *timelines, int ranks, double wall_s)
+                      const cco_member_sets *members, const cco_timelines *timelines, int ranks,
+                      double wall_s)
 {
     FILE *file = open_file(path, room, spawned);
     if (file == NULL)
         return errno;
-    fprintf(file, "{\"schema\": \"crestacoll-profile-2\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
+    fprintf(file, "{\"schema\": \"crestacoll-profile-3\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
             ranks, wall_s, cco_configured.profile_wait);
     put_rows(file, rows);
+    put_members(file, members);
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);
     fprintf(file, "}\n");

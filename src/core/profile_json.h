@@ -9,7 +9,8 @@
 /* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
  * beside it.  `path` gets its name; returns 0, or an errno value. */
 int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
-                      const cco_timelines *timelines, int ranks, double wall_s);
+                      const cco_member_sets *members, const cco_timelines *timelines, int ranks,
+                      double wall_s);
 
 /* The same rows of this rank alone, while the program runs, as the member `records` of an object of
  * its own (src/core/snapshot.h).  Returns 0, or an errno value. */

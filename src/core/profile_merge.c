@@ -128,11 +128,12 @@ static cco_timelines merge_timelines(MPI_Comm comm, double wall_s)
                               CCO_TIMELINE_ROWS);
 }
 
-cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines)
+cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
+                           cco_member_sets *members)
 {
     int rank, size;
     cco_comm_for_each(cco_comm_drop_choices);
-    cco_rows rows = cco_profile_take();
+    cco_rows rows = cco_profile_take(members);
     *timelines = (cco_timelines){0};
     if (rows.count > 1)
         qsort(rows.list, (size_t)rows.count, sizeof(cco_row), compare);
@@ -145,6 +146,7 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
         return rows;
     }
     merge_rows(comm, rank, size, &rows);
+    cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);
     PMPI_Comm_free(&comm);
     return rows;

@@ -6,8 +6,10 @@
 #include "core/profile.h"
 #include "core/timeline_merge.h"
 
-/* Collective over `world`, once: every rank's rows become one set on rank 0, and its timeline one
- * of all (others get none).  `wall_s`: the time that was recorded. */
-cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines);
+/* Collective over `world`, once: every rank's rows become one set on rank 0, so do the members of
+ * communicators, and its timeline one of all (others get none).  `wall_s`: the time that was
+ * recorded. */
+cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
+                           cco_member_sets *members);
 
 #endif

@@ -27,7 +27,9 @@ def test_a_good_profile_is_good(profile_data):
         lambda d: d["records"][0]["time_us"].update(min=-1),
         lambda d: d["records"][0].update(extra=1),
         lambda d: d.update(schema="crestacoll-profile-2"),
-        lambda d: d.update(schema="crestacoll-profile-3"),
+        lambda d: d.update(schema="crestacoll-profile-3", timeline=None),
+        lambda d: d.update(schema="crestacoll-profile-4"),
+        lambda d: d.update(communicators=[{"communicator": "row"}]),
         lambda d: d.update(timeline={"bins": 1}),
     ],
 )

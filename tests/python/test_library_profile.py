@@ -67,3 +67,16 @@ def test_what_rank_0_has_so_far(build, tmp_path):
     assert record["time_us"]["mean"] > 0
     assert json.loads(path.read_text())["records"][0]["calls"] == 2
     assert not (tmp_path / "p.json.so-far.new").exists()
+
+
+def test_communicators_of_one_name_are_kept_apart(build, tmp_path):
+    """Odd and even ranks share a record, but not their members."""
+    path = tmp_path / "p.json"
+    steps = ["allreduce=16", "split", "name=half", "allreduce=8", "iallreduce=8", "self", "bcast=8"]
+    good(run(build, "script", *steps, ranks=4, env={"CRESTA_PROFILE": str(path)}))
+    found = profile.load(path)["communicators"]
+    assert [(c["communicator"], c["processes"], c["members"], c["bytes"]) for c in found] == [
+        ("MPI_COMM_WORLD", 4, [[0, 1, 4]], {"allreduce": 16}),
+        ("half", 2, [[0, 2, 2]], {"allreduce": 16}),
+        ("half", 2, [[1, 2, 2]], {"allreduce": 16}),
+    ]

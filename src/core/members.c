@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* members.c - see members.h. */
+#include "core/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/log.h"
+#include "core/transfer.h"
+
+enum { MEMBERS_TAG = 3 };
+
+int cco_member_runs(const int *ranks, int count, cco_run *run)
+{
+    int runs = 0;
+    for (int i = 0; i < count; i++) {
+        cco_run *last = runs > 0 ? &run[runs - 1] : NULL;
+        if (ranks[i] < 0)
+            return 0;
+        if (last != NULL && last->count == 1)
+            last->stride = ranks[i] - last->first;
+        if (last != NULL && ranks[i] == last->first + last->count * last->stride) {
+            last->count++;
+            continue;
+        }
+        if (runs == CCO_MEMBER_RUNS)
+            return 0;
+        run[runs++] = (cco_run){ranks[i], 1, 1};
+    }
+    return runs;
+}
+
+/* The ranks of a group in MPI_COMM_WORLD; negative for one that is not there. */
+static bool translate(MPI_Comm comm, int size, int *own, int *ranks)
+{
+    MPI_Group group, world;
+    if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return false;
+    bool done = false;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        for (int i = 0; i < size; i++)
+            own[i] = i;
+        done = PMPI_Group_translate_ranks(group, size, own, world, ranks) == MPI_SUCCESS;
+        for (int i = 0; done && i < size; i++)
+            ranks[i] = ranks[i] == MPI_UNDEFINED ? -1 : ranks[i];
+        PMPI_Group_free(&world);
+    }
+    PMPI_Group_free(&group);
+    return done;
+}
+
+cco_members *cco_members_of(MPI_Comm comm)
+{
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    cco_members *members = calloc(1, sizeof *members);
+    int *ranks = calloc((size_t)size, 2 * sizeof *ranks);
+    if (members != NULL && ranks != NULL) {
+        members->processes = size;
+        if (translate(comm, size, ranks + size, ranks))
+            members->runs = cco_member_runs(ranks, size, members->run);
+    } else {
+        free(members);
+        members = NULL;
+    }
+    free(ranks);
+    return members;
+}
+
+static cco_members *append(cco_member_sets *sets, int count)
+{
+    if (sets->count + count > sets->room) {
+        const int room = 2 * sets->room + count;
+        cco_members *larger = realloc(sets->list, (size_t)room * sizeof *larger);
+        if (larger == NULL)
+            return NULL;
+        sets->list = larger;
+        sets->room = room;
+    }
+    sets->count += count;
+    return &sets->list[sets->count - count];
+}
+
+static bool same(const cco_members *a, const cco_members *b, const char *name)
+{
+    return a->processes == b->processes && a->runs == b->runs && a->runs > 0 &&
+           memcmp(a->run, b->run, (size_t)a->runs * sizeof a->run[0]) == 0 &&
+           strcmp(a->communicator, name) == 0;
+}
+
+bool cco_members_add(cco_member_sets *sets, const cco_members *members, const char *name,
+                     cco_coll coll, uint64_t bytes)
+{
+    for (int i = 0; i < sets->count; i++)
+        if (same(&sets->list[i], members, name)) {
+            sets->list[i].bytes[coll] += bytes;
+            return true;
+        }
+    if (members->runs == 0)
+        return true;
+    cco_members *made = append(sets, 1);
+    if (made == NULL)
+        return false;
+    *made = *members;
+    snprintf(made->communicator, sizeof made->communicator, "%s", name);
+    made->bytes[coll] = bytes;
+    return true;
+}
+
+static double weight(const cco_members *members)
+{
+    double sum = 0;
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
+        sum += (double)members->bytes[coll];
+    return sum * members->processes;
+}
+
+/* Equal ones by name and first rank, so that the order depends on the job alone. */
+static int compare(const void *x, const void *y)
+{
+    const cco_members *a = x, *b = y;
+    const double wa = weight(a), wb = weight(b);
+    if (wa != wb)
+        return wa < wb ? 1 : -1;
+    const int order = strcmp(a->communicator, b->communicator);
+    return order != 0 ? order : (a->run[0].first > b->run[0].first) -
+                                    (a->run[0].first < b->run[0].first);
+}
+
+void cco_members_sort(cco_member_sets *sets)
+{
+    if (sets->count > 1)
+        qsort(sets->list, (size_t)sets->count, sizeof *sets->list, compare);
+    if (sets->count > CCO_MEMBER_SETS)
+        sets->count = CCO_MEMBER_SETS;
+}
+
+static void receive(MPI_Comm comm, int peer, cco_member_sets *sets)
+{
+    int count = 0;
+    cco_transfer_from(comm, peer, MEMBERS_TAG, &count, sizeof count);
+    if (count == 0)
+        return;
+    cco_members *theirs = append(sets, count);
+    if (theirs == NULL)
+        cco_fatal("no memory for %d communicators of the profile of rank %d", count, peer);
+    cco_transfer_from(comm, peer, MEMBERS_TAG, theirs, (size_t)count * sizeof *theirs);
+    cco_members_sort(sets);
+}
+
+void cco_members_gather(MPI_Comm comm, cco_member_sets *sets)
+{
+    int rank, size;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    cco_members_sort(sets);
+    for (int bit = 1; bit < size; bit <<= 1) {
+        if (rank & bit) {
+            cco_transfer_to(comm, rank - bit, MEMBERS_TAG, &sets->count, sizeof sets->count);
+            if (sets->count > 0)
+                cco_transfer_to(comm, rank - bit, MEMBERS_TAG, sets->list,
+                                (size_t)sets->count * sizeof *sets->list);
+            free(sets->list);
+            *sets = (cco_member_sets){0};
+            break;
+        }
+        if (rank + bit < size)
+            receive(comm, rank + bit, sets);
+    }
+}
