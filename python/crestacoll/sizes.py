@@ -58,6 +58,14 @@ def format_size(n):
     return str(n)
 
 
+def format_amount(n):
+    """About so many bytes, in three digits: 1234567 -> '1.18M'."""
+    unit = next((u for u in "GMK" if n >= UNITS[u]), "")
+    value = n / UNITS[unit]
+    digits = 0 if not unit or value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:.{digits}f}{unit}"
+
+
 def format_class(low, high):
     """A size class of a profile: '4K-8K' for 4096..8191 bytes."""
     if low == high:

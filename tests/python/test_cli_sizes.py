@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 
-from crestacoll.sizes import format_class, format_size, parse_sizes
+from crestacoll.sizes import format_amount, format_class, format_size, parse_sizes
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,23 @@ def test_a_wrong_size_is_named(text):
 )
 def test_sizes_are_written(n, text):
     assert format_size(n) == text
+
+
+@pytest.mark.parametrize(
+    "n, text",
+    [
+        (0, "0"),
+        (1023, "1023"),
+        (1024, "1.00K"),
+        (1234567, "1.18M"),
+        (10234 << 10, "9.99M"),
+        (10235 << 10, "10.0M"),
+        (1023 << 20, "1023M"),
+        (5 << 40, "5120G"),
+    ],
+)
+def test_amounts_are_rounded(n, text):
+    assert format_amount(n) == text
 
 
 def test_classes_are_written():
