@@ -202,8 +202,8 @@ static void write_profile(void)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members,
-                                            &timelines, size, wall);
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members, &timelines,
+                                            size, wall);
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }

@@ -93,8 +93,8 @@ typedef struct cco_comm {
     cco_choice *native; /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
     cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
-    cco_channel channel; /* for our messages; none until it is needed */
-    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
+    cco_channel channel;  /* for our messages; none until it is needed */
+    void *program_rules;  /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
     struct cco_comm *previous, *next; /* all states, for the profile */
 } cco_comm;

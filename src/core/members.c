@@ -124,8 +124,8 @@ static int compare(const void *x, const void *y)
     if (wa != wb)
         return wa < wb ? 1 : -1;
     const int order = strcmp(a->communicator, b->communicator);
-    return order != 0 ? order : (a->run[0].first > b->run[0].first) -
-                                    (a->run[0].first < b->run[0].first);
+    return order != 0 ? order
+                      : (a->run[0].first > b->run[0].first) - (a->run[0].first < b->run[0].first);
 }
 
 void cco_members_sort(cco_member_sets *sets)
