@@ -37,6 +37,6 @@ endif()
 add_library(cresta_flags INTERFACE)
 target_compile_definitions(cresta_flags INTERFACE _GNU_SOURCE=)
 target_compile_options(cresta_flags INTERFACE
-  "$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-fvisibility=hidden>"
+  "$<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Werror=implicit-function-declaration;-fvisibility=hidden>"
   "$<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${CRESTA_WERROR}>>:-Werror>"
   -ftls-model=initial-exec)

@@ -50,11 +50,25 @@ static bool translate(MPI_Comm comm, int size, int *own, int *ranks)
     return done;
 }
 
+/* MPIs may compare each rank with each process. */
+static bool is_too_large(int size)
+{
+    int world = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &world);
+    return (int64_t)size * world > CCO_MEMBER_LOOKS;
+}
+
 cco_members *cco_members_of(MPI_Comm comm)
 {
     int size = 0;
     PMPI_Comm_size(comm, &size);
     cco_members *members = calloc(1, sizeof *members);
+    if (members != NULL && (comm == MPI_COMM_WORLD || is_too_large(size))) {
+        members->processes = size;
+        members->runs = comm == MPI_COMM_WORLD;
+        members->run[0] = (cco_run){0, 1, members->runs > 0 ? size : 0};
+        return members;
+    }
     int *ranks = calloc((size_t)size, 2 * sizeof *ranks);
     if (members != NULL && ranks != NULL) {
         members->processes = size;
@@ -84,28 +98,9 @@ static cco_members *append(cco_member_sets *sets, int count)
 
 static bool same(const cco_members *a, const cco_members *b, const char *name)
 {
-    return a->processes == b->processes && a->runs == b->runs && a->runs > 0 &&
+    return a->processes == b->processes && a->runs == b->runs &&
            memcmp(a->run, b->run, (size_t)a->runs * sizeof a->run[0]) == 0 &&
            strcmp(a->communicator, name) == 0;
-}
-
-bool cco_members_add(cco_member_sets *sets, const cco_members *members, const char *name,
-                     cco_coll coll, uint64_t bytes)
-{
-    for (int i = 0; i < sets->count; i++)
-        if (same(&sets->list[i], members, name)) {
-            sets->list[i].bytes[coll] += bytes;
-            return true;
-        }
-    if (members->runs == 0)
-        return true;
-    cco_members *made = append(sets, 1);
-    if (made == NULL)
-        return false;
-    *made = *members;
-    snprintf(made->communicator, sizeof made->communicator, "%s", name);
-    made->bytes[coll] = bytes;
-    return true;
 }
 
 static double weight(const cco_members *members)
@@ -128,12 +123,37 @@ static int compare(const void *x, const void *y)
                       : (a->run[0].first > b->run[0].first) - (a->run[0].first < b->run[0].first);
 }
 
-void cco_members_sort(cco_member_sets *sets)
+/* Those with the most bytes remain, in this order. */
+static void cut(cco_member_sets *sets, int most)
 {
     if (sets->count > 1)
         qsort(sets->list, (size_t)sets->count, sizeof *sets->list, compare);
-    if (sets->count > CCO_MEMBER_SETS)
-        sets->count = CCO_MEMBER_SETS;
+    if (sets->count > most)
+        sets->count = most;
+}
+
+void cco_members_sort(cco_member_sets *sets)
+{
+    cut(sets, CCO_MEMBER_SETS);
+}
+
+bool cco_members_add(cco_member_sets *sets, const cco_members *members, const char *name,
+                     cco_coll coll, uint64_t bytes)
+{
+    for (int i = 0; i < sets->count; i++)
+        if (same(&sets->list[i], members, name)) {
+            sets->list[i].bytes[coll] += bytes;
+            return true;
+        }
+    if (sets->count >= 2 * CCO_MEMBER_KEPT)
+        cut(sets, CCO_MEMBER_KEPT);
+    cco_members *made = append(sets, 1);
+    if (made == NULL)
+        return false;
+    *made = *members;
+    snprintf(made->communicator, sizeof made->communicator, "%s", name);
+    made->bytes[coll] = bytes;
+    return true;
 }
 
 static void receive(MPI_Comm comm, int peer, cco_member_sets *sets)

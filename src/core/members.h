@@ -14,8 +14,11 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_MEMBER_RUNS = 64,  /* members that need more runs are not kept */
-    CCO_MEMBER_SETS = 4096 /* of a job: those with the most bytes */
+    CCO_MEMBER_RUNS = 64,       /* members that need more runs are not kept */
+    CCO_MEMBER_LOOKS = 1 << 30, /* ranks times ranks of MPI_COMM_WORLD: with more it would take
+                                   seconds to look them up, and they are not kept either */
+    CCO_MEMBER_KEPT = 512,      /* of a rank, or up to twice as many: those with the most bytes */
+    CCO_MEMBER_SETS = 4096      /* of a job */
 };
 
 /* Ranks first, first + stride, ... */
@@ -27,7 +30,7 @@ typedef struct cco_run {
  * data: it travels between ranks as bytes. */
 typedef struct cco_members {
     char communicator[MPI_MAX_OBJECT_NAME];
-    int32_t processes, runs; /* 0 runs: too many, or some rank is of another world */
+    int32_t processes, runs; /* 0 runs: members are not known: too many, or of another world */
     cco_run run[CCO_MEMBER_RUNS];
     uint64_t bytes[CCO_COLLECTIVES];
 } cco_members;

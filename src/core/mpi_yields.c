@@ -8,9 +8,11 @@
 #include "core/config.h"
 #include "core/mpi_compat.h"
 
-/* Open MPI's.  It is set where its launcher starts more ranks than a node has slots.  (MPICH's
- * MPIR_CVAR_POLLS_BEFORE_YIELD says how often it yields, but not where: most of its waits do not.)
- */
+#if defined(OPEN_MPI)
+
+/* It is set where the launcher starts more ranks than a node has slots.  (Other MPIs have nothing
+ * of the kind: MPICH's MPIR_CVAR_POLLS_BEFORE_YIELD says how often it yields, but most of its waits
+ * do not.) */
 static const char variable[] = "mpi_yield_when_idle";
 
 /* Of a variable of one element, whose type is the MPI's choice. */
@@ -29,13 +31,15 @@ static bool is_set(MPI_T_cvar_handle handle)
     return false;
 }
 
-/* As the MPI itself says (MPI tool interface, MPI-4.0 section 15.3). */
+/* As the MPI itself says (MPI tool interface, MPI-4.0 section 15.3).  Open MPI takes the level that
+ * the interface is asked for as that of all of the MPI, so it must be the one that it has. */
 static bool ask(void)
 {
-    int provided, index, count;
+    int level, provided, index, count;
     MPI_T_cvar_handle handle;
     bool yields = false;
-    if (PMPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS)
+    if (PMPI_Query_thread(&level) != MPI_SUCCESS ||
+        PMPI_T_init_thread(level, &provided) != MPI_SUCCESS)
         return false;
     if (PMPI_T_cvar_get_index(variable, &index) == MPI_SUCCESS &&
         PMPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
@@ -46,12 +50,20 @@ static bool ask(void)
     return yields;
 }
 
+/* To ask version 4 takes a fifth of a second: it loads all its components then. */
 bool cco_mpi_yields(void)
 {
-#if defined(OPEN_MPI) /* version 4 loads all its components when it is asked: a fifth of a second */
     const char *told = cco_config_open_mpi_yields();
     if (told != NULL)
         return *told != '\0' && strchr("1tTyYeE", *told) != NULL; /* true, yes, enabled */
-#endif
     return ask();
 }
+
+#else
+
+bool cco_mpi_yields(void)
+{
+    return false;
+}
+
+#endif

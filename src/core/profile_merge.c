@@ -143,6 +143,7 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
     if (comm == MPI_COMM_NULL) {
         if (rank == 0)
             cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI makes no communicator");
+        cco_members_sort(members);
         return rows;
     }
     merge_rows(comm, rank, size, &rows);

@@ -12,3 +12,7 @@ foreach(level IN ITEMS single multiple)
   cresta_mpi_test(NAME polite-preload-${level} RANKS 2 TIMEOUT 60 BESIDE PRELOAD
                   ENV CRESTA_WAIT=polite COMMAND polite_plain ${argument})
 endforeach()
+
+# More ranks than most machines of developers have cores: the library asks how the MPI waits.
+cresta_test_program(level_kept level_kept.c)
+cresta_mpi_test(NAME level-kept RANKS 4 ENV CRESTA_WAIT=auto COMMAND level_kept)

@@ -91,7 +91,31 @@ def test_a_rule_is_proved_at_each_speed_of_the_machine(tmp_path, far, far_us, co
     told = [line for line in words.summary(state, [], "t") if "each speed" in line]
     assert bool(told) == bool(one["lacks"])
     if told:
-        assert "0.05 and 0.20 us" in told[0] and state.data["ended"] == "time"
+        assert "0.05, 0.20 us" in told[0] and state.data["ended"] == "time"
+
+
+def test_ranks_on_other_cores_have_speeds_of_their_own(tmp_path):
+    """Two ranks that are near, four that are far, eight on two hosts, of which no speed is told."""
+    class Placed(FakeJobs):
+        def race(self, point, sizes, *rest, **data):
+            us = {2: NEAR, 4: FAR}.get(point["ranks"])
+            self.line_us = {b: [us, us] for b in sizes} if us else {}
+            return super().race(point, sizes, *rest, **data)
+
+    state = new_state(tmp_path, ranks=(2, 4, 8), sizes=(8,))
+    (rule,) = tune(state, Placed(lambda p, s, a: 5.0 if a == "nonblock" else 10.0))
+    assert rule["ranks"] == [2, 8] and state.data["ended"] == "done"
+
+
+def test_noise_is_no_other_speed(tmp_path):
+    class Noisy(FakeJobs):
+        def race(self, point, sizes, *rest, **data):
+            self.line_us = {b: [NEAR, FAR] if "written" in data.values() else [NEAR, NEAR]
+                            for b in sizes}
+            return super().race(point, sizes, *rest, **data)
+
+    state = new_state(tmp_path, sizes=(8,))
+    assert len(tune(state, Noisy(lambda p, s, a: 5.0 if a == "nonblock" else 10.0))) == 1
 
 
 def test_a_speed_that_is_met_seldom_asks_for_no_proof():

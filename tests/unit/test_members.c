@@ -53,11 +53,26 @@ static void sets(void)
     CHECK(cco_members_add(&all, &one, "row", CCO_ALLTOALL, 10), "room");
     CHECK(cco_members_add(&all, &one, "col", CCO_BCAST, 1), "room");
     CHECK(cco_members_add(&all, &unknown, "odd", CCO_BCAST, 1), "room");
-    CHECK(all.count == 3, "%d sets", all.count);
+    CHECK(all.count == 4, "%d sets", all.count);
     cco_members_sort(&all);
     CHECK(all.list[0].run[0].first == 4 && all.list[0].bytes[CCO_ALLTOALL] == 1000, "the heaviest");
     CHECK(all.list[1].bytes[CCO_ALLTOALL] == 110, "the sum of two");
     CHECK(strcmp(all.list[2].communicator, "col") == 0, "another name");
+    CHECK(all.list[3].runs == 0, "members that are not known");
+    free(all.list);
+}
+
+/* Programs that make and free communicators again and again. */
+static void are_bounded(void)
+{
+    cco_member_sets all = {0};
+    for (int i = 0; i < 10 * CCO_MEMBER_KEPT; i++) {
+        const cco_members one = row_of(4 * i);
+        CHECK(cco_members_add(&all, &one, "row", CCO_ALLTOALL, i == 7 ? 1000 : 1), "room");
+    }
+    CHECK(all.count <= 2 * CCO_MEMBER_KEPT, "%d sets", all.count);
+    cco_members_sort(&all);
+    CHECK(all.list[0].run[0].first == 28, "the heaviest stays");
     free(all.list);
 }
 
@@ -65,5 +80,6 @@ int main(void)
 {
     runs();
     sets();
+    are_bounded();
     return testing_end("test_members");
 }

@@ -71,7 +71,8 @@ def sizes(hosts, ranks, file):
     slots = sum(host.slots for host in hosts)
     if slots < ranks:
         raise Problem(f"the hosts have {slots} slots, {file} has {ranks} ranks")
-    taken = []
+    taken, left = [], ranks
     for host in hosts:
-        taken.append(min(host.slots, ranks - sum(taken)))
+        taken.append(min(host.slots, left))
+        left -= taken[-1]
     return [count for count in taken if count]

@@ -11,7 +11,7 @@ from crestacoll.place.starts import starts
 IMPROVED = 3  # starts
 PASSES = 20
 LOOKS = 12000  # at pairs of nodes, of all of them together: some seconds
-CELLS = 1 << 26  # ranks times nodes; with more, starts are only compared
+CELLS = 1 << 26  # ranks, or groups, times nodes; with more, starts are only compared
 GAIN = 1e-9  # of all bytes; less is rounding
 
 
@@ -20,7 +20,7 @@ def best(job):
     given = job.given()
     least = GAIN * max(1.0, job.cost(given))
     found = sorted(distinct(job), key=lambda item: item[0])[:IMPROVED]
-    if job.ranks * len(job.sizes) <= CELLS:
+    if max(job.ranks, job.none) * len(job.sizes) <= CELLS:
         found = [(job.cost(p), p) for p in improved(job, [p for _, p in found], least)]
     cost, placement = min(found, key=lambda item: item[0])
     return job.tidied(placement) if cost < job.cost(given) - least else given

@@ -38,6 +38,9 @@ MODEL = {
 }
 
 
+MOST = 4096  # communicators of a profile: those with the most bytes
+
+
 @dataclass
 class Group:
     """A communicator: its members in MPI_COMM_WORLD, and what it sends, in bytes of the whole run.
@@ -78,51 +81,55 @@ def of_profile(data, file):
             " record it again with this version of crestacoll"
         )
     groups = [
-        Group((c["communicator"], c["processes"]), expanded(c["members"]))
+        Group((c["communicator"], c["processes"]), members_of(c, data["ranks"], file))
         for c in data["communicators"]
     ]
-    check(groups, data, file)
     own = [c["bytes"] for c in data["communicators"]]
+    complete = len(groups) < MOST
     unknown = 0.0
-    for (kind, collective), (total, ranks) in sums(data).items():
+    for (kind, collective), total in sums(data).items():
         mine = [(g, b.get(collective, 0)) for g, b in zip(groups, own) if g.kind == kind]
-        unknown += share_out(mine, kind[1], collective, total, ranks)
-    return Traffic(data["ranks"], [g for g in groups if g.total()], unknown)
+        unknown += share_out(mine, kind[1], collective, total, complete)
+    return Traffic(data["ranks"], [g for g in groups if g.members and g.total()], unknown)
 
 
-def expanded(runs):
-    return [first + i * step for first, step, count in runs for i in range(count)]
-
-
-def check(groups, data, file):
-    for group in groups:
-        name, processes = group.kind
-        mine = set(group.members)
-        if len(mine) != processes or not mine <= set(range(data["ranks"])):
-            raise Problem(f"{file}: the members of communicator '{name}' ({processes}) are wrong")
+def members_of(communicator, ranks, file):
+    """Its ranks of MPI_COMM_WORLD; none where the profile does not have them."""
+    runs, processes = communicator["members"], communicator["processes"]
+    if runs and sum(count for _, _, count in runs) == processes <= ranks:
+        found = [first + i * step for first, step, count in runs for i in range(count)]
+        if len(set(found)) == processes and min(found) >= 0 and max(found) < ranks:
+            return found
+    if runs:
+        name = communicator["communicator"]
+        raise Problem(f"{file}: the members of communicator '{name}' ({processes}) are wrong")
+    return []
 
 
 def sums(data):
-    """{(kind, collective): (bytes of all ranks, ranks that called it)} of the records."""
+    """{(kind, collective): bytes of all ranks} of the records."""
     found = {}
     for r in data["records"]:
         if r["processes"] > 1 and r["collective"] in MODEL:
             key = (r["communicator"], r["processes"]), r["collective"]
-            total, ranks = found.get(key, (0, 0))
-            found[key] = total + r["bytes_total"], max(ranks, r["ranks"])
+            found[key] = found.get(key, 0) + r["bytes_total"]
     return found
 
 
-def share_out(groups, processes, collective, total, ranks):
+def share_out(groups, processes, collective, total, complete):
     """Gives communicators of one kind their part of the bytes of a record, which adds them up: as
-    rank 0 of each counted. Returns what is sent by others, of which no members are known.
+    rank 0 of each counted. Returns what those send whose members are not known, or that are not in
+    the profile because it is not `complete`.
     """
     counted = processes * sum(own for _, own in groups)
-    complete = len({rank for g, _ in groups for rank in g.members}) >= ranks
+    if not groups or (not counted and not complete):
+        return total_of(collective, processes, total / processes)
     scale = total / counted if counted and (complete or counted > total) else 1.0
     pairs, nodes = MODEL[collective](processes)
+    unknown = 0.0 if complete else max(0, total - counted) / processes
     for group, own in groups:
-        of_a_call = own * scale if counted or not complete else total / processes / len(groups)
+        of_a_call = own * scale if counted else total / processes / len(groups)
         group.pairs += pairs * of_a_call
         group.nodes += nodes * of_a_call
-    return 0.0 if complete else total_of(collective, processes, max(0, total - counted) / processes)
+        unknown += 0.0 if group.members else of_a_call
+    return total_of(collective, processes, unknown)

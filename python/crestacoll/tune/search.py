@@ -35,7 +35,6 @@ class Search:
         self.build, self.state, self.jobs, self.tell = build, state, jobs, tell
         self.begin, self.budget = time.monotonic(), budget
         self.earlier_s = state.data["spent_s"]
-        self.speeds = Speeds(state.data.setdefault("speeds", []))
 
     def left(self):
         return self.budget - (time.monotonic() - self.begin)
@@ -63,7 +62,8 @@ class Search:
         """Those of so many that are for proofs again."""
         if not self.proves_again:
             return 0.0
-        return min(AT_MOST, SECOND * max(1, len(self.speeds.usual()))) * seconds
+        most = max((len(self.speeds(p).usual()) for p in self.state.points), default=0)
+        return min(AT_MOST, SECOND * max(1, most)) * seconds
 
     def reserve(self, seconds):
         """The same, once there is something to prove."""
@@ -91,7 +91,7 @@ class Search:
     def keep(self):
         for point in self.state.points if self.proves_again else []:
             for cell in point["cells"]:
-                cell["lacks"] = self.lacks(cell)
+                cell["lacks"] = self.lacks(point, cell)
         self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
         self.state.save()
 
@@ -122,8 +122,12 @@ class Search:
         point["notes"] += [n for n in notes if n not in point["notes"]]
         self.learn(point["ranks"])
         for line_us in self.jobs.line_us.values():
-            self.speeds.take(line_us)
+            self.speeds(point).take(line_us)
         return rounds
+
+    def speeds(self, point):
+        """Those that were met with so many ranks, which may be on other cores than fewer are."""
+        return Speeds(self.state.data.setdefault("speeds", {}).setdefault(str(point["ranks"]), []))
 
     def learn(self, ranks):
         """On what it runs, which must stay the same; few ranks may be on fewer hosts than many."""
@@ -183,7 +187,7 @@ class Search:
             )
             for size, rounds in found.items():
                 pair = racestats.pairs(rounds, name, MPI)
-                speed = self.speeds.number(self.jobs.line_us.get(size))
+                speed = self.speeds(point).number(self.jobs.line_us.get(size))
                 at = [] if speed is None else [[data, speed]]
                 proofs.setdefault(size, []).append((racestats.difference(*pair), at))
         return {
@@ -192,12 +196,15 @@ class Search:
             if len(both) == len(DATA) and all(d for d, _ in both)
         }
 
-    def lacks(self, cell):
-        """The speeds at which a rule was not proved with each kind of data."""
-        if not gains(cell):
+    def lacks(self, point, cell):
+        """The speeds at which a rule was not proved with each kind of data. A machine that has one
+        speed needs no proof of it, however noisy it is.
+        """
+        usual = self.speeds(point).usual()
+        if not gains(cell) or len(usual) < 2:
             return []
         at = cell.get("proved_at", [])
-        return sorted(k for k in self.speeds.usual() if any([d, k] not in at for d in DATA))
+        return sorted(k for k in usual if any([d, k] not in at for d in DATA))
 
     def to_prove_again(self):
         """[(point, {bytes: cell})] of the rules that have one proof, or none at some speed."""
@@ -206,7 +213,7 @@ class Search:
             cells = {
                 c["bytes"]: c
                 for c in point["cells"]
-                if gains(c) and (c.get("proofs") == 1 or self.lacks(c))
+                if gains(c) and (c.get("proofs") == 1 or self.lacks(point, c))
             }
             if cells:
                 found.append((point, cells))
@@ -238,7 +245,7 @@ class Search:
             cell = cells[size]
             worse = least([Difference(**cell["proof"]), proof])
             at += [known for known in cell.get("proved_at", []) if known not in at]
-            cell |= {"proof": worse.as_dict(), "proofs": cell["proofs"] + 1, "proved_at": at}
+            cell |= {"proof": worse.as_dict(), "proofs": cell.get("proofs", 1) + 1, "proved_at": at}
 
 
 def least(both):

@@ -11,7 +11,7 @@ class State(StateFolder):
     "proofs": how many, of which the worst is there,
     "proved_at": [[kind of data, number of a speed]],
     "lacks": numbers of the speeds at which a rule would have to be proved}.
-    `data["speeds"]` is speeds.Speeds.met.
+    `data["speeds"]` is {number of ranks, as text: speeds.Speeds.met}.
     `data["hosts"]` is {number of ranks, as text: hosts that they were on}.
     """
 
@@ -35,7 +35,7 @@ class State(StateFolder):
 
 
 def new(folder, options):
-    data = {"options": options, "mpi_library": None, "hosts": {}, "others": None, "speeds": []}
+    data = {"options": options, "mpi_library": None, "hosts": {}, "others": None, "speeds": {}}
     return State.new(folder, data | {"points": grid.points(options)})
 
 

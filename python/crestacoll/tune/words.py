@@ -82,12 +82,12 @@ def remarks(state):
             f" crestacoll tune --resume --output {state.folder}"
         )
     if lacking := sum(bool(c.get("lacks")) for c in every_cell(state)):
-        usual = Speeds(state.data["speeds"]).usual()
-        us = sorted(state.data["speeds"][k]["line_us"] for k in usual)
+        met = [Speeds(one) for one in state.data["speeds"].values()]
+        us = sorted({f"{s.met[k]['line_us']:.2f}" for s in met for k in s.usual()})
         yield (
             f"{counted(lacking, 'size')} {'has' if lacking == 1 else 'have'} no rule, because the"
             " machine changes its speed and a gain was not proved at each speed (a cache line in"
-            f" {' and '.join(f'{u:.2f}' for u in us)} us): crestacoll tune --resume --output"
+            f" {', '.join(us)} us): crestacoll tune --resume --output"
             f" {state.folder}"
         )
     if left:
