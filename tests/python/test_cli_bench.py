@@ -13,7 +13,7 @@ from crestacoll.ui import Problem
 def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
     ran = crestacoll(
         *"bench allreduce,barrier,alltoallv,bcast --impl nonblock --sizes 8,1K".split(),
-        *"--samples 5 --budget 10".split(),
+        *"--samples 5 --budget 600".split(),
         *("--mpi", build.name, "--json", "b.json", "--plot", "b.svg"),
     )
     assert ran.returncode == 0, ran.stderr + ran.stdout
@@ -32,14 +32,14 @@ def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
 
 
 def test_every_collective_on_three_ranks(crestacoll, build):
-    words = "bench all -n 3 --impl nonblock --sizes 0,40 --samples 2 --budget 20 --mpi".split()
+    words = "bench all -n 3 --impl nonblock --sizes 0,40 --samples 2 --budget 600 --mpi".split()
     data = json.loads(crestacoll(*words, build.name, "--json").stdout)
     assert {r["collective"] for r in data["records"]} == set(build.collectives)
     assert data["verified"] and data["jobs"][0]["ranks"] == 3
 
 
 def test_all_means_every_algorithm(crestacoll, build):
-    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 60 --mpi".split()
+    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 600 --mpi".split()
     data = json.loads(crestacoll(*words, build.name, "--json").stdout)
     models = [m for m in build.description["models"] if m["works"] and m["algorithms"]]
     for collective in "allreduce", "alltoall":
@@ -53,7 +53,7 @@ def test_all_means_every_algorithm(crestacoll, build):
 
 def test_what_cannot_be_done_is_left_out(crestacoll, build):
     """These two want an even number or a power of two of ranks: nothing runs under their names."""
-    words = "bench allreduce,allgather -n 3 --sizes 8,16 --samples 2 --budget 20".split()
+    words = "bench allreduce,allgather -n 3 --sizes 8,16 --samples 2 --budget 600".split()
     impl = "p2p:swing,p2p:neighbor_exchange,p2p:ring"
     data = json.loads(crestacoll(*words, "--impl", impl, "--mpi", build.name, "--json").stdout)
     assert {r["implementation"] for r in data["records"]} == {"mpi", "p2p:ring"}
@@ -68,7 +68,7 @@ def test_what_cannot_be_done_is_left_out(crestacoll, build):
 
 def test_parameters_are_part_of_the_name(crestacoll, build):
     impl = "p2p:chunked?chunk=1K&order=random"
-    words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 10 --buffers hot --mpi".split()
+    words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 600 --buffers hot --mpi".split()
     data = json.loads(crestacoll(*words, build.name, "--impl", impl, "--json").stdout)
     found = [(r["collective"], r["implementation"], r["verified"]) for r in data["records"]]
     assert found == [
@@ -84,7 +84,7 @@ def test_options_of_a_model_and_a_page(crestacoll, build, tmp_path):
     first, second = os["options"][:2]
     other = f"os?{first['name']}={first['names'][-1]}"
     both = f"{other}&{second['name']}={second['names'][-1]}"
-    words = "bench alltoall,allreduce --sizes 8,1K --samples 2 --budget 20 --mpi".split()
+    words = "bench alltoall,allreduce --sizes 8,1K --samples 2 --budget 600 --mpi".split()
     impl = f"{other},{both},nonblock"
     ran = crestacoll(*words, build.name, "--impl", impl, "--plot=b.html", "--json=b.json")
     assert ran.returncode == 0, ran.stderr
@@ -232,7 +232,7 @@ def test_synchronised(crestacoll, build):
 
 def test_begun_calls(crestacoll, build):
     """Begins of each collective, which end at once."""
-    words = "bench all -n 3 --impl shm,p2p --sizes 24K --samples 2 --budget 30 --begun".split()
+    words = "bench all -n 3 --impl shm,p2p --sizes 24K --samples 2 --budget 600 --begun".split()
     words += ["--buffers", "written", "--mpi", build.name]
     data = json.loads(crestacoll(*words, "--json").stdout)
     assert {(r["calls"], r["verified"]) for r in data["records"]} == {("begun", True)}

@@ -11,7 +11,7 @@ MORE = ["MIN:p2p", "CrN:os", "CsN:os", "CrN:p2p", "CsN:p2p", "p2p:pairwise", "sh
 
 
 def measured(crestacoll, build, *words):
-    quick = ["--samples", "3", "--budget", "8", "--mpi", build.name]
+    quick = ["--samples", "3", "--budget", "600", "--mpi", build.name]
     return crestacoll("harness", *words, *quick)
 
 

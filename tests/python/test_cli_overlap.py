@@ -9,7 +9,7 @@ from crestacoll import nethosts, overlap
 
 
 def measured(crestacoll, build, *words):
-    done = crestacoll("overlap", *words, "--samples", "3", "--budget", "10", "--mpi", build.name)
+    done = crestacoll("overlap", *words, "--samples", "3", "--budget", "600", "--mpi", build.name)
     return done
 
 

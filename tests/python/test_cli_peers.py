@@ -319,7 +319,7 @@ def test_the_floor_program(build):
 
 
 def test_skew(crestacoll, build):
-    words = "bench bcast,barrier --impl nonblock --sizes 8 --samples 4 --budget 10 --skew".split()
+    words = "bench bcast,barrier --impl nonblock --sizes 8 --samples 4 --budget 600 --skew".split()
     assert crestacoll(*words, "30", "--mpi", build.name).returncode == 2
     words += ["30", "--timing", "synchronised", "--mpi", build.name]
     data = json.loads(crestacoll(*words, "--json").stdout)

@@ -32,7 +32,7 @@ def bench(build, row, distance, impls="shm?copy=auto", sizes=None, env=None):
     if library.exists():  # a build with sanitizers does not count
         env["LD_PRELOAD"] = str(library)
     words = ["--collectives", collective, "--impl", impls, "--sizes", ",".join(map(str, sizes)),
-             "--samples", "2", "--budget", "20", "--batch-us", "1"]  # fmt: skip
+             "--samples", "2", "--budget", "600", "--batch-us", "1"]  # fmt: skip
     done = good(run(build, "../../bin/crestacoll-bench", *words, ranks=ranks, env=env))
     records = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     records = [r for r in records if r["type"] == "record"]
