@@ -38,7 +38,7 @@ def build(request):
 def crestacoll(tmp_path):
     """Runs bin/crestacoll in a folder of its own."""
 
-    def run(*words, cwd=tmp_path, timeout=120, **variables):
+    def run(*words, cwd=tmp_path, timeout=600, **variables):
         env = builds.clean_environment(**variables)
         return subprocess.run(
             [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
