@@ -101,15 +101,8 @@ static void make_rings(own *o, cco_comm *state, part part)
         return;
     size_t before = 0;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
-        o->rings[i] = (cco_slot_ring){.memory = segment->memory + before,
-                                      .share = segment->share,
-                                      .slot = slots[i],
-                                      .slots = counts[i],
-                                      .rank = state->rank,
-                                      .size = state->size,
-                                      .call = mark,
-                                      .passed_by = CCO_SLOT_READERS_ALL,
-                                      .writes = {.bytes = counts[i] * slots[i]}};
+        o->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
+                                         counts[i], state->rank, state->size, mark);
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
 }

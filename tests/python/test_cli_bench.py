@@ -39,8 +39,8 @@ def test_every_collective_on_three_ranks(crestacoll, build):
 
 
 def test_all_means_every_algorithm(crestacoll, build):
-    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 600 --mpi".split()
-    data = json.loads(crestacoll(*words, build.name, "--json").stdout)
+    words = "bench allreduce,alltoall --impl all --sizes 8,4K --samples 2 --budget 600".split()
+    data = json.loads(crestacoll(*words, "--mpi", build.name, "--json").stdout)
     models = [m for m in build.description["models"] if m["works"] and m["algorithms"]]
     for collective in "allreduce", "alltoall":
         algorithms = {

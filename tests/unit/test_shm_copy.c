@@ -95,13 +95,7 @@ static void wait_for_all(int *counter)
 static void measure(shared *common, char *memory, size_t share, int rank)
 {
     const size_t ring_share = cco_slot_ring_share(SLOT, SLOTS), at = ring_share;
-    cco_slot_ring ring = {.memory = memory,
-                          .share = share,
-                          .slot = SLOT,
-                          .slots = SLOTS,
-                          .rank = rank,
-                          .size = RANKS,
-                          .passed_by = CCO_SLOT_READERS_ALL};
+    cco_slot_ring ring = cco_slot_ring_open(memory, share, SLOT, SLOTS, rank, RANKS, 0);
     cco_pull pull;
     bool passed = cco_pull_open(&pull, memory + at + cco_distance_share(), share, rank, RANKS);
     cco_distance_open(memory + at + (size_t)rank * share);
@@ -114,7 +108,7 @@ static void measure(shared *common, char *memory, size_t share, int rank)
             common->found[rank] = cco_distance_measure(&ring, &pull, memory + at);
             continue;
         }
-        cco_slot_ring_begin(&ring);
+        cco_slot_ring_begin(&ring, (cco_slot_rounds){0, false});
         memcpy(cco_slot_ring_reserve(&ring, 0, CCO_SLOT_READERS_ALL), &rank, sizeof rank);
         cco_slot_ring_publish(&ring, 0, 0);
         for (int from = 0; from < RANKS; from++)

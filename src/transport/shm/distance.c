@@ -162,7 +162,7 @@ cco_distance cco_distance_measure(cco_slot_ring *ring, cco_pull *pull, char *mem
               .mine = (place *)(void *)(memory + (size_t)pull->rank * pull->share),
               .peer = pull->rank == 0 ? last : 0};
     s.other = (place *)(void *)(memory + (size_t)s.peer * pull->share);
-    cco_slot_ring_begin(ring);
+    cco_slot_ring_begin(ring, (cco_slot_rounds){0, false});
     if (last > 0 && pull->rank == 0)
         answer(&s);
     else if (last > 0 && pull->rank == last)

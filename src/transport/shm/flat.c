@@ -254,7 +254,7 @@ static int run_pieces(cco_run *r)
             return rc;
         found.ranks = found.remote = 0;
         cco_slot_ring_end(r->ring);
-        cco_slot_ring_begin(r->ring);
+        cco_slot_ring_begin(r->ring, r->stage->swaps);
     }
     r->region = place_of(r);
     if (r->stage->shares)
@@ -268,9 +268,11 @@ static int run_pieces(cco_run *r)
 
 static int run_stage(cco_run *r)
 {
-    cco_slot_ring_begin(r->ring);
+    cco_slot_ring_begin(r->ring, r->stage->swaps);
     const int rc = r->stage->small ? cco_run_small(r) : run_pieces(r);
     cco_slot_ring_end(r->ring);
+    if (r->stage->pieces > 1)
+        cco_slot_ring_passed(r->ring, r->stage->pieces);
     if (r->region >= 0)
         cco_slot_ring_wait_for_end(r->ring, cco_run_reader(r));
     return rc;
@@ -281,7 +283,7 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
 {
     r->ring = &rings[plan->stage[1].ring];
     if (plan->stage[0].last) {
-        cco_slot_ring_begin(r->ring);
+        cco_slot_ring_begin(r->ring, plan->stage[1].swaps);
         cco_slot_ring_end(r->ring);
         return MPI_SUCCESS;
     }
@@ -293,10 +295,12 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
 int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_problem *q,
                        const cco_binding *binding)
 {
-    const cco_run r = {&rings[stage->ring], stage, q, binding, NULL, NULL, CCO_RUN_SLOTS};
-    cco_slot_ring_begin(r.ring);
+    cco_run r = {&rings[stage->ring], stage, q, binding, NULL, NULL, CCO_RUN_SLOTS};
+    if (r.ring->pair)
+        return run_stage(&r);
+    cco_slot_ring_begin_own(r.ring);
     const int rc = cco_run_small(&r);
-    cco_slot_ring_end(r.ring);
+    cco_slot_ring_end_own(r.ring);
     return rc;
 }
 

@@ -19,18 +19,21 @@ enum {
 
 /* How a call goes over one slot ring. */
 typedef struct cco_stage {
-    int ring;           /* of those it may use */
-    size_t before;      /* bytes of every block that went over the slot ring before */
-    size_t window;      /* bytes of every block, or of the vector, that go in one piece */
-    uint64_t gives;     /* pieces of its own data that this rank shows */
-    uint64_t rounds;    /* pieces that it shows or reads */
-    bool per_reader;    /* a slot has something else for each reader, and nothing for its writer */
-    cco_writes_use use; /* how ranks write in their slots */
-    bool shares;        /* a reduction in two steps (shares.c) */
-    bool small;         /* small data, in one piece (small.c) */
-    bool last;          /* nothing of this rank's own is left for the next stage */
-    size_t wide;        /* the window in shares if no operand needs a slot; 0: none */
-    size_t count;       /* elements of a reduction's result, if in one piece */
+    int ring;        /* of those it may use */
+    size_t before;   /* bytes of every block that went over the slot ring before */
+    size_t window;   /* bytes of every block, or of the vector, that go in one piece */
+    uint64_t gives;  /* pieces of its own data that this rank shows */
+    uint64_t rounds; /* pieces that it shows or reads */
+    bool per_reader; /* a slot has something else for each reader, and nothing for its writer */
+    cco_slot_rounds swaps; /* of two ranks */
+    uint64_t pieces;       /* of a call in rounds, if all ranks know */
+    cco_writes_use use;    /* how ranks write in their slots */
+    bool shares;           /* a reduction in two steps (shares.c) */
+    bool small;            /* small data, in one piece (small.c) */
+    bool shown;            /* ... and read from the slots, also by who has written it */
+    bool last;             /* nothing of this rank's own is left for the next stage */
+    size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
+    size_t count;          /* elements of a reduction's result, if in one piece */
 } cco_stage;
 
 /* All of a call: where every rank knows how much goes, over one slot ring. Where each knows only

@@ -56,14 +56,39 @@ static cco_writes_use use_of(const cco_problem *q)
     return from_root || (q->size == 2 && one_way(q)) ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE;
 }
 
+enum { WORTH_TWO = 2 << 10, PIECE = 16 << 10 }; /* bytes */
+
+/* Whether what one of two ranks gives the other goes in two pieces, over the last ring. */
+static bool goes_in_two(const cco_problem *q, size_t most, bool crowded)
+{
+    return q->size == 2 && !crowded && one_way(q) && most > WORTH_TWO && most < 2 * PIECE &&
+           most >= 2 * q->unit;
+}
+
 /* In calls with one direction the reader works on a piece when the next is written, if it has a
  * core of its own: the first piece is what it waits for.  Where all write and read at once, larger
  * pieces are better. */
 static size_t window_of(const cco_problem *q, size_t most, size_t window)
 {
-    enum { LEAST = 16 << 10, PARTS = 8 };
-    const size_t wanted = most / PARTS > LEAST ? most / PARTS : LEAST;
+    enum { PARTS = 8 };
+    const size_t least = goes_in_two(q, most, false) ? most / 2 : PIECE;
+    const size_t wanted = most / PARTS > least ? most / PARTS : least;
     return one_way(q) && wanted < window ? whole_lines(wanted, q->unit) : window;
+}
+
+/* How two ranks swap slots.  Where both write, few slots stay in their caches, and the next call
+ * writes what this one has read.  In calls with one direction each piece has a slot of its own: it
+ * pays if the next one goes the other way.  There, small data keep their slots, so that a rank can
+ * be ahead. */
+static cco_slot_rounds swaps_of(const cco_problem *q, size_t room, bool large, bool several,
+                                bool crowded)
+{
+    enum { FEW = 2, LEAST = 512 };
+    if (q->size != 2 || room < LEAST)
+        return (cco_slot_rounds){0, false};
+    if (one_way(q))
+        return (cco_slot_rounds){large && several ? CCO_SLOT_RING_MOST : 0, true};
+    return (cco_slot_rounds){crowded ? CCO_SLOT_RING_MOST : FEW, false};
 }
 
 /* Pieces of a block. */
@@ -96,7 +121,8 @@ static void plan_uneven(cco_stage *s, const cco_problem *q)
 
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
  * with many slots, from which nobody waits for anybody; the rest over the last. */
-static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader)
+static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
+                       bool crowded)
 {
     cco_flat f = {.stages = n > 1 ? 2 : 1};
     size_t before = 0;
@@ -107,6 +133,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .before = before,
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
+                         .swaps = swaps_of(q, rooms[ring], ring == n - 1, true, crowded),
                          .use = use_of(q)};
         plan_uneven(s, q);
         before += s->window;
@@ -159,7 +186,8 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
                    .window = whole_lines(rooms[n - 1] / per_reader, q->unit),
                    .per_reader = slot_per_reader(q->coll),
                    .last = true};
-    for (int i = n - 1; i >= 0 && most <= rooms[i] / per_reader; i--) {
+    const int least = goes_in_two(q, most, crowded) ? n - 1 : 0;
+    for (int i = n - 1; i >= least && most <= rooms[i] / per_reader; i--) {
         s.ring = i;
         s.window = most > 0 ? most : 1;
     }
@@ -167,11 +195,14 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
         s.window = window_of(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
+    s.swaps = swaps_of(q, rooms[s.ring], s.ring == n - 1, s.rounds > 1, crowded);
+    s.pieces = s.swaps.anew ? 0 : s.rounds;
     s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.wide = s.ring == n - 1 && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
+    s.shown = q->size > 1 && most < CCO_WRITES_LEAST && s.swaps.slots == 0;
     return s;
 }
 
@@ -193,6 +224,6 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool cr
     if (q->coll == CCO_BARRIER)
         return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};
     if (most == SIZE_MAX)
-        return uneven(q, rooms, n, per_reader);
+        return uneven(q, rooms, n, per_reader, crowded);
     return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};
 }

@@ -40,14 +40,7 @@ size_t cco_levels_scratch(void)
 static void open_rings(cco_slot_ring *rings, char *memory, size_t share, int rank, int size)
 {
     for (int i = 0; i < CCO_LEVELS_RINGS; i++) {
-        rings[i] = (cco_slot_ring){.memory = memory,
-                                   .share = share,
-                                   .slot = slots[i],
-                                   .slots = counts[i],
-                                   .rank = rank,
-                                   .size = size,
-                                   .passed_by = CCO_SLOT_READERS_ALL,
-                                   .writes = {.bytes = counts[i] * slots[i]}};
+        rings[i] = cco_slot_ring_open(memory, share, slots[i], counts[i], rank, size, 0);
         memory += cco_slot_ring_share(slots[i], counts[i]);
     }
 }

@@ -45,13 +45,13 @@ static inline void cco_run_copy(char *to, const char *from, size_t n)
     memcpy(to, &word, sizeof word);
 }
 
-/* The same into a slot.  The first comparison alone decides for a single word. */
+/* The same into a slot. */
 static inline void cco_run_write(const cco_run *r, char *to, const char *from, size_t n)
 {
-    if (n != sizeof(uint64_t) && n >= CCO_WRITES_LEAST)
-        cco_writes_copy(&r->ring->writes, r->stage->use, to, from, n);
+    if (__builtin_expect(n == sizeof(uint64_t), 1))
+        memcpy(to, from, sizeof(uint64_t));
     else
-        cco_run_copy(to, from, n);
+        cco_writes_copy(&r->ring->writes, r->stage->use, to, from, n);
 }
 
 /* Where piece `k` begins in every block. */

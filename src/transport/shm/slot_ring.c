@@ -4,6 +4,33 @@
 
 #include "transport/shm/pull.h"
 
+enum { PAIR = 512 }; /* bytes: swapping less takes longer than it saves */
+
+cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
+                                 int size, uint64_t call)
+{
+    return (cco_slot_ring){.memory = memory,
+                           .share = share,
+                           .slot = slot,
+                           .slots = slots,
+                           .mask = slots - 1,
+                           .pair = size == 2 && slot > PAIR,
+                           .first = call >> CCO_SLOT_PIECE_BITS,
+                           .rank = rank,
+                           .size = size,
+                           .call = call,
+                           .passed_by = CCO_SLOT_READERS_ALL,
+                           .writes = {.bytes = slots * slot}};
+}
+
+void cco_slot_ring_choose(cco_slot_ring *b, cco_slot_rounds rounds)
+{
+    const uint64_t call = b->call >> CCO_SLOT_PIECE_BITS;
+    b->swap = rounds.slots < b->slots ? rounds.slots : b->slots;
+    b->mask = (b->swap > 0 ? b->swap : b->slots) - 1;
+    b->first = b->swap == 0 ? call : rounds.anew ? (call & 1) * b->swap : b->round++;
+}
+
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries)
 {
     if (b->pull != NULL)
@@ -16,14 +43,15 @@ static uint64_t left_by(const cco_slot_ring *b, int rank)
     return __atomic_load_n(cco_slot_ring_released(b, rank), __ATOMIC_ACQUIRE);
 }
 
-/* The last number that is needed by nobody of `reader`. */
+/* The last number that is needed by nobody of `reader`; of two ranks, nor by this one, which may
+ * write next where it has read. */
 static uint64_t left_by_all(const cco_slot_ring *b, int reader)
 {
     uint64_t least = UINT64_MAX;
     if (reader != CCO_SLOT_READERS_ALL)
         return left_by(b, reader);
     for (int rank = 0; rank < b->size; rank++) {
-        const uint64_t left = rank != b->rank ? left_by(b, rank) : least;
+        const uint64_t left = rank != b->rank || b->pair ? left_by(b, rank) : least;
         least = left < least ? left : least;
     }
     return least;

@@ -3,9 +3,13 @@
  *
  * A call goes in pieces, numbered the same on all ranks: its own number above that of the piece.  A
  * rank may write in its slot for a piece, once; who needs that waits for the number, which stands
- * in front of the data, in their cache line if they are few.  Nobody writes in the slot of another.
- * A rank is ahead of its readers by at most the ring, so that calls with one direction do not wait
- * for an answer. */
+ * in front of the data, in their cache line if they are few.  A rank is ahead of its readers by at
+ * most the ring, so that calls with one direction do not wait for an answer.
+ *
+ * Two ranks may swap their slots from round to round: a rank then writes where it has read before.
+ * A processor that reads a line which another core has written often takes it over, and so has it
+ * when it writes; a line of its own that the other core has read must be taken back first, which
+ * takes several times as long (docs/design.md). */
 #ifndef CCO_SLOT_RING_H
 #define CCO_SLOT_RING_H
 
@@ -25,9 +29,9 @@ enum {
     CCO_SLOT_READERS_ALL = -1, /* all other ranks are readers */
 };
 
-/* What a rank knows of one of its own slots. */
+/* What a rank knows of the slot for a piece: its own, or the two that ranks swap. */
 typedef struct cco_slot_use {
-    uint64_t number; /* of the piece it holds, 0: none yet */
+    uint64_t number; /* of the last piece it was for, 0: none yet */
     int reader;      /* who reads it: a rank or CCO_SLOT_READERS_ALL */
 } cco_slot_use;
 
@@ -37,13 +41,22 @@ typedef struct cco_slot_ring {
     size_t slot;    /* bytes of a slot, in lines, its number included */
     unsigned slots; /* slots: a power of two */
     int rank, size;
-    uint64_t call;   /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
-    uint64_t passed; /* up to here `passed_by` is known to need nothing */
-    int passed_by;   /* a rank, or CCO_SLOT_READERS_ALL */
+    bool pair;           /* two ranks that may swap their slots */
+    uint64_t round;      /* pieces of rounds so far, the same on both ranks */
+    uint64_t first;      /* of the call under way: its first piece, in the order of slots, */
+    unsigned mask, swap; /* the slots it goes through less 1, and as many if they are swapped */
+    uint64_t call;       /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
+    uint64_t passed;     /* up to here `passed_by` is known to need nothing */
+    int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     cco_slot_use uses[CCO_SLOT_RING_MOST];
     cco_writes writes; /* into its slots */
 } cco_slot_ring;
+
+/* A ring on memory in which no number is beyond `call`, the same on all ranks.  Those of two ranks
+ * that have slots for some lines may swap these. */
+cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
+                                 int size, uint64_t call);
 
 /* Bytes of data for which a slot has room. */
 static inline size_t cco_slot_room(size_t slot)
@@ -64,12 +77,19 @@ static inline uint64_t *cco_slot_ring_released(const cco_slot_ring *b, int rank)
 
 static inline unsigned cco_slot_ring_index(const cco_slot_ring *b, uint64_t piece)
 {
-    return (unsigned)((b->call >> CCO_SLOT_PIECE_BITS) + piece) & (b->slots - 1);
+    return (unsigned)(b->first + piece) & b->mask;
+}
+
+/* Whether a piece goes through the slot of the other of two ranks. */
+static inline bool cco_slot_ring_swapped(const cco_slot_ring *b, uint64_t piece)
+{
+    return b->pair && ((b->first + piece) & b->swap) != 0;
 }
 
 static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uint64_t piece)
 {
-    return (uint64_t *)((char *)cco_slot_ring_released(b, rank) + CCO_SLOT_LINE +
+    const int place = rank ^ (int)cco_slot_ring_swapped(b, piece);
+    return (uint64_t *)((char *)cco_slot_ring_released(b, place) + CCO_SLOT_LINE +
                         cco_slot_ring_index(b, piece) * b->slot);
 }
 
@@ -93,10 +113,34 @@ static inline bool cco_slot_ring_has_room(cco_slot_ring *b, uint64_t piece)
     return cco_slot_ring_poll_room(b, piece);
 }
 
-/* Begins the next call, on every rank. */
-static inline void cco_slot_ring_begin(cco_slot_ring *b)
+/* How two ranks swap their slots; the same on both. */
+typedef struct cco_slot_rounds {
+    unsigned slots; /* of a round, a power of two; 0: they do not */
+    bool anew;      /* each call begins with the first slot, which the call before has swapped;
+                       otherwise it goes on behind the one before */
+} cco_slot_rounds;
+
+/* Which slots the call that begins goes through. */
+void cco_slot_ring_choose(cco_slot_ring *b, cco_slot_rounds rounds);
+
+/* Begins the next call, on every rank; `own`: of a ring that is no pair's. */
+static inline void cco_slot_ring_begin_own(cco_slot_ring *b)
 {
     b->call += (uint64_t)1 << CCO_SLOT_PIECE_BITS;
+    b->first++;
+}
+
+static inline void cco_slot_ring_begin(cco_slot_ring *b, cco_slot_rounds rounds)
+{
+    cco_slot_ring_begin_own(b);
+    if (b->pair)
+        cco_slot_ring_choose(b, rounds);
+}
+
+/* The call that ends had more than one piece: `pieces`, the same on both ranks. */
+static inline void cco_slot_ring_passed(cco_slot_ring *b, uint64_t pieces)
+{
+    b->round += pieces - 1;
 }
 
 /* Room for this rank's data in a piece, which `reader` will read. */
@@ -108,13 +152,18 @@ static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int 
     return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
 }
 
-/* Shows it, with a word about it; `data`: the room. */
-static inline void cco_slot_ring_publish_at(const cco_slot_ring *b, char *data, uint64_t piece,
-                                            uint64_t word)
+/* Shows it, by its number, with a word about it; `data`: the room. */
+static inline void cco_slot_ring_publish_number(char *data, uint64_t number, uint64_t word)
 {
     uint64_t *slot = (uint64_t *)(data - CCO_SLOT_HEAD);
     slot[1] = word;
-    __atomic_store_n(slot, b->call + piece, __ATOMIC_RELEASE);
+    __atomic_store_n(slot, number, __ATOMIC_RELEASE);
+}
+
+static inline void cco_slot_ring_publish_at(const cco_slot_ring *b, char *data, uint64_t piece,
+                                            uint64_t word)
+{
+    cco_slot_ring_publish_number(data, b->call + piece, word);
 }
 
 static inline void cco_slot_ring_publish(cco_slot_ring *b, uint64_t piece, uint64_t word)
@@ -143,16 +192,34 @@ static inline uint64_t cco_slot_word(const char *data)
     return ((const uint64_t *)(data - CCO_SLOT_HEAD))[1];
 }
 
+/* Of two ranks, the other may have written its slot, which this one writes next. */
+static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
+{
+    cco_slot_use *use = &b->uses[cco_slot_ring_index(b, piece)];
+    if (use->number < b->call + piece)
+        *use = (cco_slot_use){b->call + piece, CCO_SLOT_READERS_ALL};
+}
+
 /* This rank needs nothing more of a piece, and of those before. */
 static inline void cco_slot_ring_release(cco_slot_ring *b, uint64_t piece)
 {
+    if (b->pair)
+        cco_slot_ring_note_use(b, piece);
     __atomic_store_n(cco_slot_ring_released(b, b->rank), b->call + piece, __ATOMIC_RELEASE);
 }
 
 /* Nor of any piece of the call. */
+static inline void cco_slot_ring_end_own(cco_slot_ring *b)
+{
+    __atomic_store_n(cco_slot_ring_released(b, b->rank), b->call + CCO_SLOT_PIECE_LAST,
+                     __ATOMIC_RELEASE);
+}
+
 static inline void cco_slot_ring_end(cco_slot_ring *b)
 {
-    cco_slot_ring_release(b, CCO_SLOT_PIECE_LAST);
+    if (b->pair)
+        cco_slot_ring_note_use(b, 0);
+    cco_slot_ring_end_own(b);
 }
 
 /* Waits until `reader` has ended the call too. */

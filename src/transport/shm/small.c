@@ -32,9 +32,11 @@ static inline const char *lane_of(const cco_run *r, int writer)
 /* Shows a block for `reader`; returns where it is. */
 static inline char *show(const cco_run *r, const cco_side *side, int reader)
 {
-    char *slot = cco_slot_ring_reserve(r->ring, 0, reader);
+    cco_slot_ring *ring = r->ring;
+    char *slot = cco_slot_ring_reserve(ring, 0, reader);
+    const uint64_t number = ring->call;
     cco_run_write(r, slot, block(r, side, 0), side->each);
-    cco_slot_ring_publish_at(r->ring, slot, 0, 0);
+    cco_slot_ring_publish_number(slot, number, 0);
     return slot;
 }
 
@@ -169,11 +171,10 @@ static inline int fold(const cco_run *r, int first, int last, const char *own, b
 
 /* The most frequent of all: what every rank shows, by a kernel; nothing is looked up twice.
  * `own`: where this rank shows its operand. */
-static int fold_shown(const cco_run *r, const char *own)
+static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel kernel,
+                             const char *own)
 {
-    const cco_problem *q = r->q;
     const cco_slot_ring *ring = r->ring;
-    const cco_kernel kernel = r->binding->operation.kernel;
     const size_t share = ring->share, count = r->stage->count;
     const uint64_t number = ring->call;
     char *to = block(r, &q->out, 0);
@@ -221,8 +222,8 @@ static int reduce_scatter(const cco_run *r)
     return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
 }
 
-/* What this rank wrote to its slot may not be in its cache: it takes its operand from where it is,
- * unless the result overwrites that. */
+/* What this rank wrote to its slot may not be in its cache, or slots are swapped: it takes its
+ * operand from where it is, unless the result overwrites that. */
 __attribute__((noinline)) static int allreduce_large(const cco_run *r)
 {
     const cco_problem *q = r->q;
@@ -233,12 +234,13 @@ __attribute__((noinline)) static int allreduce_large(const cco_run *r)
 
 static int allreduce(const cco_run *r)
 {
-    if (r->q->in.each >= CCO_WRITES_LEAST)
+    const cco_problem *q = r->q;
+    const cco_kernel kernel = r->binding->operation.kernel;
+    if (!r->stage->shown)
         return allreduce_large(r);
-    const char *own = show(r, &r->q->in, CCO_SLOT_READERS_ALL);
-    return r->q->size > 1 && r->binding->operation.kernel != NULL
-               ? fold_shown(r, own)
-               : fold(r, 0, r->q->size - 1, own, false, r->q->in.each);
+    const char *own = show(r, &q->in, CCO_SLOT_READERS_ALL);
+    return kernel != NULL ? fold_shown(r, q, kernel, own)
+                          : fold(r, 0, q->size - 1, own, false, q->in.each);
 }
 
 /* A table, so that each has only the registers to save that it needs. */
