@@ -39,6 +39,7 @@ enum { SLOTS, SINGLE, AUTO };
 typedef struct kept {
     cco_cached_call cached;
     cco_flat plan;
+    bool crowded; /* as it was planned for */
 } kept;
 
 typedef struct own {
@@ -166,7 +167,7 @@ static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_fla
 {
     bool single;
     *reach = NULL;
-    if (plan->stage[plan->stages - 1].ring != LARGE)
+    if (!plan->stage[plan->stages - 1].direct)
         return MPI_SUCCESS;
     const int rc = choose_copy(o, state, way, q, &single);
     o->reach = (cco_reach){cco_shm_memory_of(state), single ? &o->single.pull : NULL};
@@ -221,8 +222,10 @@ static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, con
     int rc = find_reach(o, state, way, plan, &bound->problem, &reach);
     if (rc == MPI_SUCCESS)
         rc = run_bound(o->rings, plan, bound, reach);
-    if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL))
+    if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL)) {
         k->plan = *plan;
+        k->crowded = state->facts.crowded;
+    }
     return rc;
 }
 
@@ -315,7 +318,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
     kept *k = &o->kept[cco_cached_call_index(call)];
-    if (cco_cached_call_matches(&k->cached, 0, way, call)) {
+    if (cco_cached_call_matches(&k->cached, 0, way, call) && k->crowded == state->facts.crowded) {
         cco_cached_call_repeat(&k->cached, state, way, o, repeat);
         return run_again(state, o, k, way, call);
     }

@@ -74,7 +74,9 @@ static int call(int me, world *w)
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL};
     const bool large = plan.stage[plan.stages - 1].ring == RINGS - 1;
-    const int rc = cco_flat_run(ranks[me].rings, &plan, q, &binding, large ? &reach : NULL);
+    const bool small = plan.stages == 1 && plan.stage[0].small && w->c.seed % 2;
+    const int rc = small ? cco_flat_run_small(ranks[me].rings, &plan.stage[0], q, &binding)
+                         : cco_flat_run(ranks[me].rings, &plan, q, &binding, large ? &reach : NULL);
     if (in_region)
         move_out(me, w, &binding);
     return rc;
@@ -113,8 +115,9 @@ static void make_rings(void)
 {
     static char *memory;
     unsigned counts[RINGS];
-    static const size_t scales[] = {1, 12, 1, 48};
+    static const size_t scales[] = {1, 12, 48, 48};
     const size_t scale = scales[rand() % 4];
+    const uint64_t mark = (uint64_t)(rand() % 3) << CCO_SLOT_PIECE_BITS;
     size_t slots[RINGS], share = 0, before = 0;
     for (int i = 0; i < RINGS; i++) {
         slots[i] = scale * (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
@@ -129,7 +132,7 @@ static void make_rings(void)
     for (int i = 0; i < RINGS; i++) {
         for (int k = 0; k < size; k++) {
             ranks[k].rings[i] = cco_slot_ring_open(memory + before, share, slots[i], counts[i], k,
-                                                   size, 0);
+                                                   size, mark);
             ranks[k].rings[i].writes = some_writes();
         }
         before += cco_slot_ring_share(slots[i], counts[i]);

@@ -217,7 +217,8 @@ static int region_of(const cco_run *r)
 static int place_of(const cco_run *r)
 {
     const bool reduces = cco_coll_infos[r->q->coll].properties & CCO_REDUCTION;
-    if (r->reach == NULL || !is_large(r->stage) || (reduces && r->q->in.base == CCO_OUT))
+    if (r->reach == NULL || !r->stage->direct || !is_large(r->stage) ||
+        (reduces && r->q->in.base == CCO_OUT))
         return CCO_RUN_SLOTS;
     return region_of(r);
 }
@@ -283,7 +284,7 @@ static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
 {
     r->ring = &rings[plan->stage[1].ring];
     if (plan->stage[0].last) {
-        cco_slot_ring_begin(r->ring, plan->stage[1].swaps);
+        cco_slot_ring_begin(r->ring, (cco_slot_rounds){0, false});
         cco_slot_ring_end(r->ring);
         return MPI_SUCCESS;
     }

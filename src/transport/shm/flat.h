@@ -26,11 +26,12 @@ typedef struct cco_stage {
     uint64_t rounds; /* pieces that it shows or reads */
     bool per_reader; /* a slot has something else for each reader, and nothing for its writer */
     cco_slot_rounds swaps; /* of two ranks */
-    uint64_t pieces;       /* of a call in rounds, if all ranks know */
+    uint64_t pieces;       /* of a call in rounds that goes on, if all ranks know */
     cco_writes_use use;    /* how ranks write in their slots */
     bool shares;           /* a reduction in two steps (shares.c) */
     bool small;            /* small data, in one piece (small.c) */
     bool shown;            /* ... and read from the slots, also by who has written it */
+    bool direct;           /* data may be read where they are, without a slot */
     bool last;             /* nothing of this rank's own is left for the next stage */
     size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
     size_t count;          /* elements of a reduction's result, if in one piece */

@@ -34,12 +34,18 @@ static size_t common(const cco_problem *q)
     return SIZE_MAX;
 }
 
+/* Bytes of the least number of elements that fill lines. */
+static size_t lines_of(size_t unit)
+{
+    if (unit % CCO_SLOT_LINE == 0 || CCO_SLOT_LINE % unit == 0)
+        return unit > CCO_SLOT_LINE ? unit : CCO_SLOT_LINE;
+    return unit * CCO_SLOT_LINE;
+}
+
 /* Pieces end at elements, and at lines where that leaves anything. */
 static size_t whole_lines(size_t room, size_t unit)
 {
-    const size_t lines = unit % CCO_SLOT_LINE == 0 || CCO_SLOT_LINE % unit == 0
-                             ? (unit > CCO_SLOT_LINE ? unit : CCO_SLOT_LINE)
-                             : unit * CCO_SLOT_LINE;
+    const size_t lines = lines_of(unit);
     return room >= lines ? room / lines * lines : room / unit * unit;
 }
 
@@ -72,14 +78,15 @@ static size_t window_of(const cco_problem *q, size_t most, size_t window)
 {
     enum { PARTS = 8 };
     const size_t least = goes_in_two(q, most, false) ? most / 2 : PIECE;
-    const size_t wanted = most / PARTS > least ? most / PARTS : least;
-    return one_way(q) && wanted < window ? whole_lines(wanted, q->unit) : window;
+    const size_t wanted = most / PARTS > least ? most / PARTS : least, lines = lines_of(q->unit);
+    const size_t up = wanted + (lines <= wanted ? lines : q->unit) - 1; /* no piece is left over */
+    return one_way(q) && up < window ? whole_lines(up, q->unit) : window;
 }
 
-/* How two ranks swap slots.  Where both write, few slots stay in their caches, and the next call
- * writes what this one has read.  In calls with one direction each piece has a slot of its own: it
- * pays if the next one goes the other way.  There, small data keep their slots, so that a rank can
- * be ahead. */
+/* How two ranks swap slots.  Where both write, few slots stay in their caches, and a call writes
+ * what the one before has read.  In calls with one direction each piece has a slot of its own: it
+ * pays if the next one goes the other way.  What goes there in one piece keeps its slots, so that a
+ * rank can be ahead.  Ranks that take turns on a core use the whole ring in each turn. */
 static cco_slot_rounds swaps_of(const cco_problem *q, size_t room, bool large, bool several,
                                 bool crowded)
 {
@@ -133,6 +140,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .before = before,
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
+                         .direct = ring == n - 1,
                          .swaps = swaps_of(q, rooms[ring], ring == n - 1, true, crowded),
                          .use = use_of(q)};
         plan_uneven(s, q);
@@ -200,7 +208,8 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
-    s.wide = s.ring == n - 1 && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
+    s.direct = n < 2 || most > rooms[n - 2] / per_reader;
+    s.wide = s.direct && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
     s.shown = q->size > 1 && most < CCO_WRITES_LEAST && s.swaps.slots == 0;
     return s;

@@ -25,10 +25,13 @@ cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsign
 
 void cco_slot_ring_choose(cco_slot_ring *b, cco_slot_rounds rounds)
 {
-    const uint64_t call = b->call >> CCO_SLOT_PIECE_BITS;
     b->swap = rounds.slots < b->slots ? rounds.slots : b->slots;
     b->mask = (b->swap > 0 ? b->swap : b->slots) - 1;
-    b->first = b->swap == 0 ? call : rounds.anew ? (call & 1) * b->swap : b->round++;
+    b->both = b->swap != 0 && !rounds.anew;
+    if (b->swap == 0)
+        b->first = b->call >> CCO_SLOT_PIECE_BITS;
+    else
+        b->first = rounds.anew ? (b->turn++ & 1) * b->swap : b->round++;
 }
 
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries)
@@ -59,7 +62,7 @@ static uint64_t left_by_all(const cco_slot_ring *b, int reader)
 
 bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
 {
-    const cco_slot_use use = b->uses[cco_slot_ring_index(b, piece)];
+    const cco_slot_use use = *cco_slot_ring_use(b, piece);
     b->passed = left_by_all(b, use.reader);
     b->passed_by = use.reader;
     return use.number <= b->passed;

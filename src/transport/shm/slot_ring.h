@@ -29,10 +29,10 @@ enum {
     CCO_SLOT_READERS_ALL = -1, /* all other ranks are readers */
 };
 
-/* What a rank knows of the slot for a piece: its own, or the two that ranks swap. */
+/* What a rank knows of a slot where it may write. */
 typedef struct cco_slot_use {
-    uint64_t number; /* of the last piece it was for, 0: none yet */
-    int reader;      /* who reads it: a rank or CCO_SLOT_READERS_ALL */
+    uint64_t number; /* of the last piece that it was for, 0: none yet */
+    int reader;      /* who needs it until then: a rank or CCO_SLOT_READERS_ALL */
 } cco_slot_use;
 
 typedef struct cco_slot_ring {
@@ -42,15 +42,17 @@ typedef struct cco_slot_ring {
     unsigned slots; /* slots: a power of two */
     int rank, size;
     bool pair;           /* two ranks that may swap their slots */
-    uint64_t round;      /* pieces of rounds so far, the same on both ranks */
+    uint64_t round;      /* where the next call of rounds goes on, the same on both ranks */
+    uint64_t turn;       /* calls that began anew, the same on both */
     uint64_t first;      /* of the call under way: its first piece, in the order of slots, */
     unsigned mask, swap; /* the slots it goes through less 1, and as many if they are swapped */
+    bool both;           /* both ranks write these */
     uint64_t call;       /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
     uint64_t passed;     /* up to here `passed_by` is known to need nothing */
     int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
-    cco_slot_use uses[CCO_SLOT_RING_MOST];
-    cco_writes writes; /* into its slots */
+    cco_slot_use uses[2][CCO_SLOT_RING_MOST]; /* of its own slots, and of the other's of a pair */
+    cco_writes writes;                        /* into its slots */
 } cco_slot_ring;
 
 /* A ring on memory in which no number is beyond `call`, the same on all ranks.  Those of two ranks
@@ -93,6 +95,12 @@ static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uin
                         cco_slot_ring_index(b, piece) * b->slot);
 }
 
+/* Of the slot where this rank writes a piece. */
+static inline cco_slot_use *cco_slot_ring_use(cco_slot_ring *b, uint64_t piece)
+{
+    return &b->uses[cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
+}
+
 /* What a rank does between two looks at a slot ring. */
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries);
 
@@ -101,12 +109,12 @@ void cco_slot_ring_pause(const cco_slot_ring *b, int *tries);
 void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number);
 void cco_slot_ring_wait_for_room(cco_slot_ring *b, uint64_t piece);
 
-/* True when nobody needs what this rank's slot for a piece holds; looks once. */
+/* True when nobody needs what the slot holds where this rank writes a piece; looks once. */
 bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece);
 
 static inline bool cco_slot_ring_has_room(cco_slot_ring *b, uint64_t piece)
 {
-    const cco_slot_use *use = &b->uses[cco_slot_ring_index(b, piece)];
+    const cco_slot_use *use = cco_slot_ring_use(b, piece);
     if (use->number <= b->passed &&
         (b->passed_by == CCO_SLOT_READERS_ALL || b->passed_by == use->reader))
         return true;
@@ -116,7 +124,7 @@ static inline bool cco_slot_ring_has_room(cco_slot_ring *b, uint64_t piece)
 /* How two ranks swap their slots; the same on both. */
 typedef struct cco_slot_rounds {
     unsigned slots; /* of a round, a power of two; 0: they do not */
-    bool anew;      /* each call begins with the first slot, which the call before has swapped;
+    bool anew;      /* each call begins with the first slot, swapped since the last one that did;
                        otherwise it goes on behind the one before */
 } cco_slot_rounds;
 
@@ -143,12 +151,22 @@ static inline void cco_slot_ring_passed(cco_slot_ring *b, uint64_t pieces)
     b->round += pieces - 1;
 }
 
+/* Of two ranks, the other may have written a piece where this one writes later. */
+static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
+{
+    cco_slot_use *use = &b->uses[!cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
+    if (use->number < b->call + piece)
+        *use = (cco_slot_use){b->call + piece, CCO_SLOT_READERS_ALL};
+}
+
 /* Room for this rank's data in a piece, which `reader` will read. */
 static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int reader)
 {
     if (!cco_slot_ring_has_room(b, piece))
         cco_slot_ring_wait_for_room(b, piece);
-    b->uses[cco_slot_ring_index(b, piece)] = (cco_slot_use){b->call + piece, reader};
+    *cco_slot_ring_use(b, piece) = (cco_slot_use){b->call + piece, reader};
+    if (b->both)
+        cco_slot_ring_note_use(b, piece); /* the other's, which this rank may not have read yet */
     return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
 }
 
@@ -190,14 +208,6 @@ static inline const char *cco_slot_ring_read(const cco_slot_ring *b, int rank, u
 static inline uint64_t cco_slot_word(const char *data)
 {
     return ((const uint64_t *)(data - CCO_SLOT_HEAD))[1];
-}
-
-/* Of two ranks, the other may have written its slot, which this one writes next. */
-static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
-{
-    cco_slot_use *use = &b->uses[cco_slot_ring_index(b, piece)];
-    if (use->number < b->call + piece)
-        *use = (cco_slot_use){b->call + piece, CCO_SLOT_READERS_ALL};
 }
 
 /* This rank needs nothing more of a piece, and of those before. */
