@@ -88,17 +88,28 @@ static inline bool cco_slot_ring_swapped(const cco_slot_ring *b, uint64_t piece)
     return b->pair && ((b->first + piece) & b->swap) != 0;
 }
 
+static inline char *cco_slot_ring_place(const cco_slot_ring *b, int rank, unsigned index)
+{
+    return (char *)cco_slot_ring_released(b, rank) + CCO_SLOT_LINE + index * b->slot;
+}
+
 static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uint64_t piece)
 {
     const int place = rank ^ (int)cco_slot_ring_swapped(b, piece);
-    return (uint64_t *)((char *)cco_slot_ring_released(b, place) + CCO_SLOT_LINE +
-                        cco_slot_ring_index(b, piece) * b->slot);
+    return (uint64_t *)cco_slot_ring_place(b, place, cco_slot_ring_index(b, piece));
 }
 
 /* Of the slot where this rank writes a piece. */
 static inline cco_slot_use *cco_slot_ring_use(cco_slot_ring *b, uint64_t piece)
 {
     return &b->uses[cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
+}
+
+/* Whether nobody needs what a slot holds, by what this rank knows. */
+static inline bool cco_slot_ring_knows_free(const cco_slot_ring *b, const cco_slot_use *use)
+{
+    return use->number <= b->passed &&
+           (b->passed_by == CCO_SLOT_READERS_ALL || b->passed_by == use->reader);
 }
 
 /* What a rank does between two looks at a slot ring. */
@@ -114,11 +125,8 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece);
 
 static inline bool cco_slot_ring_has_room(cco_slot_ring *b, uint64_t piece)
 {
-    const cco_slot_use *use = cco_slot_ring_use(b, piece);
-    if (use->number <= b->passed &&
-        (b->passed_by == CCO_SLOT_READERS_ALL || b->passed_by == use->reader))
-        return true;
-    return cco_slot_ring_poll_room(b, piece);
+    return cco_slot_ring_knows_free(b, cco_slot_ring_use(b, piece)) ||
+           cco_slot_ring_poll_room(b, piece);
 }
 
 /* How two ranks swap their slots; the same on both. */
@@ -162,12 +170,15 @@ static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
 /* Room for this rank's data in a piece, which `reader` will read. */
 static inline char *cco_slot_ring_reserve(cco_slot_ring *b, uint64_t piece, int reader)
 {
-    if (!cco_slot_ring_has_room(b, piece))
+    const bool swapped = cco_slot_ring_swapped(b, piece);
+    const unsigned index = cco_slot_ring_index(b, piece);
+    cco_slot_use *use = &b->uses[swapped][index];
+    if (!cco_slot_ring_knows_free(b, use) && !cco_slot_ring_poll_room(b, piece))
         cco_slot_ring_wait_for_room(b, piece);
-    *cco_slot_ring_use(b, piece) = (cco_slot_use){b->call + piece, reader};
+    *use = (cco_slot_use){b->call + piece, reader};
     if (b->both)
         cco_slot_ring_note_use(b, piece); /* the other's, which this rank may not have read yet */
-    return (char *)cco_slot_ring_slot(b, b->rank, piece) + CCO_SLOT_HEAD;
+    return cco_slot_ring_place(b, b->rank ^ (int)swapped, index) + CCO_SLOT_HEAD;
 }
 
 /* Shows it, by its number, with a word about it; `data`: the room. */
