@@ -21,7 +21,29 @@ static size_t most_of(const cco_problem *q, const cco_side *side, bool own)
     return most;
 }
 
-/* The largest block, or the vector, where all ranks know it. */
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest block that this rank gives to others, where sizes are its own affair. */
+static size_t given(const cco_problem *q)
+{
+    const bool root = q->rank == q->root;
+    if (q->coll == CCO_GATHERV)
+        return root ? 0 : q->in.each;
+    return q->coll == CCO_SCATTERV && !root ? 0 : most_of(q, &q->in, false);
+}
+
+static size_t taken(const cco_problem *q)
+{
+    const bool root = q->rank == q->root;
+    if (q->coll == CCO_SCATTERV)
+        return root ? 0 : q->out.each;
+    return q->coll == CCO_GATHERV && !root ? 0 : most_of(q, &q->out, false);
+}
+
+/* The largest block, or the vector, where all ranks know it: two know all that passes. */
 static size_t common(const cco_problem *q)
 {
     const int properties = cco_coll_infos[q->coll].properties;
@@ -31,7 +53,7 @@ static size_t common(const cco_problem *q)
         return most_of(q, &q->in, true);
     if (properties & CCO_GATHERS && !(properties & CCO_ROOTED))
         return most_of(q, &q->out, true);
-    return SIZE_MAX;
+    return q->size == 2 ? larger(given(q), taken(q)) : SIZE_MAX;
 }
 
 /* Bytes of the least number of elements that fill lines. */
@@ -105,31 +127,9 @@ static uint64_t pieces(const cco_stage *s, size_t n)
     return (left + s->window - 1) / s->window;
 }
 
-/* What this rank shows, and how long it takes part, where sizes are its own affair. */
-static void plan_uneven(cco_stage *s, const cco_problem *q)
-{
-    const bool root = q->rank == q->root;
-    const uint64_t sent = pieces(s, most_of(q, &q->in, false));
-    const uint64_t received = pieces(s, most_of(q, &q->out, false));
-    switch (q->coll) {
-    case CCO_GATHERV:
-        s->gives = root ? 0 : pieces(s, q->in.each);
-        s->rounds = root ? received : s->gives;
-        break;
-    case CCO_SCATTERV:
-        s->gives = root ? sent : 0;
-        s->rounds = root ? sent : pieces(s, q->out.each);
-        break;
-    default:
-        s->gives = sent;
-        s->rounds = sent > received ? sent : received;
-    }
-}
-
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
  * with many slots, from which nobody waits for anybody; the rest over the last. */
-static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
-                       bool crowded)
+static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader)
 {
     cco_flat f = {.stages = n > 1 ? 2 : 1};
     size_t before = 0;
@@ -141,9 +141,9 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
                          .direct = ring == n - 1,
-                         .swaps = swaps_of(q, rooms[ring], ring == n - 1, true, crowded),
                          .use = use_of(q)};
-        plan_uneven(s, q);
+        s->gives = pieces(s, given(q));
+        s->rounds = pieces(s, larger(given(q), taken(q)));
         before += s->window;
     }
     cco_stage *first = &f.stage[0];
@@ -233,6 +233,6 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool cr
     if (q->coll == CCO_BARRIER)
         return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};
     if (most == SIZE_MAX)
-        return uneven(q, rooms, n, per_reader, crowded);
+        return uneven(q, rooms, n, per_reader);
     return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};
 }
