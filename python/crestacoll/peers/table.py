@@ -75,11 +75,11 @@ def mark_incomplete(rows):
     """Those that some MPI has not done: they show nothing beside the fastest MPI. Where ranks share
     cores, MPICH takes 100 times as long as others, and the time may end before all is measured.
     """
-    names = {peer.name for peer in PEERS}
-    every = {name for row in rows for name in row.own} & names
+    every = [peer for peer in PEERS if any(peer.name in row.own for row in rows)]
     for row in rows:
-        needed = every if row.point.ranks == 2 else every - set(SLOW)
-        row.complete = needed <= set(row.own)
+        ranks, size = row.point.ranks, row.point.bytes
+        needed = {peer.name for peer in every if peer.measures(ranks, size)}
+        row.complete = needed - (set() if ranks == 2 else set(SLOW)) <= set(row.own)
     return rows
 
 
