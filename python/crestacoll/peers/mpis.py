@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass
 
 from crestacoll.builds import ROOT, Build, clean_environment
-from crestacoll.sizes import format_amount
+from crestacoll.sizes import format_size
 from crestacoll.ui import TEXT, Problem
 
 TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
@@ -51,11 +51,12 @@ def peer_of(name):
 
 def not_ending(peers):
     """What is left out of them, and why."""
+    few = [p for p in peers if p.most_crowded < math.inf]
     return {
-        f"{p.title}, ranks outnumber cores, beyond {format_amount(p.most_crowded)}": "its own calls did "
-        "not end within the time of a job"
-        for p in peers
-        if p.most_crowded < math.inf
+        f"{p.title}, more ranks than cores, beyond {format_size(p.most_crowded)} bytes": (
+            "its own calls did not end within the time of a job"
+        )
+        for p in few
     }
 
 
