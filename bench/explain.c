@@ -199,7 +199,7 @@ static void put_problem(const explain_options *o, const even *e)
         json_number("root", (uint64_t)o->root, ", ");
     else
         printf("\"root\": null, ");
-    json_field("preset", cco_preset_algo(&first)->name, ", ");
+    json_field("preset", cco_preset_algo(&first, false)->name, ", ");
 }
 
 static void put_lines(const char *name, const cco_crossings *c, const char *end)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sources import ALGORITHMS, ROOT, Report, algorithms, files
+from sources import ALGORITHMS, ROOT, Report, algorithms, files, registry_text
 
 REGISTRY = ROOT / "src/model/registry.def"
 
@@ -83,7 +83,7 @@ def check_algorithms(report):
     """src/algo/FOLDER/NAME.c defines cco_FOLDER_NAME, is called "NAME", and its head names the
     collectives of its lines, of which FOLDER is one."""
     served = algorithms()
-    if len(served) != ALGORITHMS.read_text().count("\nCCO_ALGO("):
+    if len(served) != registry_text().count("\nCCO_ALGO("):
         report.add(ALGORITHMS, 1, "a line is not like the others, or is there twice")
     for path in sorted({*ROOT.glob("src/algo/*/*.c"), *served.values()}):
         folder, name = path.parent.name, path.stem

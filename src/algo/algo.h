@@ -4,7 +4,7 @@
  * One file holds one algorithm, src/algo/<folder>/<name>.c defines `const cco_algo
  * cco_<folder>_<name>`, and registry.def has one line for each collective that it serves.  An
  * algorithm file includes this header and, if need be, algo/pattern/; it allocates nothing, moves
- * nothing and calls no MPI. */
+ * nothing and calls no MPI.  Those of node_algos.def need q->nodes, but for `refuses`. */
 #ifndef CCO_ALGO_H
 #define CCO_ALGO_H
 
@@ -22,6 +22,9 @@ typedef struct cco_algo {
 
 /* The `i`th algorithm of a collective, NULL after the last. */
 const cco_algo *cco_algo_of(cco_coll coll, int i);
+
+/* The same of all, for problems that tell nodes: first those that use them (node_algos.def). */
+const cco_algo *cco_node_algo_of(cco_coll coll, int i);
 
 /* The algorithm of a collective whose name is these `length` characters; NULL if there is none. */
 const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);

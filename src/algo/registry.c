@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* registry.c - the algorithms of registry.def. */
+/* registry.c - the algorithms of registry.def and node_algos.def. */
 #include "algo/registry.h"
 
 #include <string.h>
@@ -9,18 +9,33 @@ typedef struct entry {
     const cco_algo *algo;
 } entry;
 
-static const entry entries[] = {
 #define CCO_ALGO(COLL, folder, name) {CCO_##COLL, &cco_##folder##_##name},
+static const entry flat[] = {
 #include "algo/registry.def"
-#undef CCO_ALGO
 };
+static const entry by_nodes[] = {
+#include "algo/node_algos.def"
+};
+#undef CCO_ALGO
+
+/* The `*i`th of a collective in a list; if there are fewer, `*i` is what is left to count. */
+static const cco_algo *find(const entry *entries, size_t count, cco_coll coll, int *i)
+{
+    for (size_t k = 0; k < count; k++)
+        if (entries[k].coll == coll && (*i)-- == 0)
+            return entries[k].algo;
+    return NULL;
+}
 
 const cco_algo *cco_algo_of(cco_coll coll, int i)
 {
-    for (size_t k = 0; k < sizeof entries / sizeof entries[0]; k++)
-        if (entries[k].coll == coll && i-- == 0)
-            return entries[k].algo;
-    return NULL;
+    return find(flat, sizeof flat / sizeof flat[0], coll, &i);
+}
+
+const cco_algo *cco_node_algo_of(cco_coll coll, int i)
+{
+    const cco_algo *algo = find(by_nodes, sizeof by_nodes / sizeof by_nodes[0], coll, &i);
+    return algo != NULL ? algo : cco_algo_of(coll, i);
 }
 
 const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length)

@@ -73,7 +73,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     free(state->program_rules);
     state->program_rules = rules;
     state->begins_wanted = false;
-    cco_nodes_count(state, rules);
+    cco_nodes_find(state, rules);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_race_set_up(state);

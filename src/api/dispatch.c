@@ -45,7 +45,7 @@ static void set_up(cco_comm *state)
     if (least[NAME] != most[NAME])
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
-    cco_nodes_count(state, NULL);
+    cco_nodes_find(state, NULL);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;

@@ -17,6 +17,7 @@
 #include "core/config.h"
 #include "core/teardown.h"
 #include "core/facts.h"
+#include "core/imposed_nodes.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
@@ -180,6 +181,19 @@ static void try_profile_file(void)
                  c->profile, strerror(errno));
 }
 
+/* CRESTA_NODES names the node of every rank. */
+static void check_imposed_nodes(void)
+{
+    cco_config *c = &cco_configured;
+    int size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int ranks = c->nodes != NULL ? cco_imposed_ranks(c->nodes) : size;
+    if (ranks < size && !c->error[0])
+        snprintf(c->error, sizeof c->error,
+                 "CRESTA_NODES=%.200s: it places %d ranks, and MPI_COMM_WORLD has %d", c->nodes,
+                 ranks, size);
+}
+
 static void report_loaded(void)
 {
     FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
@@ -275,6 +289,7 @@ static void begin_together(int rank)
     disagree();
     if (rank == 0)
         try_profile_file();
+    check_imposed_nodes();
     bool wanted[] = {wishes, !CCO_PRELOADED}; /* by any rank */
     cco_presence_await(MPI_COMM_WORLD);
     cco_agree_on_config(MPI_COMM_WORLD, wanted, 2);

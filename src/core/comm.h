@@ -42,7 +42,8 @@ typedef struct cco_attached {
 
 /* The nodes of a communicator, as its ranks have agreed; 0 if some rank does not know. */
 typedef struct cco_nodes {
-    bool counted; /* only if a rule asks (tune/nodes.h) */
+    bool counted;                   /* only if a rule asks (tune/nodes.h); */
+    const struct cco_node_map *map; /* then this is there (sched/node_map.h) */
     int count;
     int ranks_min, ranks_max; /* of the communicator, on one node */
 } cco_nodes;

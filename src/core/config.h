@@ -96,6 +96,7 @@ typedef struct cco_config {
     size_t shm_memory; /* bytes for each process */
     cco_shm_distance shm_distance;
     cco_node_shape node_shape;
+    char *nodes;  /* as core/imposed_nodes.h reads it; NULL: auto */
     bool online;  /* CRESTA_ONLINE */
     bool guard;   /* CRESTA_GUARD */
     bool protect; /* send buffers of CRESTA_x_begin */

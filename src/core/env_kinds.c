@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/core_place.h"
+#include "core/imposed_nodes.h"
 
 enum { SHOWN = 200, ERROR = sizeof cco_configured.error }; /* SHOWN: of a text that is shortened */
 
@@ -235,6 +236,27 @@ static void show_shape(const void *member, char *text)
         snprintf(text, CCO_VALUE, "%dx%dx%d", shape->memories, shape->caches, shape->cores);
 }
 
+/* auto, or what core/imposed_nodes.h reads. */
+static void read_nodes(void *member, const cco_env_value *v)
+{
+    char **nodes = member;
+    free(*nodes);
+    *nodes = NULL;
+    if (strcmp(v->text, "auto") == 0)
+        return;
+    if (cco_imposed_ranks(v->text) > 0)
+        *nodes = strdup(v->text);
+    else
+        expected(v, "auto, or nodes and ranks of each, such as 2x4, or 3+5, or the node of each "
+                    "rank, such as 0,1,0,1");
+}
+
+static void show_nodes(const void *member, char *text)
+{
+    const char *const *nodes = member;
+    cco_show_text(*nodes != NULL ? *nodes : "auto", text);
+}
+
 /* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
 static bool read_debug_word(cco_debug *d, const char *word, size_t length)
 {
@@ -310,6 +332,7 @@ const cco_env_kind cco_kind_number = {read_number, show_number};
 const cco_env_kind cco_kind_bytes = {read_bytes, show_bytes};
 const cco_env_kind cco_kind_store = {read_store, show_store};
 const cco_env_kind cco_kind_wait = {read_wait, show_wait};
+const cco_env_kind cco_kind_nodes = {read_nodes, show_nodes};
 const cco_env_kind cco_kind_shape = {read_shape, show_shape};
 const cco_env_kind cco_kind_debug = {read_debug, show_debug};
 

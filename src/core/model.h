@@ -48,6 +48,7 @@ typedef struct cco_model {
     const struct cco_model
         *below;   /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
     bool touches; /* the program's buffers, by the processor: not where they may be a GPU's */
+    bool by_nodes; /* chooses algorithms by where ranks are: its rules have nodes found out */
     bool begins_plainly; /* by the MPI's own non-blocking calls, as its name says */
     /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */
     const struct cco_algo *(*algorithms)(cco_coll coll, int i);

@@ -287,6 +287,7 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
                        .root = properties & CCO_ROOTED ? call->root : 0,
                        .commutative = true,
                        .unit = 1,
+                       .nodes = state->nodes.map,
                        .layouts = f->binding.layouts};
     if (properties & CCO_SIZED && !(properties & CCO_COUNTS))
         q->bytes = (size_t)cco_bytes(call, state->rank, state->size);

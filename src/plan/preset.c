@@ -47,6 +47,39 @@ static const preset presets[] = {
     {CCO_ALLTOALLW, SIZE_MAX, &cco_alltoall_linear},
     {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
+    {.algo = NULL},
+};
+
+/* The same where ranks are on several nodes: fewest messages between nodes for small data, for
+ * large ones fewest bytes, and all ranks of a node at work. */
+static const preset node_presets[] = {
+    {CCO_BARRIER, SIZE_MAX, &cco_barrier_leaders},
+    {CCO_BCAST, 32768, &cco_bcast_leaders},
+    {CCO_BCAST, SIZE_MAX, &cco_bcast_pipeline},
+    {CCO_GATHER, 16384, &cco_gather_leaders},
+    {CCO_SCATTER, 16384, &cco_scatter_leaders},
+    {CCO_REDUCE, 32768, &cco_reduce_leaders},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_pipeline},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_leaders},
+    {CCO_ALLGATHER, 16384, &cco_allgather_leaders},
+    {CCO_ALLGATHER, SIZE_MAX, &cco_allgather_lanes},
+    {CCO_ALLGATHER, SIZE_MAX, &cco_allgather_leaders},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_lanes},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_leaders},
+    {CCO_ALLREDUCE, 16384, &cco_allreduce_leaders},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_lanes},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_leaders},
+    {CCO_REDUCE_SCATTER, 16384, &cco_reduce_scatter_leaders},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_lanes},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_leaders},
+    {CCO_REDUCE_SCATTER_BLOCK, 4096, &cco_reduce_scatter_leaders},
+    {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_lanes},
+    {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_leaders},
+    {CCO_ALLTOALL, 1024, &cco_alltoall_leaders},
+    {CCO_ALLTOALL, 16384, &cco_alltoall_lanes},
+    {CCO_SCAN, SIZE_MAX, &cco_scan_leaders},
+    {CCO_EXSCAN, SIZE_MAX, &cco_exscan_leaders},
+    {.algo = NULL},
 };
 
 /* All ranks know what a reduce_scatter reduces, though not as one size of a block. */
@@ -58,11 +91,19 @@ static size_t bytes_of(const cco_problem *q)
     return bytes;
 }
 
-const cco_algo *cco_preset_algo(const cco_problem *q)
+static const cco_algo *find(const preset *list, const cco_problem *q)
 {
-    const preset *p = presets;
     const size_t bytes = bytes_of(q);
-    while (p->coll != q->coll || bytes > p->most || p->algo->refuses(q) != NULL)
-        p++;
-    return p->algo;
+    while (list->algo != NULL &&
+           (list->coll != q->coll || bytes > list->most || list->algo->refuses(q) != NULL))
+        list++;
+    return list->algo;
+}
+
+const cco_algo *cco_preset_algo(const cco_problem *q, bool by_nodes)
+{
+    const cco_node_map *map = q->nodes;
+    const bool several = by_nodes && map != NULL && map->count > 1 && map->count < map->size;
+    const cco_algo *algo = several ? find(node_presets, q) : NULL;
+    return algo != NULL ? algo : find(presets, q);
 }

@@ -5,7 +5,8 @@
 
 #include "algo/algo.h"
 
-/* The algorithm that a user gets who names none: by what all ranks know. */
-const cco_algo *cco_preset_algo(const cco_problem *q);
+/* The algorithm that a user gets who names none: by what all ranks know.  `by_nodes`: also by where
+ * they are, if the problem tells it. */
+const cco_algo *cco_preset_algo(const cco_problem *q, bool by_nodes);
 
 #endif

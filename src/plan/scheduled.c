@@ -47,7 +47,7 @@ static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
     const cco_fallback fallback = {cco_coll_infos[coll].name, asked, why, instead->name,
                                    state->rank == 0};
     int i = 0;
-    while (cco_algo_of(coll, i) != way->algo)
+    while (cco_node_algo_of(coll, i) != way->algo)
         i++;
     return cco_fall_back(state, &fallback, &reported[coll], i);
 }
@@ -60,7 +60,7 @@ static const cco_algo *algo_of(const cco_way *way, cco_problem *q, const char **
         memcpy(q->params, way->params, sizeof q->params);
         return way->algo;
     }
-    const cco_algo *algo = cco_preset_algo(q);
+    const cco_algo *algo = cco_preset_algo(q, way->model->by_nodes);
     use_presets(q->params, algo);
     return algo;
 }

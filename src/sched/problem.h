@@ -8,6 +8,7 @@
 
 #include "core/collectives.h"
 #include "core/model.h"
+#include "sched/node_map.h"
 #include "sched/sched.h"
 
 /* How elements lie in memory.  A schedule depends on numbers only; the type is for transports. */
@@ -39,6 +40,7 @@ typedef struct cco_problem {
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
     cco_side in, out;     /* in place, `in` lies where the data are: nothing else need know */
     const size_t *counts; /* bytes of every rank's block if an algorithm asks (algo.h), else NULL */
+    const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
 } cco_problem;

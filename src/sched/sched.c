@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sched.c - the builder behind sched.h. */
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "core/mpi_compat.h"
@@ -19,8 +20,19 @@ cco_sched *cco_sched_new(const cco_problem *q)
     return s;
 }
 
+/* Memory of the builder, in a list. */
+typedef struct cco_note {
+    struct cco_note *next;
+    max_align_t memory[];
+} cco_note;
+
 void cco_sched_free(cco_sched *s)
 {
+    while (s != NULL && s->notes != NULL) {
+        cco_note *next = s->notes->next;
+        free(s->notes);
+        s->notes = next;
+    }
     if (s != NULL)
         free(s->steps);
     free(s);
@@ -54,24 +66,48 @@ static void add(cco_sched *s, cco_step step)
     s->steps[s->count++] = step;
 }
 
+void *cco_builder_memory(cco_sched *s, size_t n)
+{
+    cco_note *note = malloc(sizeof *note + (n > 0 ? n : 1));
+    if (note == NULL) {
+        fail(s, MPI_ERR_NO_MEM);
+        return NULL;
+    }
+    note->next = s->notes;
+    s->notes = note;
+    return note->memory;
+}
+
+void cco_within(cco_sched *s, const cco_group *group)
+{
+    s->group = group;
+}
+
 static bool is_peer(cco_sched *s, int peer)
 {
-    if (peer >= 0 && peer < s->size && peer != s->rank)
+    const cco_group *group = s->group;
+    if (peer >= 0 && peer < (group != NULL ? group->size : s->size) &&
+        peer != (group != NULL ? group->place : s->rank))
         return true;
     fail(s, MPI_ERR_INTERN);
     return false;
 }
 
+static int rank_of(const cco_sched *s, int peer)
+{
+    return s->group != NULL ? s->group->ranks[peer] : peer;
+}
+
 void cco_send(cco_sched *s, int peer, cco_span from)
 {
     if (from.n > 0 && is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_SEND, .peer = peer, .a = from});
+        add(s, (cco_step){.kind = CCO_STEP_SEND, .peer = rank_of(s, peer), .a = from});
 }
 
 void cco_recv(cco_sched *s, int peer, cco_span to)
 {
     if (to.n > 0 && is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_RECV, .peer = peer, .b = to});
+        add(s, (cco_step){.kind = CCO_STEP_RECV, .peer = rank_of(s, peer), .b = to});
 }
 
 void cco_copy(cco_sched *s, cco_span from, cco_span to)
@@ -112,25 +148,25 @@ static bool is_slot(cco_sched *s, int slot)
 void cco_put(cco_sched *s, int peer, cco_span from, int slot, size_t place)
 {
     if (from.n > 0 && is_peer(s, peer) && is_slot(s, slot))
-        add(s, (cco_step){CCO_STEP_PUT, peer, .a = from, .slot = slot, .place = place});
+        add(s, (cco_step){CCO_STEP_PUT, rank_of(s, peer), .a = from, .slot = slot, .place = place});
 }
 
 void cco_get(cco_sched *s, int peer, int slot, size_t place, cco_span to)
 {
     if (to.n > 0 && is_peer(s, peer) && is_slot(s, slot))
-        add(s, (cco_step){CCO_STEP_GET, peer, .b = to, .slot = slot, .place = place});
+        add(s, (cco_step){CCO_STEP_GET, rank_of(s, peer), .b = to, .slot = slot, .place = place});
 }
 
 void cco_notify(cco_sched *s, int peer)
 {
     if (is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_NOTIFY, .peer = peer});
+        add(s, (cco_step){.kind = CCO_STEP_NOTIFY, .peer = rank_of(s, peer)});
 }
 
 void cco_await(cco_sched *s, int peer)
 {
     if (is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_AWAIT, .peer = peer});
+        add(s, (cco_step){.kind = CCO_STEP_AWAIT, .peer = rank_of(s, peer)});
 }
 
 /* An empty round says nothing: one that opens after nothing is the same round. */

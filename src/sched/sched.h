@@ -77,6 +77,21 @@ void cco_await(cco_sched *s, int peer);
 /* Opens the next round: what follows waits for everything before it. */
 void cco_round(cco_sched *s);
 
+/* Some of the ranks, in an order of their own: a schedule may be put together from schedules of
+ * such groups. */
+typedef struct cco_group {
+    const int *ranks;
+    int size, place; /* of this rank among them */
+} cco_group;
+
+/* From here on a peer is the place of a rank in a group; NULL: the rank itself again. */
+void cco_within(cco_sched *s, const cco_group *group);
+
+/* `n` bytes of memory for what the builder has to remember, aligned for any object, until the
+ * schedule is built.  NULL if there is none: that is an error of the schedule, and the builder
+ * returns. */
+void *cco_builder_memory(cco_sched *s, size_t n);
+
 /* Room for `n` bytes of data, whole elements in the layout of scratch; it lives as long as the
  * schedule. */
 cco_span cco_scratch(cco_sched *s, size_t n);

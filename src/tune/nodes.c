@@ -2,17 +2,21 @@
 /* nodes.c - see nodes.h. */
 #include "tune/nodes.h"
 
+#include <stdlib.h>
+
+#include "core/facts.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/node_key.h"
 #include "core/wait.h"
-#include "tune/agree.h"
+#include "sched/node_map.h"
 
 static bool wanted;
 
 static bool asks(const cco_rules *rules)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
-        if (cco_rule_asks_nodes(&rules->list[i]))
+        if (cco_rule_asks_nodes(&rules->list[i]) || rules->list[i].model->by_nodes)
             return true;
     return false;
 }
@@ -23,45 +27,56 @@ void cco_nodes_wanted_by(const cco_rules *rules)
         __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
 }
 
-/* The ranks on this one's node, 0 if the MPI does not say; whether this rank is the first. */
-static int ranks_here(MPI_Comm comm, bool *first)
+/* The keys of all ranks, 0 of those that do not know theirs. */
+static uint64_t *gather_keys(const cco_comm *state)
 {
-    MPI_Comm node = MPI_COMM_NULL;
-    int rank = 1, size = 0;
-    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS &&
-        node != MPI_COMM_NULL) {
-        PMPI_Comm_rank(node, &rank);
-        PMPI_Comm_size(node, &size);
-        PMPI_Comm_free(&node);
-    }
-    *first = rank == 0;
-    return cco_disagrees() ? 0 : size;
-}
-
-static bool add_up(int *number, MPI_Comm comm)
-{
-    const int mine = *number;
+    uint64_t *keys = malloc((size_t)state->size * sizeof *keys);
+    const uint64_t mine = cco_disagrees() ? 0 : cco_node_key();
     MPI_Request request;
-    return PMPI_Iallreduce(&mine, number, 1, MPI_INT, MPI_SUM, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
+    if (keys == NULL) /* to go on without them on one rank would hang the others */
+        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
+    keys[0] = mine;
+    if (state->size > 1 && /* alone: see cco_agree */
+        (PMPI_Iallgather(&mine, 1, MPI_UINT64_T, keys, 1, MPI_UINT64_T, state->comm, &request) !=
+             MPI_SUCCESS ||
+         cco_wait(&request) != MPI_SUCCESS))
+        cco_fatal("cannot count the nodes of communicator '%s': the MPI's allgather failed",
+                  state->name);
+    return keys;
 }
 
-/* What one rank sees of its node comes together: all get the same numbers, or none. */
-void cco_nodes_count(cco_comm *state, const cco_rules *more)
+/* Who does not know is a node of its own.  True if all know. */
+static bool complete(uint64_t *keys, int size)
 {
-    bool first = true;
-    uint64_t least = 1, most = 1;
-    int nodes = 1;
+    bool all = true;
+    for (int i = 0; i < size; i++)
+        if (keys[i] == 0) {
+            keys[i] = UINT64_MAX - (uint64_t)i;
+            all = false;
+        }
+    return all;
+}
+
+static const char map_key; /* its address is the key */
+
+static void release(void *data)
+{
+    cco_node_map **map = data;
+    free(*map);
+    free(map);
+}
+
+/* All ranks work with the same keys: they get the same map. */
+void cco_nodes_find(cco_comm *state, const cco_rules *more)
+{
     if (state->nodes.counted || !(__atomic_load_n(&wanted, __ATOMIC_RELAXED) || asks(more)))
         return;
-    if (state->size > 1) { /* alone: see cco_agree */
-        const uint64_t here = (uint64_t)ranks_here(state->comm, &first);
-        nodes = first;
-        if (cco_agree(state->comm, &here, 1, &least, &most) != MPI_SUCCESS ||
-            !add_up(&nodes, state->comm))
-            cco_fatal("cannot count the nodes of communicator '%s': the MPI's allreduce failed",
-                      state->name);
-    }
-    const bool known = least > 0;
-    state->nodes = (cco_nodes){true, known ? nodes : 0, known ? (int)least : 0, (int)most};
+    uint64_t *keys = gather_keys(state);
+    const bool known = complete(keys, state->size);
+    cco_node_map **map = cco_comm_attach(state, &map_key, sizeof(*map), release);
+    *map = cco_node_map_new(keys, state->size);
+    free(keys);
+    if (*map == NULL)
+        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
+    state->nodes = (cco_nodes){true, *map, known ? (*map)->count : 0, (*map)->least, (*map)->most};
 }

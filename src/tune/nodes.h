@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nodes.h - on how many nodes a communicator is, and with how many ranks on each.  Only rules that
- * ask for it cost the communication to find out. */
+/* nodes.h - on which nodes the ranks of a communicator are.  Only rules that ask for it cost the
+ * communication to find out: one allgather of 8 bytes. */
 #ifndef CCO_NODES_H
 #define CCO_NODES_H
 
@@ -11,8 +11,8 @@
  * ranks of the job have.  NULL: no rules. */
 void cco_nodes_wanted_by(const cco_rules *rules);
 
-/* Counts, if a rule wanted it, or one of `more` does (NULL: none), and nobody has counted yet.
+/* Finds out, if a rule wanted it, or one of `more` does (NULL: none), and nobody has yet.
  * Collective.  The ranks have the same rules. */
-void cco_nodes_count(cco_comm *state, const cco_rules *more);
+void cco_nodes_find(cco_comm *state, const cco_rules *more);
 
 #endif

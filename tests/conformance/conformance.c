@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nodes.h"
 #include "random.h"
 #include "sched/print.h"
 #include "world.h"
@@ -30,8 +31,8 @@ static void fail(const cco_algo *algo, const world *w)
     if (stop_at_first)
         exit(1);
     if (failures <= 40)
-        printf("FAIL %s/%s p=%d n=%d root=%d%s%s%s: %s\n", cco_coll_infos[w->c.coll].name,
-               algo->name, w->c.p, w->c.n, w->c.root, w->c.in_place ? " in place" : "",
+        printf("FAIL %s/%s p=%d n=%d root=%d nodes=%#x%s%s%s: %s\n", cco_coll_infos[w->c.coll].name,
+               algo->name, w->c.p, w->c.n, w->c.root, w->c.nodes, w->c.in_place ? " in place" : "",
                w->c.commutative ? "" : " not commutative", w->c.gaps ? " with gaps" : "",
                w->sim.why);
 }
@@ -141,7 +142,8 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
     const bool rooted = cco_coll_infos[coll].properties & CCO_ROOTED;
     const int all = rooted ? p : 1;
     for (int root = 0; root < all; root += p <= ALL_ROOTS || root == all - 1 ? 1 : (all - 1) / 2)
-        try_variants(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n});
+        each_division(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n},
+                      try_variants);
 }
 
 static void fail_parameter(const cco_algo *algo, cco_coll coll, const char *name)
@@ -198,12 +200,14 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
     const long before = cases;
     for (int p = 1; p <= SMALL; p++) {
         const int sizes[] = {0, 1, 2, 7, 64, p - 1, p + 1, 1000};
-        const int count = p <= ALL_ROOTS ? 8 : 7; /* the largest where it is cheap */
+        const bool few = p > ALL_ROOTS && knows_nodes(algo, coll);
+        const int count = p <= ALL_ROOTS ? 8 : few ? 4 : 7; /* the largest where it is cheap */
         for (int i = 0; i < count; i++)
             try_roots(algo, coll, p, sizes[i]);
     }
     vary_parameters(algo, coll, try_small);
     world_case c = {.coll = coll, .p = SMALL, .n = 7, .commutative = true};
+    c.nodes = knows_nodes(algo, coll) ? 4 : 0;
     messages = try(algo, &c);
     if (cases == before) {
         failures++;
@@ -294,6 +298,7 @@ static void show_counts(const cco_algo *algo, cco_coll coll)
                 c.root = variant & 1 ? ranks[i] / 2 : 0;
                 c.in_place = variant & 2;
                 c.commutative = !(variant & 4);
+                c.nodes = knows_nodes(algo, coll) ? 3 : 0;
                 if ((!(variant & 1) || ((properties & CCO_ROOTED) && c.root > 0)) &&
                     (!c.in_place || world_in_place(coll)) &&
                     (c.commutative || (properties & CCO_REDUCTION)))
@@ -313,6 +318,7 @@ static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
 {
     world_case c = {.coll = coll, .p = 4, .n = 1000, .commutative = true};
+    c.nodes = knows_nodes(algo, coll) ? 3 : 0;
     if (argc == 5 && strcmp(argv[2], "--print") == 0) {
         c.p = atoi(argv[3]);
         c.n = atoi(argv[4]);
@@ -361,8 +367,8 @@ int main(int argc, char **argv)
             return handle_random(at, argc, argv);
     stop_at_first = argc == 3 && strcmp(argv[2], "--first") == 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++) {
-            const cco_algo *algo = cco_algo_of((cco_coll)coll, i);
+        for (int i = 0; cco_node_algo_of((cco_coll)coll, i) != NULL; i++) {
+            const cco_algo *algo = cco_node_algo_of((cco_coll)coll, i);
             if (share ? number++ % atoi(argv[3]) != atoi(argv[2])
                       : !wanted(argc > 1 ? argv[1] : NULL, (cco_coll)coll, algo))
                 continue;

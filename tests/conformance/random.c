@@ -107,6 +107,7 @@ static world_case some_case(cco_coll coll)
     c.commutative = !(properties & CCO_REDUCTION) || once_in(2);
     c.gaps = once_in(2);
     c.shape = once_in(4) ? 0 : (unsigned)next();
+    c.nodes = 1 + (unsigned)(once_in(2) ? below(WORLD_NODES) : below(WORLD_LISTED - 1));
     return c;
 }
 
@@ -135,8 +136,8 @@ int random_cases(const random_run *r)
     choice choices[ALGORITHMS];
     int count = 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL && count < ALGORITHMS; i++) {
-            choices[count] = (choice){(cco_coll)coll, cco_algo_of((cco_coll)coll, i)};
+        for (int i = 0; cco_node_algo_of((cco_coll)coll, i) != NULL && count < ALGORITHMS; i++) {
+            choices[count] = (choice){(cco_coll)coll, cco_node_algo_of((cco_coll)coll, i)};
             count += r->wanted(r->only, (cco_coll)coll, choices[count].algo);
         }
     for (long i = 0; i < r->count && count > 0; i++) {

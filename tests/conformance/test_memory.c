@@ -76,7 +76,8 @@ static bool plan_with_failure(cco_plans *plans, const cco_algo *algo, const cco_
 
 static void try_algorithm(const cco_algo *algo, cco_coll coll)
 {
-    world *w = world_new(&(world_case){.coll = coll, .p = 7, .n = 9, .commutative = true});
+    const world_case c = {.coll = coll, .p = 7, .n = 9, .nodes = 5, .commutative = true};
+    world *w = world_new(&c);
     snprintf(testing_label, sizeof testing_label, "%s/%s", cco_coll_infos[coll].name, algo->name);
     for (int rank = 0; rank < 7; rank++) {
         cco_problem *q = &w->problems[rank];
@@ -98,7 +99,7 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
 int main(void)
 {
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
-        for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++)
-            try_algorithm(cco_algo_of((cco_coll)coll, i), (cco_coll)coll);
+        for (int i = 0; cco_node_algo_of((cco_coll)coll, i) != NULL; i++)
+            try_algorithm(cco_node_algo_of((cco_coll)coll, i), (cco_coll)coll);
     return testing_end("test_memory");
 }

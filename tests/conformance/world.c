@@ -172,8 +172,7 @@ static void make_counts(world *w)
         return;
     w->counts = room((size_t)c->p * sizeof *w->counts);
     for (int i = 0; i < c->p; i++)
-        w->counts[i] = w->element *
-                       (gathers ? elements(c, i, c->root) : elements(c, c->root, i));
+        w->counts[i] = w->element * (gathers ? elements(c, i, c->root) : elements(c, c->root, i));
 }
 
 static void add_maps(const void *from, void *into, size_t n)
@@ -199,6 +198,59 @@ static void compose_maps(const void *from, void *into, size_t n)
     memcpy(into, right, sizeof right);
 }
 
+/* Nodes of 1, 2, 3, ... ranks. */
+static int growing(int rank)
+{
+    int node = 0;
+    for (int first = 1; first <= rank; first += node + 1)
+        node++;
+    return node;
+}
+
+int world_node(unsigned nodes, int p, int rank)
+{
+    const uint32_t x = (nodes + (uint32_t)rank * 2654435761u) * 2246822519u;
+    if (nodes & WORLD_LISTED)
+        return (int)(nodes >> 3 * rank & 7);
+    switch (nodes) {
+    case 1:
+        return rank;
+    case 2:
+        return 0;
+    case 3:
+        return rank / 2;
+    case 4:
+        return rank / 4;
+    case 5:
+        return rank / 3;
+    case 6:
+        return rank % 2;
+    case 7:
+        return rank % 3;
+    case 8:
+        return growing(rank);
+    case 9:
+        return rank < p / 3;
+    case 10:
+        return p > 1 ? rank % (p / 2) : 0;
+    case 11:
+        return 2 * rank / p;
+    default:
+        return (int)((x ^ x >> 15) % (1 + nodes % 5));
+    }
+}
+
+static void make_map(world *w)
+{
+    uint64_t *keys = room((size_t)w->c.p * sizeof *keys);
+    for (int i = 0; i < w->c.p; i++)
+        keys[i] = (uint64_t)world_node(w->c.nodes, w->c.p, i) * 0x9e3779b97f4a7c15u;
+    w->map = cco_node_map_new(keys, w->c.p);
+    for (int i = 0; i < w->c.p; i++)
+        w->problems[i].nodes = w->map;
+    free(keys);
+}
+
 world *world_new(const world_case *c)
 {
     world *w = room(sizeof *w);
@@ -218,6 +270,8 @@ world *world_new(const world_case *c)
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
     make_counts(w);
+    if (c->nodes != 0)
+        make_map(w);
     return w;
 }
 
@@ -240,6 +294,7 @@ void world_free(world *w)
             free_memory(&w->sim.ranks[i].memory[base]);
     }
     free(w->problems);
+    free(w->map);
     free(w->counts);
     free(w->sim.ranks);
     free(w);

@@ -17,6 +17,7 @@ typedef struct world_case {
     int p, root;
     int n;          /* elements of a block or of the vector; the scale of uneven ones */
     unsigned shape; /* uneven blocks: which, if not 0 */
+    unsigned nodes; /* how ranks lie on nodes (world_node); 0: nobody knows */
     bool in_place;
     bool commutative; /* reductions: a sum, or a composition of maps */
     bool gaps;        /* elements with gaps in the caller's memory */
@@ -28,9 +29,15 @@ typedef struct world {
     size_t element;
     cco_layout layouts[CCO_BASES];
     cco_problem *problems;
-    size_t *counts; /* gatherv, scatterv: bytes of every rank's block; else NULL */
+    size_t *counts;    /* gatherv, scatterv: bytes of every rank's block; else NULL */
+    cco_node_map *map; /* NULL: nobody knows */
     cco_sim sim;
 } world;
+
+/* Ways of ranks to lie on nodes: 1 to WORLD_NODES - 1; beyond, any by chance; with WORLD_LISTED the
+ * node of each of 8 ranks, 3 bits each. */
+enum { WORLD_NODES = 12, WORLD_LISTED = 1 << 24 };
+int world_node(unsigned nodes, int p, int rank);
 
 /* True if MPI knows MPI_IN_PLACE for the collective, and the sides can say it. */
 bool world_in_place(cco_coll coll);

@@ -110,7 +110,8 @@ static void processes_and_names(void)
 static bool fits(const char *spec, int nodes, int least, int most)
 {
     cco_rules *rules = one(spec);
-    const bool fit = cco_rule_fits_nodes(&rules->list[0], &(cco_nodes){true, nodes, least, most});
+    const bool fit = cco_rule_fits_nodes(&rules->list[0],
+                                         &(cco_nodes){true, NULL, nodes, least, most});
     free(rules);
     return fit;
 }

@@ -40,6 +40,7 @@ static void every_variable_counts(void)
         {"CRESTA_SHM_MEMORY", "1K", "CRESTA_SHM_MEMORY=1024\n"},
         {"CRESTA_SHM_DISTANCE", "far", "CRESTA_SHM_DISTANCE=far\n"},
         {"CRESTA_NODE_SHAPE", "2x4x16", "CRESTA_NODE_SHAPE=2x4x16\n"},
+        {"CRESTA_NODES", "3+5", "CRESTA_NODES=3+5\n"},
         {"CRESTA_ASYNC", "off", "CRESTA_ASYNC=off\n"},
         {"CRESTA_WAIT", "polite", "CRESTA_WAIT=polite\n"},
         {"CRESTA_PROTECTED_BUFFER", "1", "CRESTA_PROTECTED_BUFFER=1\n"},

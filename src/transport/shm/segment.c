@@ -15,28 +15,15 @@
 #include <unistd.h>
 
 #include "core/facts.h"
+#include "core/node_key.h"
 #include "core/wait.h"
 
-/* Where rank 0 has the memory.  Process numbers mean the same to those who run under the same boot
- * of a kernel and in the same name space of processes. */
+/* Where rank 0 has the memory.  Process numbers mean the same on a node. */
 typedef struct address {
-    char boot[40];
-    uint64_t processes; /* name space */
+    uint64_t node;
     int32_t process, file;
     uint64_t inode; /* of the memory: a file that was opened by mistake has another */
 } address;
-
-static void whereabouts(address *a)
-{
-    struct stat status;
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file != NULL) {
-        if (fgets(a->boot, sizeof a->boot, file) == NULL)
-            a->boot[0] = '\0';
-        fclose(file);
-    }
-    a->processes = stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
-}
 
 /* The memory of rank 0 as a file, -1 if there is none. */
 static int make_file(size_t size, address *a)
@@ -59,10 +46,8 @@ static int open_file(const address *theirs)
 {
     char path[64];
     struct stat status;
-    address mine = {.file = -1};
-    whereabouts(&mine);
-    if (theirs->file < 0 || mine.boot[0] == '\0' || mine.processes == 0 ||
-        strcmp(mine.boot, theirs->boot) != 0 || mine.processes != theirs->processes)
+    const uint64_t node = cco_node_key();
+    if (theirs->file < 0 || node == 0 || node != theirs->node)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", theirs->process, theirs->file);
     const int file = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -142,7 +127,7 @@ bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
     *segment = (cco_segment){.share = cco_segment_pages(share), .shares = part->shares};
     PMPI_Comm_rank(comm, &rank);
     if (rank == 0) {
-        whereabouts(&a);
+        a.node = cco_node_key();
         file = make_file(size_of(segment), &a);
     }
     if (PMPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||

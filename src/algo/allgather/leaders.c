@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* allgather, allgatherv "leaders": within each node to one rank, between these, and back within.
+ *
+ *   bytes between nodes: each block once into every other node   messages: N - 1, or log2 N for
+ *   small ones, of each of N nodes   scratch all blocks if nodes do not lie one after the other */
+#include "algo/algo.h"
+
+#include "algo/pattern/blocks.h"
+#include "algo/pattern/node_blocks.h"
+
+static const char *refuses(const cco_problem *q)
+{
+    (void)q;
+    return NULL;
+}
+
+static bool up(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
+               const cco_group *node)
+{
+    cco_problem part = cco_group_problem(q, node, CCO_GATHERV, 0,
+                                         cco_node_bytes(all, q->nodes->node[q->rank]));
+    part.in = q->in;
+    part.counts = cco_counts_of_node(s, all);
+    if (part.counts == NULL || (node->place == 0 && !cco_side_of_node(s, all, &part.out)))
+        return false;
+    cco_group_run(s, &part, node);
+    return true;
+}
+
+static bool between(cco_sched *s, const cco_problem *q, const cco_node_blocks *all,
+                    const cco_group *leaders)
+{
+    cco_problem part = cco_group_problem(q, leaders, CCO_ALLGATHERV, 0, cco_all_bytes(all));
+    part.in = cco_side_of(cco_of_node(s, all, q->nodes->node[q->rank]));
+    if (!cco_side_of_nodes(s, all, &part.out))
+        return false;
+    cco_group_run(s, &part, leaders);
+    return true;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    const bool direct = q->nodes->contiguous && q->out.at == NULL;
+    const cco_group node = cco_node_group(q);
+    cco_node_blocks all = {.q = q, .n = q->out.n, .each = q->out.each};
+    cco_group leaders;
+    all.all = direct ? cco_run(q, &q->out, 0, q->size) : cco_scratch(s, cco_all_bytes(&all));
+    if (!cco_leader_group(s, q, -1, &leaders) || !up(s, q, &all, &node) ||
+        (leaders.place >= 0 && !between(s, q, &all, &leaders)))
+        return;
+    cco_problem down = cco_group_problem(q, &node, CCO_BCAST, 0, all.all.n);
+    down.out = cco_side_of(all.all);
+    cco_group_run(s, &down, &node);
+    if (!direct)
+        cco_from_nodes(s, &all, &q->out);
+}
+
+const cco_algo cco_allgather_leaders = {
+    .name = "leaders",
+    .doc = "within each node to one rank, between these, and back within",
+    .refuses = refuses,
+    .build = build,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bcast "leaders": from the root to one rank of each node, then within the nodes.
+ *
+ *   bytes between nodes: n into each of N - 1 nodes   messages: log2 N in a row   scratch 0
+ *
+ * The leader of the root's node is the root. */
+#include "algo/algo.h"
+
+#include "algo/pattern/groups.h"
+
+static const char *refuses(const cco_problem *q)
+{
+    (void)q;
+    return NULL;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    const cco_group node = cco_node_group(q);
+    cco_group leaders;
+    if (!cco_leader_group(s, q, q->root, &leaders))
+        return;
+    if (leaders.place >= 0) {
+        cco_problem between = cco_group_problem(q, &leaders, CCO_BCAST, q->nodes->node[q->root],
+                                                q->bytes);
+        between.out = q->out;
+        cco_group_run(s, &between, &leaders);
+    }
+    cco_problem within = cco_group_problem(q, &node, CCO_BCAST, cco_leader_place(q, &leaders),
+                                           q->bytes);
+    within.out = q->out;
+    cco_group_run(s, &within, &node);
+}
+
+const cco_algo cco_bcast_leaders = {
+    .name = "leaders",
+    .doc = "from the root to one rank of each node, then within the nodes",
+    .refuses = refuses,
+    .build = build,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* groups.c - see groups.h. */
+#include "algo/pattern/groups.h"
+
+#include <stdint.h>
+
+#include "algo/registry.h"
+
+const char *cco_needs_order(const cco_problem *q)
+{
+    const bool can = q->nodes == NULL || q->nodes->contiguous || q->commutative;
+    return can ? NULL : "needs a commutative operation, or nodes whose ranks follow one another";
+}
+
+const char *cco_needs_equal_nodes(const cco_problem *q)
+{
+    const bool can = q->nodes == NULL || q->nodes->least == q->nodes->most;
+    return can ? NULL : "needs equally many ranks on every node";
+}
+
+cco_group cco_node_group(const cco_problem *q)
+{
+    const cco_node_map *map = q->nodes;
+    const int node = map->node[q->rank];
+    return (cco_group){map->ranks + map->first[node], cco_node_ranks(map, node),
+                       map->place[q->rank]};
+}
+
+/* The rank at a place of each node, counted from the end if it is negative; `root` of its own. */
+static bool one_of_each(cco_sched *s, const cco_problem *q, int place, int root, cco_group *g)
+{
+    const cco_node_map *map = q->nodes;
+    int *ranks = cco_builder_memory(s, (size_t)map->count * sizeof *ranks);
+    *g = (cco_group){ranks, map->count, -1};
+    if (ranks == NULL)
+        return false;
+    for (int k = 0; k < map->count; k++) {
+        ranks[k] = cco_node_rank(map, k, place >= 0 ? place : place + cco_node_ranks(map, k));
+        if (root >= 0 && map->node[root] == k)
+            ranks[k] = root;
+        if (ranks[k] == q->rank)
+            g->place = k;
+    }
+    return true;
+}
+
+bool cco_leader_group(cco_sched *s, const cco_problem *q, int root, cco_group *leaders)
+{
+    return one_of_each(s, q, 0, root, leaders);
+}
+
+bool cco_last_group(cco_sched *s, const cco_problem *q, cco_group *lasts)
+{
+    return one_of_each(s, q, -1, -1, lasts);
+}
+
+bool cco_lane_group(cco_sched *s, const cco_problem *q, cco_group *lane)
+{
+    return one_of_each(s, q, q->nodes->place[q->rank], -1, lane);
+}
+
+int cco_leader_place(const cco_problem *q, const cco_group *leaders)
+{
+    return q->nodes->place[leaders->ranks[q->nodes->node[q->rank]]];
+}
+
+cco_side cco_side_of(cco_span span)
+{
+    return (cco_side){
+        .base = span.base, .blocks = 1, .layout = span.layout, .start = span.at, .each = span.n};
+}
+
+cco_side cco_side_parts(cco_sched *s, cco_span span, int parts)
+{
+    cco_side side = cco_side_of(span);
+    side.blocks = parts;
+    side.each = span.n / (size_t)parts;
+    if (parts > 1)
+        side.pitch = cco_part(s, span, side.each, side.each).at - span.at;
+    return side;
+}
+
+cco_span *cco_block_list(cco_sched *s, int count)
+{
+    return cco_builder_memory(s, (size_t)count * sizeof(cco_span));
+}
+
+cco_side cco_side_blocks(cco_sched *s, const cco_span *blocks, int count)
+{
+    cco_side side = cco_side_of(blocks[0]);
+    size_t *n = cco_builder_memory(s, (size_t)count * sizeof *n);
+    ptrdiff_t *at = cco_builder_memory(s, (size_t)count * sizeof *at);
+    for (int i = 0; i < count && n != NULL && at != NULL; i++) {
+        n[i] = blocks[i].n;
+        at[i] = blocks[i].at;
+    }
+    side.blocks = n != NULL && at != NULL ? count : 0;
+    side.n = at != NULL ? n : NULL;
+    side.at = n != NULL ? at : NULL;
+    return side;
+}
+
+cco_problem cco_group_problem(const cco_problem *q, const cco_group *group, cco_coll coll, int root,
+                              size_t bytes)
+{
+    return (cco_problem){.coll = coll,
+                         .rank = group->place,
+                         .size = group->size,
+                         .root = root,
+                         .commutative = q->commutative,
+                         .bytes = bytes,
+                         .unit = q->unit,
+                         .layouts = q->layouts};
+}
+
+/* For each collective by bytes of a call: fewest messages, then fewest bytes over a link that all
+ * ranks of a node share.  The last of a collective can do every problem. */
+static const struct {
+    cco_coll coll;
+    size_t most;
+    const cco_algo *algo;
+} suited[] = {
+    {CCO_BARRIER, SIZE_MAX, &cco_barrier_dissemination},
+    {CCO_BCAST, 16 << 10, &cco_bcast_binomial},
+    {CCO_BCAST, SIZE_MAX, &cco_bcast_scatter_allgather},
+    {CCO_REDUCE, 16 << 10, &cco_reduce_binomial},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_chain},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_binomial},
+    {CCO_ALLREDUCE, 8 << 10, &cco_allreduce_recursive_doubling},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_ring},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_rabenseifner},
+    {CCO_GATHER, 2 << 10, &cco_gather_binomial},
+    {CCO_GATHER, SIZE_MAX, &cco_gather_linear},
+    {CCO_SCATTER, 2 << 10, &cco_scatter_binomial},
+    {CCO_SCATTER, SIZE_MAX, &cco_scatter_linear},
+    {CCO_GATHERV, 2 << 10, &cco_gather_binomial},
+    {CCO_GATHERV, SIZE_MAX, &cco_gather_linear},
+    {CCO_SCATTERV, 2 << 10, &cco_scatter_binomial},
+    {CCO_SCATTERV, SIZE_MAX, &cco_scatter_linear},
+    {CCO_ALLGATHERV, 8 << 10, &cco_allgather_bruck},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_ring},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_pairwise},
+    {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear},
+    {CCO_ALLTOALLV, SIZE_MAX, &cco_alltoall_linear},
+    {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
+    {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
+};
+
+static const cco_algo *algo_for(const cco_problem *part)
+{
+    int i = 0;
+    while (suited[i].coll != part->coll || part->bytes > suited[i].most ||
+           suited[i].algo->refuses(part) != NULL)
+        i++;
+    return suited[i].algo;
+}
+
+void cco_group_run(cco_sched *s, cco_problem *part, const cco_group *group)
+{
+    const cco_algo *algo = algo_for(part);
+    for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++)
+        part->params[i] = algo->params[i].preset;
+    cco_round(s);
+    cco_within(s, group);
+    algo->build(s, part);
+    cco_within(s, NULL);
+    cco_round(s);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node_tree.h - a tree for pieces that follow each other: a chain of leaders of nodes, and below
+ * each a binomial tree of the ranks of its node. */
+#ifndef CCO_NODE_TREE_H
+#define CCO_NODE_TREE_H
+
+#include "algo/pattern/groups.h"
+
+enum { CCO_NODE_CHILDREN = 33 }; /* at most */
+
+/* Of this rank; the parent of the root is -1.  The next leader comes first among the children. */
+typedef struct cco_node_tree {
+    int parent, count;
+    int children[CCO_NODE_CHILDREN];
+} cco_node_tree;
+
+/* The nodes follow that of the root in their order.  False if memory runs out. */
+bool cco_node_tree_of(cco_sched *s, const cco_problem *q, cco_node_tree *tree);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* model "hier": algorithms that know on which node each rank is, on messages that go through shared
+ * memory within a node and by the MPI between nodes.
+ *
+ * On one node it is model shm, and where every rank has a node to itself, p2p. */
+#include <stdlib.h>
+
+#include "model/below.h"
+#include "model/node_streams.h"
+#include "model/registry.h"
+#include "native/calls.h"
+#include "plan/hooked.h"
+#include "plan/scheduled.h"
+#include "transport/route/route.h"
+
+typedef struct own {
+    cco_scheduled scheduled;
+    cco_route route;
+    cco_p2p messages;
+    cco_node_streams streams;
+} own;
+
+static const char own_key; /* its address is the key */
+
+static void release(void *data)
+{
+    own *o = data;
+    cco_scheduled_empty(&o->scheduled);
+    cco_node_streams_free(&o->streams);
+    free(o);
+}
+
+/* Collective when it is made, in the first call; NULL when communicators run out. */
+static own *own_of(cco_comm *state)
+{
+    own *o = cco_comm_attached(state, &own_key);
+    if (o != NULL)
+        return o;
+    cco_channel *channel = cco_comm_channel(state);
+    if (channel == NULL)
+        return NULL;
+    o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    o->messages = (cco_p2p){.comm = channel->comm,
+                            .first = channel->tags,
+                            .last = CCO_CHANNEL_TAGS - 1,
+                            .broken = &channel->broken};
+    cco_node_streams_make(&o->streams, state, state->nodes.map);
+    o->route = (cco_route){.map = state->nodes.map,
+                           .node = state->nodes.map->node[state->rank],
+                           .streams = o->streams.there ? &o->streams.stream : NULL,
+                           .messages = &o->messages};
+    o->scheduled.repeats = true;
+    cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route, state);
+    return o;
+}
+
+/* Within one node slots are faster than any schedule. */
+static bool is_one_node(const cco_comm *state, const cco_way *way)
+{
+    return state->nodes.map->count == 1 && way->algo == NULL;
+}
+
+static int run(cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    if (!cco_arguments_valid(state, call))
+        return cco_native_blocking(cco_natives_for(call), call);
+    if (state->nodes.map == NULL)
+        return cco_run_below(way, state, call, "nobody has found out where its ranks are");
+    if (is_one_node(state, way))
+        return cco_model_shm.run(state, &(cco_way){.model = &cco_model_shm}, call);
+    own *o = own_of(state);
+    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
+    if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
+{
+    (void)state, (void)way;
+    *why = NULL;
+    return CCO_PATH_MESSAGES;
+}
+
+const cco_model cco_model_hier = {
+    .name = "hier",
+    .doc = "algorithms that know nodes: shared memory within, the MPI's messages between",
+    .run = run,
+    .touches = true,
+    .by_nodes = true,
+    .below = &cco_model_p2p,
+    .algorithms = cco_node_algo_of,
+    .refuses = cco_scheduled_refuses,
+    .path = path,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node_streams.c - see node_streams.h. */
+#include "model/node_streams.h"
+
+#include <stdlib.h>
+
+#include "core/config.h"
+#include "core/log.h"
+
+/* Bytes of a rank's share, or less where few ranks need it: its rings for all others. */
+enum { SHARE = 1 << 20, RING = 256 << 10 };
+
+static size_t share_of(int ranks)
+{
+    const size_t wanted = cco_stream_share(ranks, RING);
+    return wanted < SHARE ? wanted : cco_stream_share(ranks, cco_stream_ring(ranks, SHARE));
+}
+
+static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+{
+    const int size = n->segment.shares, place = map->place[state->rank];
+    cco_area *area = &n->area;
+    *area = (cco_area){.kind = &cco_area_direct,
+                       .share = n->segment.memory + (size_t)place * n->segment.share,
+                       .bytes = n->segment.share,
+                       .rank = place,
+                       .size = size,
+                       .shares = malloc((size_t)size * sizeof *area->shares),
+                       .comm = state->comm};
+    for (int i = 0; i < size && area->shares != NULL; i++)
+        area->shares[i] = n->segment.memory + (size_t)i * n->segment.share;
+    n->there = area->shares != NULL && cco_stream_open(&n->stream, area, false);
+    if (!n->there) /* to go on without them on one rank would hang the others */
+        cco_fatal("no memory for streams on communicator '%s'", state->name);
+}
+
+void cco_node_streams_make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    const int mine = map->node[state->rank];
+    if (map->most == 1)
+        return;
+    if (PMPI_Comm_split(state->comm, mine, state->rank, &node) != MPI_SUCCESS)
+        cco_fatal("cannot divide communicator '%s' into nodes", state->name);
+    if (cco_node_ranks(map, mine) > 1 &&
+        cco_segment_make(&n->segment, share_of(cco_node_ranks(map, mine)),
+                         cco_configured.shm_memory, node))
+        open_streams(n, state, map);
+    PMPI_Comm_free(&node);
+}
+
+void cco_node_streams_free(cco_node_streams *n)
+{
+    if (n->there)
+        cco_stream_close(&n->stream);
+    free(n->area.shares);
+    n->area.shares = NULL;
+    cco_segment_free(&n->segment);
+    n->there = false;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* node_map.h - on which node each rank of a communicator is: the same on all its ranks, part of
+ * every problem whose algorithm asks (algo.h). */
+#ifndef CCO_NODE_MAP_H
+#define CCO_NODE_MAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Nodes count in the order of their first ranks.  The arrays lie in the same memory. */
+typedef struct cco_node_map {
+    int size, count;  /* ranks, nodes */
+    int least, most;  /* ranks of a node */
+    bool contiguous;  /* the ranks of every node follow one another */
+    const int *node;  /* of each rank */
+    const int *place; /* of each rank among those of its node, in their order */
+    const int *first; /* `count` + 1: where the ranks of each node begin in */
+    const int *ranks; /* all ranks, node after node */
+} cco_node_map;
+
+/* Ranks with equal keys are on one node.  To be freed by free(); NULL when memory runs out. */
+cco_node_map *cco_node_map_new(const uint64_t *keys, int size);
+
+static inline int cco_node_ranks(const cco_node_map *map, int node)
+{
+    return map->first[node + 1] - map->first[node];
+}
+
+/* The rank at a place of a node. */
+static inline int cco_node_rank(const cco_node_map *map, int node, int place)
+{
+    return map->ranks[map->first[node] + place];
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* route.c - see route.h. */
+#include "transport/route/route.h"
+
+#include <stdlib.h>
+
+#include "transport/local/local.h"
+
+/* A way for messages: what has it, and whether any are under way. */
+typedef struct lane {
+    const cco_transport *transport;
+    void *transfer;
+    bool busy;
+} lane;
+
+enum { NEAR, FAR, LANES };
+
+typedef struct transfer {
+    const cco_route *route;
+    lane lanes[LANES];
+} transfer;
+
+static void close_transfer(void *data)
+{
+    transfer *f = data;
+    for (int i = 0; i < LANES; i++)
+        if (f->lanes[i].transfer != NULL)
+            f->lanes[i].transport->close(f->lanes[i].transfer);
+    free(f);
+}
+
+static bool open_lane(lane *l, const cco_transport *transport, void *shared, int messages)
+{
+    if (shared == NULL)
+        return true;
+    *l = (lane){transport, transport->open(shared, messages), false};
+    return l->transfer != NULL;
+}
+
+static void *open_transfer(void *shared, int messages)
+{
+    cco_route *route = shared;
+    transfer *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return NULL;
+    f->route = route;
+    if (open_lane(&f->lanes[FAR], &cco_transport_p2p, route->messages, messages) &&
+        open_lane(&f->lanes[NEAR], &cco_transport_stream, route->streams, messages))
+        return f;
+    close_transfer(f);
+    return NULL;
+}
+
+static void begin(void *data)
+{
+    transfer *f = data;
+    for (int i = 0; i < LANES; i++) {
+        f->lanes[i].busy = false;
+        if (f->lanes[i].transfer != NULL)
+            f->lanes[i].transport->begin(f->lanes[i].transfer);
+    }
+}
+
+/* The way to a peer, which gets its number there. */
+static lane *lane_to(transfer *f, int *peer)
+{
+    const cco_node_map *map = f->route->map;
+    const bool near = f->lanes[NEAR].transfer != NULL && map->node[*peer] == f->route->node;
+    lane *l = &f->lanes[near ? NEAR : FAR];
+    if (near)
+        *peer = map->place[*peer];
+    l->busy = true;
+    return l;
+}
+
+static int start_recv(void *data, int peer, const cco_data *to)
+{
+    const lane *l = lane_to(data, &peer);
+    return l->transport->recv(l->transfer, peer, to);
+}
+
+static int start_send(void *data, int peer, const cco_data *from)
+{
+    const lane *l = lane_to(data, &peer);
+    return l->transport->send(l->transfer, peer, from);
+}
+
+/* Memory first: it takes no call of the MPI. */
+static int test(void *data, bool *done)
+{
+    transfer *f = data;
+    int rc = MPI_SUCCESS;
+    *done = true;
+    for (int i = 0; i < LANES && rc == MPI_SUCCESS; i++) {
+        lane *l = &f->lanes[i];
+        bool over = true;
+        if (l->busy)
+            rc = l->transport->test(l->transfer, &over);
+        l->busy = !over;
+        *done = *done && over;
+    }
+    *done = *done && rc == MPI_SUCCESS;
+    return rc;
+}
+
+static void abandon(void *data)
+{
+    transfer *f = data;
+    for (int i = 0; i < LANES; i++)
+        if (f->lanes[i].transfer != NULL)
+            f->lanes[i].transport->abandon(f->lanes[i].transfer);
+}
+
+const cco_transport cco_transport_route = {
+    .name = "route",
+    .open = open_transfer,
+    .close = close_transfer,
+    .begin = begin,
+    .recv = start_recv,
+    .send = start_send,
+    .test = test,
+    .abandon = abandon,
+    .copy = cco_mpi_copy,
+    .reduce = cco_mpi_reduce,
+};
