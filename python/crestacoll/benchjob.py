@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 import threading
+from pathlib import Path
 from dataclasses import dataclass, field
 
 from crestacoll import __version__, machine, nethosts
@@ -51,7 +52,8 @@ def launch_words(build, ranks):
     """mpiexec and its options: each rank on a core of its own while there are enough of them.
 
     Open MPI binds by itself, refuses more ranks than cores unless told, and where it was told its
-    waiting ranks yield.
+    waiting ranks yield. Where ranks share cores, jobs of Intel MPI do not end that its mpiexec has
+    started, and those of its mpirun do.
     """
     enough = ranks <= len(os.sched_getaffinity(0))
     extra = {
@@ -59,7 +61,10 @@ def launch_words(build, ranks):
         ("mpich", True): ["-bind-to", "core"],
         ("intelmpi", True): ["-bind-to", "core"],
     }.get((build.family, enough), [])
-    return [build.launcher, *extra, "-n", str(ranks)]
+    launcher = build.launcher
+    if build.family == "intelmpi" and not enough:
+        launcher = str(Path(launcher).with_name("mpirun"))
+    return [launcher, *extra, "-n", str(ranks)]
 
 
 def words(build, plan, launch=None):

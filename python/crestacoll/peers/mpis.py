@@ -21,17 +21,17 @@ TARGETS = ["crestacoll-bench", "crestacoll-describe", "crestacoll-floor"]
 @dataclass(frozen=True)
 class Peer:
     """`packages` are what pip installs; without them it is an MPI of the machine.
-    `most_crowded`: bytes of a call beyond which its own calls do not end in the time of a job where
-    ranks outnumber cores.
+    `most_of_many`: bytes of a call beyond which its own calls do not end in the time of a job with
+    more than 4 ranks.
     """
 
     name: str
     title: str
     packages: tuple = ()
-    most_crowded: float = math.inf
+    most_of_many: float = math.inf
 
     def measures(self, ranks, size):
-        return ranks <= 2 or size <= self.most_crowded
+        return ranks <= 4 or size <= self.most_of_many
 
 
 # Intel MPI 2021.19 asks for a package libfabric that PyPI does not have.
@@ -51,9 +51,9 @@ def peer_of(name):
 
 def not_ending(peers):
     """What is left out of them, and why."""
-    few = [p for p in peers if p.most_crowded < math.inf]
+    few = [p for p in peers if p.most_of_many < math.inf]
     return {
-        f"{p.title}, more ranks than cores, beyond {format_size(p.most_crowded)} bytes": (
+        f"{p.title}, 8 ranks, beyond {format_size(p.most_of_many)} bytes": (
             "its own calls did not end within the time of a job"
         )
         for p in few
