@@ -29,8 +29,10 @@ bool even_begin(even *e, cco_coll coll, int size, int root, size_t bytes)
     for (int base = 0; base < CCO_BASES; base++)
         e->layouts[base] = (cco_layout){
             .size = element, .extent = (ptrdiff_t)element, .dense = true};
-    e->counts = calloc((size_t)size, sizeof *e->counts);
-    for (int i = 0; e->counts != NULL && i < size; i++)
+    const size_t counts = (size_t)size *
+                          (coll == CCO_ALLTOALLV || coll == CCO_ALLTOALLW ? 2 * (size_t)size : 1);
+    e->counts = calloc(counts, sizeof *e->counts);
+    for (size_t i = 0; e->counts != NULL && i < counts; i++)
         e->counts[i] = e->bytes;
     return e->counts != NULL && (!cuts || cut_vector(e));
 }

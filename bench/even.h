@@ -15,7 +15,7 @@ typedef struct even {
     cco_layout layouts[CCO_BASES];
     size_t *n; /* bytes of the blocks where they differ (reduce_scatter), else NULL */
     ptrdiff_t *at;
-    size_t *counts; /* bytes of every rank's block, for algorithms that share them */
+    size_t *counts; /* cco_problem.counts of any rank, for algorithms that share them */
 } even;
 
 /* False when memory runs out.  Bytes are rounded up to elements, and to 0 for a barrier. */

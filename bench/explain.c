@@ -4,6 +4,7 @@
  *
  *   crestacoll-explain COLLECTIVE PROCESSES [--bytes N] [--algorithm NAME[?PARAM=VALUE&...]]
  *                      [--root R] [--schedule RANK] [--node-shape MEMORIESxCACHESxCORES]
+ *                      [--nodes NODES]
  *
  * Exit code 2, and a line on standard error, for what cannot be asked. */
 #include <stdio.h>
@@ -153,6 +154,10 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
             json_number("to_another_cache", x->caches, ", ");
             json_number("to_another_memory", x->memories, ", ");
         }
+        if (o->nodes != NULL) {
+            json_number("messages_between_nodes", x->messages_between, ", ");
+            json_number("bytes_between_nodes", x->bytes_between, ", ");
+        }
         if (o->schedule >= 0)
             put_rank(x, o->schedule);
     }
@@ -174,7 +179,7 @@ static void explain_one(const explain_options *o, const cco_algo *algo, const ev
     const pid_t child = fork();
     if (child <= 0) { /* if there is no other process, this one does it */
         limit_time(SECONDS);
-        explain_run(&x, algo, params, e, &o->node);
+        explain_run(&x, algo, params, e, o);
         limit_time(0);
         put_algorithm(o, algo, params, &x);
         explain_free(&x);
@@ -187,10 +192,11 @@ static void explain_one(const explain_options *o, const cco_algo *algo, const ev
     }
 }
 
-/* The problem, and the algorithm of a rule that names none: `p2p`. */
+/* The problem, and the algorithm of a rule that names none: `p2p`, `hier` where nodes are said. */
 static void put_problem(const explain_options *o, const even *e)
 {
-    const cco_problem first = even_problem(e, 0);
+    cco_problem first = even_problem(e, 0);
+    first.nodes = o->nodes;
     json_field("collective", cco_coll_infos[o->coll].name, ", ");
     json_number("bytes", e->bytes, ", ");
     json_number("element", e->layouts[CCO_IN].size, ", ");
@@ -199,7 +205,7 @@ static void put_problem(const explain_options *o, const even *e)
         json_number("root", (uint64_t)o->root, ", ");
     else
         printf("\"root\": null, ");
-    json_field("preset", cco_preset_algo(&first, false)->name, ", ");
+    json_field("preset", cco_preset_algo(&first, true)->name, ", ");
 }
 
 static void put_lines(const char *name, const cco_crossings *c, const char *end)
@@ -250,12 +256,13 @@ int main(int argc, char **argv)
     if (o.node.cores > 0 && o.coll == CCO_ALLREDUCE)
         fine = put_node(&o);
     printf("\"algorithms\": [");
-    for (int i = 0; cco_algo_of(o.coll, i) != NULL; i++)
-        if (o.algo == NULL || o.algo == cco_algo_of(o.coll, i)) {
+    for (int i = 0; explain_algo(&o, i) != NULL; i++)
+        if (o.algo == NULL || o.algo == explain_algo(&o, i)) {
             printf(o.algo == NULL && i > 0 ? "," : "");
-            explain_one(&o, cco_algo_of(o.coll, i), &e);
+            explain_one(&o, explain_algo(&o, i), &e);
         }
     printf("]}\n");
     even_end(&e);
+    cco_node_map_drop(o.nodes);
     return fine ? 0 : 1;
 }

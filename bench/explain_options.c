@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/core_place.h"
+#include "core/imposed_nodes.h"
 #include "explain.h"
 #include "transport/sim/sim.h"
 
@@ -60,11 +61,20 @@ static bool has_algorithms(const explain_options *o)
     return false;
 }
 
-static bool no_algorithm(cco_coll coll, const char *name)
+const cco_algo *explain_algo(const explain_options *o, int i)
 {
-    fprintf(stderr, "%s has no algorithm '%s'; there are: ", cco_coll_infos[coll].name, name);
-    for (int i = 0; cco_algo_of(coll, i) != NULL; i++)
-        fprintf(stderr, "%s%s", i ? ", " : "", cco_algo_of(coll, i)->name);
+    return o->nodes != NULL ? cco_node_algo_of(o->coll, i) : cco_algo_of(o->coll, i);
+}
+
+static bool no_algorithm(const explain_options *o, const char *name)
+{
+    const cco_algo *algo;
+    for (int i = 0; (algo = cco_node_algo_of(o->coll, i)) != NULL; i++)
+        if (strcmp(algo->name, name) == 0)
+            return wrong("%s wants to know where the ranks are: --nodes 2x4", name);
+    fprintf(stderr, "%s has no algorithm '%s'; there are: ", cco_coll_infos[o->coll].name, name);
+    for (int i = 0; explain_algo(o, i) != NULL; i++)
+        fprintf(stderr, "%s%s", i ? ", " : "", explain_algo(o, i)->name);
     fputc('\n', stderr);
     return false;
 }
@@ -106,11 +116,11 @@ static bool read_algorithm(explain_options *o, char *text)
     char *params = strchr(text, '?'), *rest = NULL;
     if (params != NULL)
         *params++ = '\0';
-    for (int i = 0; cco_algo_of(o->coll, i) != NULL; i++)
-        if (strcmp(cco_algo_of(o->coll, i)->name, text) == 0)
-            o->algo = cco_algo_of(o->coll, i);
+    for (int i = 0; explain_algo(o, i) != NULL; i++)
+        if (strcmp(explain_algo(o, i)->name, text) == 0)
+            o->algo = explain_algo(o, i);
     if (o->algo == NULL)
-        return no_algorithm(o->coll, text);
+        return no_algorithm(o, text);
     for (int i = 0; i < CCO_PARAMS && o->algo->params[i].name != NULL; i++)
         o->params[i] = o->algo->params[i].preset;
     if (params == NULL)
@@ -121,6 +131,25 @@ static bool read_algorithm(explain_options *o, char *text)
         if (!read_parameter(o, one))
             return false;
     return true;
+}
+
+/* The ranks are those of MPI_COMM_WORLD. */
+static bool read_nodes(explain_options *o, const char *text)
+{
+    uint64_t *keys = malloc((size_t)o->size * sizeof *keys);
+    const int ranks = cco_imposed_ranks(text);
+    for (int i = 0; keys != NULL && i < o->size; i++)
+        keys[i] = (uint64_t)cco_imposed_node(text, i);
+    if (ranks >= o->size && keys != NULL)
+        o->nodes = cco_node_map_new(keys, o->size);
+    free(keys);
+    if (ranks == 0)
+        return wrong("nodes: '%s': expected nodes and ranks of each, such as 2x4, or 3+5, or the"
+                     " node of each rank, such as 0,1,0,1",
+                     text);
+    if (ranks < o->size)
+        return wrong("nodes: %s places %d ranks, and there are %d", text, ranks, o->size);
+    return o->nodes != NULL || wrong("no memory");
 }
 
 static bool read_one(explain_options *o, const char *name, char *value)
@@ -159,13 +188,16 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     if (argc < 3 || argc % 2 == 0)
         return wrong("usage: crestacoll-explain COLLECTIVE PROCESSES [--bytes N]"
                      " [--algorithm NAME[?PARAM=VALUE]] [--root R] [--schedule RANK]"
-                     " [--node-shape MEMORIESxCACHESxCORES]");
+                     " [--node-shape MEMORIESxCACHESxCORES] [--nodes NODES]");
     if (!read_collective(o, argv[1]) || !has_algorithms(o) ||
         !number("number of processes", argv[2], 1, CCO_SIM_RANKS, &size))
         return false;
     o->size = (int)size;
+    for (int i = 3; i < argc; i += 2) /* algorithms depend on it */
+        if (strcmp(argv[i], "--nodes") == 0 && !read_nodes(o, argv[i + 1]))
+            return false;
     for (int i = 3; i < argc; i += 2)
-        if (!read_one(o, argv[i], argv[i + 1]))
+        if (strcmp(argv[i], "--nodes") != 0 && !read_one(o, argv[i], argv[i + 1]))
             return false;
     const int cores = o->node.memories * o->node.caches * o->node.cores;
     return cores == 0 || o->size <= cores ||

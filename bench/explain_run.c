@@ -34,23 +34,36 @@ static void count(explain_rank *rank, const cco_sched *s)
     rank->figures[SCRATCH] = s->scratch;
 }
 
-static void count_crossings(explained *x, const cco_node_shape *node, int rank, const cco_sched *s)
+static void count_crossing(explained *x, const explain_options *o, int rank, const cco_step *step)
 {
-    const cco_core_place here = cco_core_place_in(node, rank);
-    for (int i = 0; i < s->count; i++) {
-        const cco_step *step = &s->steps[i];
-        if (step->kind != CCO_STEP_SEND && step->kind != CCO_STEP_PUT && step->kind != CCO_STEP_GET)
-            continue;
-        const cco_core_place there = cco_core_place_in(node, step->peer);
+    const cco_node_map *map = o->nodes;
+    if (o->node.cores > 0) {
+        const cco_core_place here = cco_core_place_in(&o->node, rank);
+        const cco_core_place there = cco_core_place_in(&o->node, step->peer);
         x->caches += there.cache != here.cache;
         x->memories += there.memory != here.memory;
     }
+    if (map != NULL && map->node[rank] != map->node[step->peer]) {
+        x->messages_between++;
+        x->bytes_between += step->kind == CCO_STEP_GET ? step->b.n : step->a.n;
+    }
 }
 
+static void count_crossings(explained *x, const explain_options *o, int rank, const cco_sched *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        const cco_step_kind kind = s->steps[i].kind;
+        if (kind == CCO_STEP_SEND || kind == CCO_STEP_PUT || kind == CCO_STEP_GET)
+            count_crossing(x, o, rank, &s->steps[i]);
+    }
+}
+
+/* `o` says on which nodes ranks are. */
 static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, const even *e, int i,
-                  const long *params)
+                  const long *params, const explain_options *o)
 {
     cco_problem q = even_problem(e, i);
+    q.nodes = o->nodes;
     for (int k = 0; k < CCO_PARAMS; k++)
         q.params[k] = params[k];
     q.counts = cco_algo_shares(algo, q.coll) ? e->counts : NULL;
@@ -82,10 +95,11 @@ static void run(explained *x, cco_sim *sim)
 }
 
 void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e,
-                 const cco_node_shape *node)
+                 const explain_options *o)
 {
     const size_t size = (size_t)e->size;
     cco_problem first = even_problem(e, 0);
+    first.nodes = o->nodes;
     for (int k = 0; k < CCO_PARAMS; k++)
         first.params[k] = params[k];
     *x = (explained){.size = e->size, .reason = algo->refuses(&first)};
@@ -99,9 +113,9 @@ void explain_run(explained *x, const cco_algo *algo, const long *params, const e
     if (!fine)
         refuse(x, 0, MPI_ERR_NO_MEM);
     for (int i = 0; fine && i < e->size; i++)
-        fine = build(x, &sim.ranks[i], algo, e, i, params);
-    for (int i = 0; fine && node->cores > 0 && i < e->size; i++)
-        count_crossings(x, node, i, x->schedules[i]);
+        fine = build(x, &sim.ranks[i], algo, e, i, params, o);
+    for (int i = 0; fine && i < e->size; i++)
+        count_crossings(x, o, i, x->schedules[i]);
     if (fine)
         run(x, &sim);
     free(sim.ranks);

@@ -69,8 +69,12 @@ def launch_words(build, ranks):
 
 def words(build, plan, launch=None):
     """The words of a job; `launch`: a launcher and its options in place of the build's."""
+    launcher = [*launch, "-n", str(plan.ranks)] if launch else launch_words(build, plan.ranks)
+    return [*launcher, *program_words(build, plan)]
+
+
+def program_words(build, plan):
     return [
-        *([*launch, "-n", str(plan.ranks)] if launch else launch_words(build, plan.ranks)),
         str(build.program("crestacoll-bench")),
         "--label",
         build.name,

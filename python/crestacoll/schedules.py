@@ -6,21 +6,25 @@ other.
 from crestacoll.sizes import format_size
 from crestacoll.ui import out, show, table
 
-MODEL = "p2p"  # the model whose algorithms are schedules
+MODEL = "p2p"  # the model whose algorithms are schedules, and
+NODE_MODEL = "hier"  # where nodes are said
 
 
 def print_found(data, one):
     root = "" if data["root"] is None else f", root {data['root']}"
+    nodes = data.get("nodes")
+    model = NODE_MODEL if nodes else MODEL
+    on = f" on nodes {nodes}" if nodes else ""
     size = f" of {format_size(data['bytes'])} bytes" if data["bytes"] else ""
     if data["element"] > 1:
         size += f" in elements of {data['element']} bytes"
         if data["bytes"] != data["bytes_asked"]:
             size += f" (rounded up from {data['bytes_asked']})"
-    out.print(f"{data['collective']}{size}, {data['processes']} ranks{root}", style="bold")
+    out.print(f"{data['collective']}{size}, {data['processes']} ranks{on}{root}", style="bold")
     if one:
-        print_one(data["algorithms"][0])
+        print_one(data["algorithms"][0], model)
     else:
-        print_comparison(data["algorithms"])
+        print_comparison(data["algorithms"], model)
     if data.get("node"):
         print_node(data["node"])
 
@@ -40,12 +44,12 @@ def print_node(node):
     out.print(told, soft_wrap=True)
 
 
-def full_name(algorithm):
+def full_name(algorithm, model):
     params = "&".join(f"{p['name']}={p['value']}" for p in algorithm["params"])
-    return f"{MODEL}:{algorithm['name']}" + (f"?{params}" if params else "")
+    return f"{model}:{algorithm['name']}" + (f"?{params}" if params else "")
 
 
-def print_comparison(algorithms):
+def print_comparison(algorithms, model=MODEL):
     far = [k for k in FAR if any(k in a for a in algorithms)]
     made = table(
         "implementation",
@@ -55,23 +59,24 @@ def print_comparison(algorithms):
         ">busiest: bytes",
         ">all: messages",
         ">all: bytes",
-        *(f">all: {FAR[k].partition(' ')[2]}" for k in far),
+        *(HEADERS[k] for k in far),
         ">scratch",
         "what it is",
     )
     for a in algorithms:
         if not has_figures(a):
-            made.add_row(full_name(a), *"-------", *("-" for _ in far), refusal(a), style="yellow")
+            none = "-" * (7 + len(far))
+            made.add_row(full_name(a, model), *none, refusal(a), style="yellow")
             continue
         made.add_row(
-            full_name(a),
+            full_name(a, model),
             str(a["rounds"]),
             str(a["chain"]),
             str(a["busiest"]["messages"]),
             format_size(a["busiest"]["bytes_sent"]),
             str(a["messages"]),
             format_size(a["bytes"]),
-            *(str(a[k]) for k in far),
+            *(amount(k, a[k]) for k in far),
             format_size(a["scratch"]),
             a["doc"],
         )
@@ -86,8 +91,12 @@ def refusal(algorithm):
     return algorithm["error"] or algorithm["reason"]
 
 
-def print_one(algorithm):
-    out.print(f"{full_name(algorithm)}: {algorithm['doc']}\n", soft_wrap=True)
+def amount(key, value):
+    return format_size(value) if key.startswith("bytes") else str(value)
+
+
+def print_one(algorithm, model=MODEL):
+    out.print(f"{full_name(algorithm, model)}: {algorithm['doc']}\n", soft_wrap=True)
     if not algorithm["usable"]:
         out.print(f"{algorithm['name']} {refusal(algorithm)}", style="yellow")
     if not has_figures(algorithm):
@@ -101,6 +110,14 @@ def print_one(algorithm):
 FAR = {
     "to_another_cache": "messages to another cache",
     "to_another_memory": "messages to another memory",
+    "messages_between_nodes": "messages between nodes",
+    "bytes_between_nodes": "bytes between nodes",
+}
+HEADERS = {
+    "to_another_cache": ">all: to another cache",
+    "to_another_memory": ">all: to another memory",
+    "messages_between_nodes": ">between nodes: messages",
+    "bytes_between_nodes": ">between nodes: bytes",
 }
 LABELS = {
     "rounds": "rounds with messages",
@@ -129,7 +146,7 @@ def print_summary(algorithm, rank):
         made.add_row(label, *mine, low if low == high else f"{low}..{high}", whole.get(key, ""))
     for key, label in FAR.items():
         if key in algorithm:
-            made.add_row(label, *([""] if rank else []), "", str(algorithm[key]))
+            made.add_row(label, *([""] if rank else []), "", amount(key, algorithm[key]))
     made.add_row("longest chain of messages", *([""] if rank else []), "", str(algorithm["chain"]))
     show(made)
 

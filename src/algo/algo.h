@@ -16,7 +16,7 @@ typedef struct cco_algo {
      * even number of processes".  May use only what all ranks know, so that all say the same. */
     const char *(*refuses)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
-    bool shares_counts; /* of a gatherv or scatterv, needs q->counts: see cco_algo_shares */
+    bool shares_counts; /* of uneven collectives, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;
 
@@ -29,7 +29,9 @@ const cco_algo *cco_node_algo_of(cco_coll coll, int i);
 /* The algorithm of a collective whose name is these `length` characters; NULL if there is none. */
 const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);
 
-/* True if it needs q->counts for this collective: the caller has the root send them round first. */
+/* True if it needs q->counts for this collective (problem.h), and ranks have to be told them first:
+ * of a gatherv or scatterv by the root, of an alltoallv or alltoallw the leaders of nodes by their
+ * ranks. */
 bool cco_algo_shares(const cco_algo *algo, cco_coll coll);
 
 #endif

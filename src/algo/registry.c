@@ -49,6 +49,7 @@ const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length)
 
 bool cco_algo_shares(const cco_algo *algo, cco_coll coll)
 {
-    const int unknown = CCO_ROOTED | CCO_COUNTS; /* only the root knows all sizes */
-    return algo->shares_counts && (cco_coll_infos[coll].properties & unknown) == unknown;
+    const int properties = cco_coll_infos[coll].properties;
+    const bool known = !(properties & CCO_ROOTED) && properties & (CCO_GATHERS | CCO_REDUCTION);
+    return algo->shares_counts && properties & CCO_COUNTS && !known;
 }

@@ -27,26 +27,43 @@ typedef struct cco_carrier {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static carrier *carriers;
 
-static MPI_Comm create(MPI_Comm comm)
+/* Of the same ranks, or of those with one color. */
+enum { EVERYBODY = -1 };
+
+static int make_comm(MPI_Comm comm, int color, MPI_Comm *made)
+{
+    int rank;
+    if (color == EVERYBODY)
+        return cco_fresh_comm(comm, made);
+    PMPI_Comm_rank(comm, &rank);
+    return PMPI_Comm_split(comm, color, rank, made);
+}
+
+static MPI_Comm create(MPI_Comm comm, int color)
 {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Errhandler theirs;
     if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (cco_fresh_comm(comm, &made) != MPI_SUCCESS)
+    if (make_comm(comm, color, &made) != MPI_SUCCESS)
         made = MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, theirs);
     PMPI_Errhandler_free(&theirs);
+    if (made != MPI_COMM_NULL)
+        PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     return made;
+}
+
+MPI_Comm cco_comm_split(MPI_Comm comm, int color)
+{
+    return create(comm, color);
 }
 
 MPI_Comm cco_comm_copy(MPI_Comm comm)
 {
-    MPI_Comm made = create(comm);
+    MPI_Comm made = create(comm, EVERYBODY);
     const bool there = made != MPI_COMM_NULL;
-    if (there)
-        PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
     if (!cco_all(there, comm) && there)
         PMPI_Comm_free(&made);
     return made;

@@ -45,4 +45,9 @@ void cco_channel_close(cco_channel *channel);
  * is not told. */
 MPI_Comm cco_comm_copy(MPI_Comm comm);
 
+/* The ranks of a communicator with this color, in their order, without attributes, on which errors
+ * are returned; collective.  MPI_COMM_NULL if the MPI refuses, of which the program's error handler
+ * is not told. */
+MPI_Comm cco_comm_split(MPI_Comm comm, int color);
+
 #endif

@@ -22,7 +22,7 @@ uint64_t cco_node_key(void)
     }
     if (boot[0] == '\0' || stat("/proc/self/ns/pid", &status) != 0)
         return 0;
-    if (cco_configured.nodes != NULL && cco_world_rank(&rank))
+    if (cco_configured.nodes != NULL && cco_has_world() && cco_world_rank(&rank))
         node = 1 + cco_imposed_node(cco_configured.nodes, rank);
     snprintf(text, sizeof text, "%s %llu %d", boot, (unsigned long long)status.st_ino, node);
     const uint64_t key = cco_hash(0, text);

@@ -3,8 +3,11 @@
  * memory within a node and by the MPI between nodes.
  *
  * On one node it is model shm, and where every rank has a node to itself, p2p. */
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "core/fallback.h"
+#include "core/log.h"
 #include "model/below.h"
 #include "model/node_streams.h"
 #include "model/registry.h"
@@ -18,6 +21,7 @@ typedef struct own {
     cco_route route;
     cco_p2p messages;
     cco_node_streams streams;
+    int refused; /* MPI_SUCCESS, or the error of every call: CRESTA_FALLBACK=error */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -28,6 +32,33 @@ static void release(void *data)
     cco_scheduled_empty(&o->scheduled);
     cco_node_streams_free(&o->streams);
     free(o);
+}
+
+static void say_nodes(const cco_comm *state)
+{
+    const cco_node_map *map = state->nodes.map;
+    char each[32];
+    if (state->rank != 0)
+        return;
+    if (map->least == map->most)
+        snprintf(each, sizeof each, "%d", map->least);
+    else
+        snprintf(each, sizeof each, "%d to %d", map->least, map->most);
+    cco_log(CCO_LOG_INFO, "communicator '%s' is on %d nodes with %s ranks each%s", state->name,
+            map->count, each, map->contiguous ? "" : ", not one after the other");
+}
+
+/* Where a node has no streams, its ranks use messages, too. */
+static int make_streams(own *o, cco_comm *state)
+{
+    static uint32_t reported;
+    const cco_fallback fallback = {NULL, "hier",
+                                   "the ranks of a node share no memory (CRESTA_SHM_MEMORY)",
+                                   "messages of the MPI within that node", state->rank == 0};
+    say_nodes(state);
+    return cco_node_streams_make(&o->streams, state, state->nodes.map)
+               ? MPI_SUCCESS
+               : cco_fall_back(state, &fallback, &reported, 0);
 }
 
 /* Collective when it is made, in the first call; NULL when communicators run out. */
@@ -44,7 +75,7 @@ static own *own_of(cco_comm *state)
                             .first = channel->tags,
                             .last = CCO_CHANNEL_TAGS - 1,
                             .broken = &channel->broken};
-    cco_node_streams_make(&o->streams, state, state->nodes.map);
+    o->refused = make_streams(o, state);
     o->route = (cco_route){.map = state->nodes.map,
                            .node = state->nodes.map->node[state->rank],
                            .streams = o->streams.there ? &o->streams.stream : NULL,
@@ -69,17 +100,23 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (is_one_node(state, way))
         return cco_model_shm.run(state, &(cco_way){.model = &cco_model_shm}, call);
     own *o = own_of(state);
-    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
+    int rc = o != NULL ? o->refused : MPI_ERR_COMM;
+    if (rc == MPI_SUCCESS)
+        rc = cco_scheduled_run(&o->scheduled, state, way, call);
+    else if (o != NULL)
+        rc = cco_comm_refuse(state, rc);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
+/* Begins take messages, also within nodes; on one node, as those of shm, memory. */
 static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
-    (void)state, (void)way;
+    const cco_node_map *map = state != NULL ? state->nodes.map : NULL;
+    (void)way;
     *why = NULL;
-    return CCO_PATH_MESSAGES;
+    return map != NULL && map->count == 1 ? CCO_PATH_SEGMENT : CCO_PATH_MESSAGES;
 }
 
 const cco_model cco_model_hier = {

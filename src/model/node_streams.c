@@ -6,6 +6,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
+#include "core/wait.h"
 
 /* Bytes of a rank's share, or less where few ranks need it: its rings for all others. */
 enum { SHARE = 1 << 20, RING = 256 << 10 };
@@ -34,19 +35,23 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
         cco_fatal("no memory for streams on communicator '%s'", state->name);
 }
 
-void cco_node_streams_make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+/* True if the ranks of this node need none, or have them. */
+static bool make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
 {
-    MPI_Comm node = MPI_COMM_NULL;
-    const int mine = map->node[state->rank];
-    if (map->most == 1)
-        return;
-    if (PMPI_Comm_split(state->comm, mine, state->rank, &node) != MPI_SUCCESS)
-        cco_fatal("cannot divide communicator '%s' into nodes", state->name);
-    if (cco_node_ranks(map, mine) > 1 &&
-        cco_segment_make(&n->segment, share_of(cco_node_ranks(map, mine)),
-                         cco_configured.shm_memory, node))
+    const int mine = map->node[state->rank], ranks = cco_node_ranks(map, mine);
+    MPI_Comm node = cco_comm_split(state->comm, mine);
+    if (node == MPI_COMM_NULL)
+        return false;
+    if (ranks > 1 &&
+        cco_segment_make(&n->segment, share_of(ranks), cco_configured.shm_memory, node))
         open_streams(n, state, map);
     PMPI_Comm_free(&node);
+    return n->there || ranks == 1;
+}
+
+bool cco_node_streams_make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+{
+    return map->most == 1 || cco_all(make(n, state, map), state->comm);
 }
 
 void cco_node_streams_free(cco_node_streams *n)

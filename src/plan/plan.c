@@ -34,7 +34,7 @@ static bool same_counts(const cco_problem *a, const cco_problem *b)
     if ((a->counts == NULL) != (b->counts == NULL))
         return false;
     return a->counts == NULL ||
-           memcmp(a->counts, b->counts, (size_t)a->size * sizeof *a->counts) == 0;
+           memcmp(a->counts, b->counts, cco_count_of_counts(a) * sizeof *a->counts) == 0;
 }
 
 static bool same_layouts(const cco_layout *a, const cco_layout *b)
@@ -48,8 +48,8 @@ static bool same_layouts(const cco_layout *a, const cco_layout *b)
 /* True if one schedule serves both; rank and size are those of the communicator. */
 static bool same(const cco_problem *a, const cco_problem *b)
 {
-    return a->coll == b->coll && a->bytes == b->bytes && a->root == b->root &&
-           a->unit == b->unit && a->commutative == b->commutative && same_side(&a->in, &b->in) &&
+    return a->coll == b->coll && a->bytes == b->bytes && a->root == b->root && a->unit == b->unit &&
+           a->commutative == b->commutative && same_side(&a->in, &b->in) &&
            same_side(&a->out, &b->out) && same_layouts(a->layouts, b->layouts) &&
            memcmp(a->params, b->params, sizeof a->params) == 0 && same_counts(a, b);
 }
@@ -102,7 +102,7 @@ static cco_plan *copy_of(const cco_problem *q)
 {
     const size_t in = q->in.n != NULL ? (size_t)q->in.blocks * sizeof(size_t) : 0;
     const size_t out = q->out.n != NULL ? (size_t)q->out.blocks * sizeof(size_t) : 0;
-    const size_t counts = q->counts != NULL ? (size_t)q->size * sizeof(size_t) : 0;
+    const size_t counts = q->counts != NULL ? cco_count_of_counts(q) * sizeof(size_t) : 0;
     const size_t n = sizeof(cco_plan) + 2 * in + 2 * out + counts;
     cco_plan *plan = calloc(1, n);
     if (plan == NULL)

@@ -91,11 +91,18 @@ static size_t bytes_of(const cco_problem *q)
     return bytes;
 }
 
+/* What leaders of an alltoall sort, block by block, must not take longer than messages. */
+static bool is_much(const cco_problem *q, const cco_algo *algo)
+{
+    enum { BLOCKS = 4096 };
+    return algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS;
+}
+
 static const cco_algo *find(const preset *list, const cco_problem *q)
 {
     const size_t bytes = bytes_of(q);
-    while (list->algo != NULL &&
-           (list->coll != q->coll || bytes > list->most || list->algo->refuses(q) != NULL))
+    while (list->algo != NULL && (list->coll != q->coll || bytes > list->most ||
+                                  list->algo->refuses(q) != NULL || is_much(q, list->algo)))
         list++;
     return list->algo;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algo/pattern/node_counts.h"
 #include "algo/registry.h"
 #include "core/fallback.h"
 #include "plan/preset.h"
@@ -92,31 +93,66 @@ static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *bindi
                                                        : MPI_ERR_NO_MEM;
 }
 
-int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
-                        cco_plan **plan)
+/* Room for the counts of a call. */
+static bool make_room(cco_scheduled *own, size_t counts)
+{
+    if (own->counts_room >= counts)
+        return true;
+    free(own->counts);
+    own->counts = malloc(counts * sizeof *own->counts);
+    own->counts_room = own->counts != NULL ? counts : 0;
+    return own->counts != NULL;
+}
+
+/* The root tells all ranks what it knows of each. */
+static cco_problem sharing_of_root(cco_scheduled *own, const cco_problem *q)
 {
     const bool gathers = cco_coll_infos[q->coll].properties & CCO_GATHERS;
     const cco_side *known = gathers ? &q->out : &q->in;
     const size_t n = (size_t)q->size * sizeof *own->counts;
+    if (q->rank == q->root)
+        memcpy(own->counts, known->n, n);
+    return (cco_problem){.coll = CCO_BCAST,
+                         .root = q->root,
+                         .bytes = n,
+                         .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n}};
+}
+
+/* Each rank tells the leader of its node what it gives and takes. */
+static cco_problem sharing_of_nodes(cco_scheduled *own, const cco_problem *q)
+{
+    const size_t n = (size_t)q->size * sizeof *own->counts;
+    for (int i = 0; i < q->size; i++) {
+        own->counts[i] = cco_block(q, &q->in, i).n;
+        own->counts[q->size + i] = cco_block(q, &q->out, i).n;
+    }
+    const int ranks = cco_node_ranks(q->nodes, q->nodes->node[q->rank]);
+    const cco_side mine = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = 2 * n};
+    cco_side all = mine;
+    all.blocks = ranks;
+    all.pitch = (ptrdiff_t)(2 * n);
+    return (cco_problem){
+        .coll = CCO_GATHER, .nodes = q->nodes, .bytes = 2 * n, .in = mine, .out = all};
+}
+
+int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
+                        cco_plan **plan)
+{
+    const bool rooted = cco_coll_infos[q->coll].properties & CCO_ROOTED;
     *binding = (cco_binding){.operation.op = MPI_OP_NULL};
     for (int base = 0; base < CCO_BASES; base++)
         binding->layouts[base] = cco_layout_of_bytes;
-    const cco_problem sharing = {
-        .coll = CCO_BCAST,
-        .rank = q->rank,
-        .size = q->size,
-        .root = q->root,
-        .commutative = true,
-        .bytes = n,
-        .unit = 1,
-        .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n},
-        .layouts = binding->layouts};
-    if (own->counts == NULL && (own->counts = malloc(n)) == NULL)
+    if (!make_room(own, cco_count_of_counts(q)))
         return MPI_ERR_NO_MEM;
-    if (q->rank == q->root)
-        memcpy(own->counts, known->n, n);
+    cco_problem sharing = rooted ? sharing_of_root(own, q) : sharing_of_nodes(own, q);
+    sharing.rank = q->rank;
+    sharing.size = q->size;
+    sharing.commutative = true;
+    sharing.unit = 1;
+    sharing.layouts = binding->layouts;
     binding->base[CCO_OUT] = (char *)own->counts;
-    const int rc = cco_plan_find(&own->plans, &cco_bcast_binomial, &sharing, plan);
+    const int rc = cco_plan_find(&own->plans, rooted ? &cco_bcast_binomial : &cco_node_counts,
+                                 &sharing, plan);
     if (rc != MPI_SUCCESS)
         return rc;
     return cco_scheduled_bind(own, *plan, binding, 0) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
@@ -227,4 +263,5 @@ void cco_scheduled_empty(cco_scheduled *own)
     cco_workspace_free(&own->workspace);
     free(own->counts);
     own->counts = NULL;
+    own->counts_room = 0;
 }

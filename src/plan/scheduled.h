@@ -13,9 +13,10 @@ typedef struct cco_scheduled {
     cco_plans plans;
     cco_workspace workspace;
     cco_cached_call cached[CCO_CACHED_CALLS];
-    bool repeats;   /* nothing of the model's own comes before or after a call (core/comm.h) */
-    size_t *counts; /* bytes of every rank's block, for algorithms that ask for them */
-    cco_hook hook;  /* CRESTA_DEBUG */
+    bool repeats;       /* nothing of the model's own comes before or after a call (core/comm.h) */
+    size_t *counts;     /* cco_problem.counts, for algorithms that ask for them, */
+    size_t counts_room; /* and for how many there is room */
+    cco_hook hook;      /* CRESTA_DEBUG */
 } cco_scheduled;
 
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
@@ -36,9 +37,9 @@ int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
                         ptrdiff_t low);
 
-/* The sizes that only the root of a gatherv or scatterv knows, from its side with all blocks: the
- * plan of a broadcast, bound, that brings them to `own->counts` everywhere.  Returns MPI_SUCCESS or
- * an MPI error class. */
+/* The sizes that ranks have to be told (cco_algo_shares): the plan, bound, that brings them to
+ * `own->counts`: a broadcast of what the root knows, or a gather to the leaders of nodes.  Returns
+ * MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
                         cco_plan **plan);
 

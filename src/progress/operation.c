@@ -49,6 +49,8 @@ static int hold_types(cco_operation *o)
 
 void cco_operation_drop(cco_operation *o)
 {
+    cco_node_map_drop(o->nodes);
+    o->nodes = NULL;
     cco_copies_free(o->copies);
     o->copies = NULL;
     for (int i = 0; i < o->held; i++)
@@ -88,6 +90,7 @@ int cco_operation_start(cco_operation *o)
 int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
 {
     int rc = cco_bound_make(&o->bound, state, &o->call, true, &o->own.workspace);
+    o->nodes = cco_node_map_keep(o->bound.problem.nodes); /* the communicator may end first */
     if (rc == MPI_SUCCESS)
         rc = cco_scheduled_settle(state, way, &o->bound.problem, &o->algo);
     if (rc == MPI_SUCCESS)

@@ -67,7 +67,8 @@ cco_node_map *cco_node_map_new(const uint64_t *keys, int size)
         int *ranks = first + n + 1;
         find_leaders(sorted, keys, size, ranks); /* for the time being */
         first[0] = 0;
-        *map = (cco_node_map){.size = size, .node = node, .place = place, .first = first};
+        *map = (cco_node_map){
+            .users = 1, .size = size, .node = node, .place = place, .first = first};
         map->count = number(ranks, size, node, place, first);
         for (int k = 0; k < map->count; k++)
             first[k + 1] += first[k];
@@ -81,4 +82,22 @@ cco_node_map *cco_node_map_new(const uint64_t *keys, int size)
     }
     free(sorted);
     return map;
+}
+
+static int *users_of(const cco_node_map *map)
+{
+    return (int *)(uintptr_t)&map->users;
+}
+
+const cco_node_map *cco_node_map_keep(const cco_node_map *map)
+{
+    if (map != NULL)
+        __atomic_add_fetch(users_of(map), 1, __ATOMIC_RELAXED);
+    return map;
+}
+
+void cco_node_map_drop(const cco_node_map *map)
+{
+    if (map != NULL && __atomic_sub_fetch(users_of(map), 1, __ATOMIC_ACQ_REL) == 0)
+        free((void *)(uintptr_t)map);
 }

@@ -9,6 +9,7 @@
 
 /* Nodes count in the order of their first ranks.  The arrays lie in the same memory. */
 typedef struct cco_node_map {
+    int users;        /* who keep it */
     int size, count;  /* ranks, nodes */
     int least, most;  /* ranks of a node */
     bool contiguous;  /* the ranks of every node follow one another */
@@ -18,8 +19,12 @@ typedef struct cco_node_map {
     const int *ranks; /* all ranks, node after node */
 } cco_node_map;
 
-/* Ranks with equal keys are on one node.  To be freed by free(); NULL when memory runs out. */
+/* Ranks with equal keys are on one node.  Kept by the caller; NULL when memory runs out. */
 cco_node_map *cco_node_map_new(const uint64_t *keys, int size);
+
+/* One more keeps it, or one less: the last one frees it.  Any thread; NULL is none. */
+const cco_node_map *cco_node_map_keep(const cco_node_map *map);
+void cco_node_map_drop(const cco_node_map *map);
 
 static inline int cco_node_ranks(const cco_node_map *map, int node)
 {

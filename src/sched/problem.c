@@ -24,10 +24,26 @@ cco_span cco_whole(const cco_side *side)
         .base = side->base, .layout = side->layout, .at = side->start, .n = side->each};
 }
 
+size_t cco_count_of_counts(const cco_problem *q)
+{
+    const size_t p = (size_t)q->size;
+    const cco_node_map *map = q->nodes;
+    if (cco_coll_infos[q->coll].properties & CCO_ROOTED)
+        return p;
+    const bool leads = map != NULL && map->place[q->rank] == 0;
+    return 2 * p * (size_t)(leads ? cco_node_ranks(map, map->node[q->rank]) : 1);
+}
+
+size_t cco_cut_start(const cco_problem *q, cco_span span, int i, int parts)
+{
+    const size_t k = (size_t)i, units = span.n / q->unit;
+    const size_t each = units / (size_t)parts, more = units % (size_t)parts;
+    return (k * each + (k < more ? k : more)) * q->unit;
+}
+
 cco_span cco_cut(cco_sched *s, const cco_problem *q, cco_span span, int i, int parts)
 {
-    const size_t k = (size_t)modulo(i, parts), units = span.n / q->unit;
-    const size_t each = units / (size_t)parts, more = units % (size_t)parts;
-    const size_t first = k * each + (k < more ? k : more);
-    return cco_part(s, span, first * q->unit, (each + (k < more)) * q->unit);
+    const int k = modulo(i, parts);
+    const size_t first = cco_cut_start(q, span, k, parts);
+    return cco_part(s, span, first, cco_cut_start(q, span, k + 1, parts) - first);
 }

@@ -38,8 +38,11 @@ typedef struct cco_problem {
     bool commutative; /* the operation; true for the collectives without one */
     size_t bytes; /* of a rank's block or of the vector (core/call.h); 0 if ranks do not share it */
     size_t unit;  /* data may be cut at multiples of this: an element in reductions, else 1 */
-    cco_side in, out;     /* in place, `in` lies where the data are: nothing else need know */
-    const size_t *counts; /* bytes of every rank's block if an algorithm asks (algo.h), else NULL */
+    cco_side in, out; /* in place, `in` lies where the data are: nothing else need know */
+    const size_t
+        *counts; /* if an algorithm asks (algo.h), else NULL: bytes of every rank's block;
+                    of an alltoallv what each rank of this node gives to all ranks, and then
+                    what it takes, on the first rank of the node; on others of them alone */
     const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
@@ -51,6 +54,12 @@ cco_span cco_block(const cco_problem *q, const cco_side *side, int i);
 /* The block of a side that has one: what this rank gives to a gather, the vector of an allreduce.
  */
 cco_span cco_whole(const cco_side *side);
+
+/* How many counts an algorithm that asks gets on this rank. */
+size_t cco_count_of_counts(const cco_problem *q);
+
+/* Bytes before part `i` of a span that is cut into `parts`, 0 to `parts`. */
+size_t cco_cut_start(const cco_problem *q, cco_span span, int i, int parts);
 
 /* Part `i` (modulo `parts`) of a span cut at units as evenly as can be; the first are larger. */
 cco_span cco_cut(cco_sched *s, const cco_problem *q, cco_span span, int i, int parts);

@@ -27,20 +27,20 @@ void cco_nodes_wanted_by(const cco_rules *rules)
         __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
 }
 
-/* The keys of all ranks, 0 of those that do not know theirs. */
+/* The keys of all ranks, 0 of those that do not know theirs.  By an allreduce: some MPIs gather
+ * without waiting by a message from every rank to every other. */
 static uint64_t *gather_keys(const cco_comm *state)
 {
-    uint64_t *keys = malloc((size_t)state->size * sizeof *keys);
-    const uint64_t mine = cco_disagrees() ? 0 : cco_node_key();
+    uint64_t *keys = calloc((size_t)state->size, sizeof *keys);
     MPI_Request request;
     if (keys == NULL) /* to go on without them on one rank would hang the others */
         cco_fatal("no memory for the nodes of communicator '%s'", state->name);
-    keys[0] = mine;
+    keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
     if (state->size > 1 && /* alone: see cco_agree */
-        (PMPI_Iallgather(&mine, 1, MPI_UINT64_T, keys, 1, MPI_UINT64_T, state->comm, &request) !=
-             MPI_SUCCESS ||
+        (PMPI_Iallreduce(MPI_IN_PLACE, keys, state->size, MPI_UINT64_T, MPI_MAX, state->comm,
+                         &request) != MPI_SUCCESS ||
          cco_wait(&request) != MPI_SUCCESS))
-        cco_fatal("cannot count the nodes of communicator '%s': the MPI's allgather failed",
+        cco_fatal("cannot find the nodes of communicator '%s': the MPI's allreduce failed",
                   state->name);
     return keys;
 }
@@ -62,7 +62,7 @@ static const char map_key; /* its address is the key */
 static void release(void *data)
 {
     cco_node_map **map = data;
-    free(*map);
+    cco_node_map_drop(*map);
     free(map);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nodes.h - on which nodes the ranks of a communicator are.  Only rules that ask for it cost the
- * communication to find out: one allgather of 8 bytes. */
+ * communication to find out: an allreduce of 8 bytes a rank. */
 #ifndef CCO_NODES_H
 #define CCO_NODES_H
 

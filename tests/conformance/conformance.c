@@ -61,7 +61,7 @@ static bool build(const cco_algo *algo, world *w)
 {
     for (int i = 0; i < w->c.p; i++) {
         cco_sched *s = cco_sched_new(&w->problems[i]);
-        w->problems[i].counts = cco_algo_shares(algo, w->c.coll) ? w->counts : NULL;
+        w->problems[i].counts = cco_algo_shares(algo, w->c.coll) ? world_counts(w, i) : NULL;
         give_params(algo, &w->problems[i]);
         algo->build(s, &w->problems[i]);
         w->sim.ranks[i].sched = s;

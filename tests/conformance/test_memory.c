@@ -81,7 +81,7 @@ static void try_algorithm(const cco_algo *algo, cco_coll coll)
     snprintf(testing_label, sizeof testing_label, "%s/%s", cco_coll_infos[coll].name, algo->name);
     for (int rank = 0; rank < 7; rank++) {
         cco_problem *q = &w->problems[rank];
-        q->counts = cco_algo_shares(algo, coll) ? w->counts : NULL;
+        q->counts = cco_algo_shares(algo, coll) ? world_counts(w, rank) : NULL;
         for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
             q->params[k] = algo->params[k].preset;
         long k = 0;

@@ -163,11 +163,37 @@ static void make_problem(world *w, int rank)
         put_in_place(q);
 }
 
-/* What the root of a gatherv or scatterv knows. */
+/* What each rank of an alltoallv gives and takes, node after node. */
+static void make_rows(world *w)
+{
+    const size_t p = (size_t)w->c.p;
+    size_t *row = w->counts = room(2 * p * p * sizeof *w->counts);
+    for (size_t i = 0; i < p; i++) {
+        const int rank = w->map->ranks[i];
+        for (int other = 0; other < w->c.p; other++) {
+            row[other] = w->element * elements(&w->c, rank, other);
+            row[p + (size_t)other] = w->element * elements(&w->c, other, rank);
+        }
+        row += 2 * p;
+    }
+}
+
+const size_t *world_counts(const world *w, int rank)
+{
+    const cco_node_map *map = w->map;
+    if (is(w->c.coll, CCO_ROOTED) || w->counts == NULL)
+        return w->counts;
+    return w->counts +
+           2 * (size_t)w->c.p * (size_t)(map->first[map->node[rank]] + map->place[rank]);
+}
+
+/* What the root of a gatherv or scatterv knows, or the leaders of an alltoallv. */
 static void make_counts(world *w)
 {
     const world_case *c = &w->c;
     const bool gathers = is(c->coll, CCO_GATHERS);
+    if (w->map != NULL && uneven(c->coll) && !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION))
+        make_rows(w);
     if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;
     w->counts = room((size_t)c->p * sizeof *w->counts);
@@ -269,9 +295,9 @@ world *world_new(const world_case *c)
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
-    make_counts(w);
     if (c->nodes != 0)
         make_map(w);
+    make_counts(w);
     return w;
 }
 
@@ -294,7 +320,7 @@ void world_free(world *w)
             free_memory(&w->sim.ranks[i].memory[base]);
     }
     free(w->problems);
-    free(w->map);
+    cco_node_map_drop(w->map);
     free(w->counts);
     free(w->sim.ranks);
     free(w);

@@ -29,7 +29,7 @@ typedef struct world {
     size_t element;
     cco_layout layouts[CCO_BASES];
     cco_problem *problems;
-    size_t *counts;    /* gatherv, scatterv: bytes of every rank's block; else NULL */
+    size_t *counts;    /* of the uneven collectives, for world_counts; else NULL */
     cco_node_map *map; /* NULL: nobody knows */
     cco_sim sim;
 } world;
@@ -45,6 +45,9 @@ bool world_in_place(cco_coll coll);
 /* Problems without memory: enough to build schedules.  Aborts when memory runs out. */
 world *world_new(const world_case *c);
 void world_free(world *w);
+
+/* What cco_problem.counts of a rank has for algorithms that ask. */
+const size_t *world_counts(const world *w, int rank);
 
 /* Gives memory and data to every rank, afresh. */
 void world_fill(world *w, unsigned seed);

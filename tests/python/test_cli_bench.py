@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from crestacoll import benchjob, choices, schemas
+from crestacoll import benchjob, choices, nethosts, schemas
 from crestacoll.cli import bench
 from crestacoll.ui import Problem
 
@@ -287,3 +287,24 @@ def test_a_wrong_result_is_an_error(capsys):
         bench.say_wrong([result])
     assert e.value.code == 1
     assert "WRONG RESULT: nonblock allreduce of 8 bytes" in capsys.readouterr().err
+
+
+@pytest.mark.alone
+def test_between_hosts(crestacoll, build):
+    """hier finds the hosts, and gives what the MPI gives."""
+    if nethosts.why_not():
+        pytest.skip(f"no hosts here: {nethosts.why_not()}")
+    sizes = ["--sizes", "8,64K", "--samples", "3", "--hosts", "2", "--rate", "1gbit"]
+    words = ["allreduce,alltoallv", "-n", "4", "--impl", "hier,hier:leaders", *sizes]
+    done = crestacoll("bench", *words, "--mpi", build.name, "--json")
+    if "no hosts here" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["verified"] and [job["hosts"] for job in data["jobs"]] == [2]
+    assert {r["implementation"] for r in data["records"]} == {"mpi", "hier", "hier:leaders"}
+
+
+def test_hosts_need_ranks(crestacoll):
+    ran = crestacoll("bench", "bcast", "--hosts", "3")
+    assert ran.returncode == 2 and "--hosts 3: there are only 2 ranks" in ran.stderr

@@ -59,6 +59,39 @@ def test_what_crosses_the_caches_of_a_node(crestacoll, build):
     assert small.returncode == 2 and "a node of 8 cores has no room for 9 ranks" in small.stderr
 
 
+def test_what_goes_between_nodes(crestacoll, build):
+    words = "allgather --bytes 64K -n 8 --nodes 2x4".split()
+    data = asked(crestacoll, build, *words)
+    found = {a["name"]: a for a in data["algorithms"]}
+    least = 8 * 65536  # each block once into the other node
+    assert {found[n]["bytes_between_nodes"] for n in ("leaders", "lanes")} == {least}
+    assert found["leaders"]["messages_between_nodes"] == 2
+    assert found["lanes"]["messages_between_nodes"] == 8
+    assert found["ring"]["bytes_between_nodes"] == 2 * 7 * 65536
+    assert data["nodes"] == "2x4" and data["preset"] == "lanes"
+    shown = crestacoll("explain", *words, COLUMNS="250").stdout
+    assert "hier:leaders" in shown and "8 ranks on nodes 2x4" in shown
+    one = crestacoll("explain", *words, "--impl", "hier:leaders", "--schedule", "0").stdout
+    assert "bytes between nodes" in one and "512K" in one
+    spread = asked(crestacoll, build, *"alltoall --bytes 8 -n 4 --nodes 0,1,0,1".split())
+    assert {a["name"]: a for a in spread["algorithms"]}["leaders"]["messages_between_nodes"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--nodes", "2y4"], "such as 2x4, or 3+5"),
+        (["--nodes", "2x3"], "2x3 places 6 ranks, and there are 8"),
+        (["--impl", "hier"], "say where the ranks are: --nodes 2x4"),
+        (["--impl", "p2p:leaders"], "leaders wants to know where the ranks are"),
+        (["--nodes", "2x4", "--impl", "p2p"], "only the algorithms of hier have one"),
+    ],
+)
+def test_nodes_that_cannot_be(crestacoll, words, said):
+    ran = crestacoll("explain", "allreduce", *words)
+    assert ran.returncode == 2 and said in " ".join(ran.stderr.split())
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 5, 8, 33])
 def test_every_algorithm_of_every_collective(build, ranks):
     """All run without a mistake, and what is counted goes together."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, choices, machine
+from crestacoll import __version__, benchjob, choices, machine, options
 from crestacoll.builds import choose_builds
 from crestacoll.sizes import Sizes, format_size
 from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
@@ -110,6 +110,8 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     is_flag=True,
     help="Time split-phase calls that end as soon as they have begun; mpi: its non-blocking calls.",
 )
+@options.hosts
+@options.rate
 @click.option(
     "--plot",
     metavar="FILE.html",
@@ -132,6 +134,8 @@ def command(
     root,
     buffers,
     begun,
+    hosts,
+    rate,
     plot,
     json_to,
 ):
@@ -142,6 +146,7 @@ def command(
     is faster than the MPI.
     """
     check_plot(plot)
+    options.check_hosts(hosts, rate, ranks)
     end = time.monotonic() + budget - (DRAW if plot else 0)
     if skew and timing != "synchronised":
         raise Problem("--skew goes with --timing synchronised", exit_code=2)
@@ -151,12 +156,12 @@ def command(
         (b, make_plan(b, collectives, implementations, sizes, ranks, how, stores=bool(plot)))
         for b in choose_builds(mpis)
     ]
-    results = run_all(plans, end)
+    results = run_all(plans, end, hosts, rate)
     if json_to:
         write_json(benchjob.document("crestacoll-bench-1", results), json_to)
     if json_to != "-":
         for result in results:
-            print_result(result)
+            print_result(result, rate)
     if plot:
         from crestacoll import benchreport
 
@@ -207,14 +212,15 @@ LAUNCH = 3.0  # seconds of a job besides measuring, and of this command besides 
 DRAW = 2.0  # seconds for --plot
 
 
-def run_all(plans, end):
+def run_all(plans, end, hosts=1, rate=None):
     """One job after the other, so that the last one ends in time."""
     results = []
     with progress_bar(sum(plan.cells for _, plan in plans)) as advance:
         for i, (build, plan) in enumerate(plans):
             share = (end - time.monotonic()) / (len(plans) - i)
             plan.budget = max(share - LAUNCH, share / 2, 0.1)
-            results.append(benchjob.run(build, plan, advance))
+            program = benchjob.program_words(build, plan)
+            results.append(benchjob.run_on(build, program, plan.ranks, hosts, rate, advance))
     return results
 
 
@@ -252,13 +258,13 @@ def binding(header):
     return f", ranks bound to {each} each" if each < header["cores"] else ", ranks not bound"
 
 
-def print_result(result):
+def print_result(result, rate=None):
     """In the style of the OSU benchmarks: lines with # say what and where, then columns."""
     h, head = result.header, result.records[0] if result.records else None
     lines = [
         f"# crestacoll {__version__} bench, {benchjob.library(h)} ({h['mpi']})",
         f"# {machine.sentence(machine.describe())}",
-        f"# {benchjob.where(h)}, {h['cores']} cores"
+        f"# {benchjob.where(h, rate)}, {h['cores']} cores"
         f"{binding(h)}" + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
     ]
     if head:

@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from crestacoll import __version__
 from crestacoll.builds import all_builds, choose_builds, clean_environment
-from crestacoll.schedules import MODEL, print_comparison, print_found, print_one
+from crestacoll.schedules import MODEL, NODE_MODEL, print_comparison, print_found, print_one
 from crestacoll.sizes import Size
 from crestacoll.ui import (
     CANNOT,
@@ -61,10 +61,8 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
 @click.option(
     "--impl",
     "implementation",
-    default=MODEL,
-    show_default=True,
     metavar="p2p[:ALGORITHM[?PARAM=VALUE]]",
-    help="One algorithm; default: all of them are compared.",
+    help="One algorithm, with --nodes of hier; default: all of them are compared.",
 )
 @click.option("--root", type=int, help="Root of rooted calls; default: 0.")
 @click.option("--schedule", type=int, metavar="RANK", help="Also show the steps of this rank.")
@@ -77,11 +75,19 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
         " B caches at each, and C cores at each cache, a rank on each core."
     ),
 )
+@click.option(
+    "--nodes",
+    metavar="NxM|M+M+...|K,K,...",
+    help=(
+        "Ranks on several nodes, as CRESTA_NODES has it: also count what goes between nodes, and"
+        " compare the algorithms of hier."
+    ),
+)
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context
 def command(
-    ctx, collective, point, ranks, size, implementation, root, schedule, node, mpi, json_to
+    ctx, collective, point, ranks, size, implementation, root, schedule, node, nodes, mpi, json_to
 ):
     """Show what the algorithms of COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
 
@@ -96,21 +102,23 @@ def command(
     --mpi and --json work as above. A file whose name is that of a collective is ./NAME.
     """
     if is_file(collective):
-        refuse_options(ctx, ("ranks", "size", "implementation", "root", "node"))
+        refuse_options(ctx, ("ranks", "size", "implementation", "root", "node", "nodes"))
         explain_file(collective, point, schedule, mpi, json_to)
         return
     if point:
         raise Problem("--point goes with a FILE", USAGE)
     build = choose_builds(mpi)[0]
-    algorithm = algorithm_of(build, implementation)
+    default = NODE_MODEL if nodes else MODEL
+    algorithm = algorithm_of(build, implementation or default, default)
     if schedule is not None and not algorithm:
-        raise Problem("--schedule needs one algorithm: --impl p2p:ALGORITHM", exit_code=2)
+        raise Problem(f"--schedule needs one algorithm: --impl {default}:ALGORITHM", exit_code=2)
     found = ask(
         build,
         [collective.lower(), ranks],
         {"bytes": size, "algorithm": algorithm, "root": root, "schedule": schedule}
-        | {"node-shape": node},
+        | {"node-shape": node, "nodes": nodes},
     )
+    found["nodes"] = nodes
     data = {"schema": "crestacoll-explain-1", "crestacoll": __version__, **found}
     data["bytes_asked"] = size
     if json_to:
@@ -188,6 +196,9 @@ def schedules(build, entry, schedule):
     options = {"bytes": 1024 if point.low is None else point.low}
     every = ask(build, words, options)
     name = ran_algorithm(entry["implementation"], every["preset"])
+    if entry["implementation"].startswith(NODE_MODEL):
+        shown = f"crestacoll explain {point.collective} -n {point.ranks} --nodes 2x4"
+        return none, f"what {NODE_MODEL} runs depends on the nodes: {shown}, with the nodes there"
     if name is None:
         return none | {"all": every}, f"{entry['implementation']} has no schedule of this library"
     known = {a["name"] for a in every["algorithms"]}
@@ -225,19 +236,22 @@ def print_schedules(entry, found, why):
         out.print("The calls have no common size: shown for 1K.", style="dim")
 
 
-def algorithm_of(build, implementation):
-    """'p2p:bruck?k=3' -> 'bruck?k=3'; 'p2p' -> ''."""
+def algorithm_of(build, implementation, wanted):
+    """'p2p:bruck?k=3' -> 'bruck?k=3'; 'p2p' -> ''. `wanted`: the model of all schedules shown."""
     model, colon, algorithm = implementation.partition(":")
+    name = model.partition("?")[0]
     known = [m["name"] for m in build.description["models"]]
-    if model.partition("?")[0] in known and not model.startswith(MODEL):
+    if name == NODE_MODEL != wanted:
+        raise Problem("say where the ranks are: --nodes 2x4", exit_code=2)
+    if name in known and name != wanted:
         raise Problem(
-            f"{model} has no schedule: only the algorithms of {MODEL} have one", exit_code=2
+            f"{model} has no schedule here: only the algorithms of {wanted} have one", exit_code=2
         )
-    if model.startswith(f"{MODEL}?") or (colon and not algorithm.partition("?")[0]):
-        raise Problem(f"'{implementation}' names no algorithm: write {MODEL}:NAME", exit_code=2)
-    if model != MODEL:
+    if model.startswith(f"{wanted}?") or (colon and not algorithm.partition("?")[0]):
+        raise Problem(f"'{implementation}' names no algorithm: write {wanted}:NAME", exit_code=2)
+    if model != wanted:
         raise Problem(
-            f"no implementation '{model}'; {MODEL} and {MODEL}:ALGORITHM have a schedule",
+            f"no implementation '{model}'; {wanted} and {wanted}:ALGORITHM have a schedule",
             exit_code=2,
         )
     return algorithm

@@ -3,7 +3,7 @@
  * passes them on in its node.
  *
  *   bytes between nodes: each block once into every other node, in as many messages at once as a
- *   node has ranks   scratch 0   nodes: equally many ranks
+ *   node has ranks   scratch 0, for small blocks those of the lane   nodes: equally many ranks
  *
  * For large n: all ranks of a node share its links to others.
  * J. L. Traeff, S. Hunold: Decomposing MPI collectives for exploiting multi-lane communication,
@@ -18,11 +18,14 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     cco_span *blocks = cco_block_list(s, map->count);
     cco_group lane;
+    size_t bytes = 0;
     if (blocks == NULL || !cco_lane_group(s, q, &lane))
         return;
-    for (int k = 0; k < map->count; k++)
+    for (int k = 0; k < map->count; k++) {
         blocks[k] = cco_block(q, &q->out, lane.ranks[k]);
-    cco_problem along = cco_group_problem(q, &lane, CCO_ALLGATHERV, 0, q->bytes);
+        bytes += blocks[k].n;
+    }
+    cco_problem along = cco_group_problem(q, &lane, CCO_ALLGATHERV, 0, bytes);
     along.in = q->in;
     along.out = cco_side_blocks(s, blocks, map->count);
     if (along.out.n == NULL)

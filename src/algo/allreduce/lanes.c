@@ -43,7 +43,7 @@ static void build(cco_sched *s, const cco_problem *q)
     scatter.in = ins;
     scatter.out = cco_side_of(mine);
     cco_group_run(s, &scatter, &node);
-    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, 0, mine.n);
+    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, 0, q->bytes);
     along.in = along.out = cco_side_of(mine);
     cco_group_run(s, &along, &lane);
     cco_problem gather = cco_group_problem(q, &node, CCO_ALLGATHERV, 0, out.n);

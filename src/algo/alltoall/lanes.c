@@ -3,7 +3,7 @@
  * then it sends them that.
  *
  *   messages between nodes: N - 1 of each rank of N nodes   bytes: each block once
- *   scratch four times all blocks   nodes: equally many ranks
+ *   scratch twice all blocks   nodes: equally many ranks
  *
  * For middle n: fewer messages between nodes than ranks, on all ranks of a node at once.
  * J. L. Traeff, S. Hunold: Decomposing MPI collectives for exploiting multi-lane communication,

@@ -3,7 +3,7 @@
  * other node.
  *
  *   messages between nodes: N - 1 of each of N nodes   bytes: each block once
- *   scratch four times all blocks of a node on its leader
+ *   scratch three times all blocks of a node on its leader
  *
  * For small n, where messages cost more than bytes. */
 #include "algo/algo.h"
@@ -26,6 +26,13 @@ static cco_span of_node(cco_sched *s, const cco_problem *q, cco_span all, int no
                     (size_t)cco_node_ranks(q->nodes, node) * each);
 }
 
+/* From what a rank of the node gives to a node whose ranks follow one another. */
+static void sort_run(cco_sched *s, const cco_problem *q, cco_span given, int node, cco_span sorted)
+{
+    const size_t first = (size_t)cco_node_rank(q->nodes, node, 0);
+    cco_copy(s, cco_part(s, given, first * q->bytes, sorted.n), sorted);
+}
+
 /* The leader's: from what each rank of the node gives, in the order of ranks, to what goes to each
  * node; or from what came from each node to what each rank of this one takes. */
 static void sort(cco_sched *s, const cco_problem *q, const cco_group *node, cco_span by_rank,
@@ -36,7 +43,10 @@ static void sort(cco_sched *s, const cco_problem *q, const cco_group *node, cco_
     for (int k = 0; k < map->count; k++) {
         const cco_span there = of_node(s, q, by_node, k, node->size);
         const size_t theirs = (size_t)cco_node_ranks(map, k), ours = (size_t)node->size;
-        for (size_t i = 0; i < ours; i++)
+        for (size_t i = 0; i < ours && !comes && map->contiguous; i++)
+            sort_run(s, q, cco_part(s, by_rank, i * p * n, p * n), k,
+                     cco_part(s, there, i * theirs * n, theirs * n));
+        for (size_t i = 0; i < ours && (comes || !map->contiguous); i++)
             for (size_t j = 0; j < theirs; j++) {
                 const size_t at = comes ? j * ours + i : i * theirs + j;
                 const size_t rank = (size_t)cco_node_rank(map, k, (int)j);

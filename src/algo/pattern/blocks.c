@@ -5,8 +5,8 @@
 cco_span cco_run(const cco_problem *q, const cco_side *side, int first, int end)
 {
     cco_span run = cco_block(q, side, first);
-    run.n = 0;
-    for (int i = first; i < end; i++)
+    run.n = side->n == NULL ? (size_t)(end - first) * side->each : 0;
+    for (int i = first; i < end && side->n != NULL; i++)
         run.n += cco_block(q, side, i).n;
     return run;
 }
@@ -19,12 +19,8 @@ cco_span cco_run_within(cco_sched *s, const cco_problem *q, const cco_side *side
 
 cco_span cco_cuts(cco_sched *s, const cco_problem *q, cco_span span, int first, int end, int parts)
 {
-    size_t before = 0, n = 0;
-    for (int i = 0; i < first; i++)
-        before += cco_cut(s, q, span, i, parts).n;
-    for (int i = first; i < end; i++)
-        n += cco_cut(s, q, span, i, parts).n;
-    return cco_part(s, span, before, n);
+    const size_t before = cco_cut_start(q, span, first, parts);
+    return cco_part(s, span, before, cco_cut_start(q, span, end, parts) - before);
 }
 
 static size_t piece_size(const cco_problem *q, long each)

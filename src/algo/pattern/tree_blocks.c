@@ -11,9 +11,9 @@ typedef void (*message)(cco_sched *, int peer, cco_span); /* cco_send or cco_rec
 /* The blocks of the places `first` to `end` - 1. */
 static size_t bytes_of(const cco_problem *q, int first, int end)
 {
-    size_t n = 0;
-    for (int i = first; i < end; i++)
-        n += q->counts != NULL ? q->counts[(q->root + i) % q->size] : q->bytes;
+    size_t n = q->counts == NULL ? (size_t)(end - first) * q->bytes : 0;
+    for (int i = first; i < end && q->counts != NULL; i++)
+        n += q->counts[(q->root + i) % q->size];
     return n;
 }
 
@@ -99,5 +99,5 @@ void cco_tree_scatter(cco_sched *s, const cco_problem *q)
     for (int bit = reach / 2; bit > 0; bit /= 2)
         if (bit < p - place)
             with_child(s, q, &q->in, all, place, place + bit, cco_send);
-    cco_copy(s, cco_part(s, all, 0, mine.n), mine);
+    cco_copy(s, place == 0 ? cco_block(q, &q->in, q->rank) : cco_part(s, all, 0, mine.n), mine);
 }

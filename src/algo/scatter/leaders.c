@@ -44,6 +44,8 @@ static void within(cco_sched *s, const cco_problem *q, const cco_node_blocks *bl
     cco_problem part = cco_group_problem(q, &node, CCO_SCATTERV, place,
                                          cco_node_bytes(blocks, q->nodes->node[q->rank]));
     part.out = q->out;
+    if (q->rank == q->root && q->out.base == CCO_IN) /* in place: where it was is where it stays */
+        part.out = cco_side_of(cco_of_rank(s, blocks, q->rank));
     part.counts = cco_counts_of_node(s, blocks);
     if (part.counts != NULL && (node.place != place || cco_side_of_node(s, blocks, &part.in)))
         cco_group_run(s, &part, &node);

@@ -55,10 +55,25 @@ static bool run_step(cco_sim *sim, int rank, const cco_step *step)
     }
 }
 
+/* The caller's send buffer may be in memory that cannot be written. */
+static bool spares_input(const cco_sched *s, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        const cco_step_kind kind = s->steps[i].kind;
+        if ((kind == CCO_STEP_RECV || kind == CCO_STEP_COPY || kind == CCO_STEP_REDUCE ||
+             kind == CCO_STEP_GET) &&
+            s->steps[i].b.base == CCO_IN)
+            return false;
+    }
+    return true;
+}
+
 static bool check_round(cco_sim *sim, int rank)
 {
     const cco_sim_rank *r = &sim->ranks[rank];
     int one, other;
+    if (!spares_input(r->sched, r->at, r->end))
+        return cco_sim_wrong(sim, "rank %d writes to its send buffer", rank);
     if (!cco_check_round(r->sched, r->at, r->end, &one, &other))
         return true;
     return cco_sim_wrong(sim, "rank %d: steps %d and %d of one round touch the same memory", rank,
