@@ -37,7 +37,7 @@ static uint64_t *gather_keys(const cco_comm *state)
         cco_fatal("no memory for the nodes of communicator '%s'", state->name);
     keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
     if (state->size > 1 && /* alone: see cco_agree */
-        (PMPI_Iallreduce(MPI_IN_PLACE, keys, state->size, MPI_UINT64_T, MPI_MAX, state->comm,
+        (PMPI_Iallreduce(MPI_IN_PLACE, keys, state->size, MPI_UINT64_T, MPI_BOR, state->comm,
                          &request) != MPI_SUCCESS ||
          cco_wait(&request) != MPI_SUCCESS))
         cco_fatal("cannot find the nodes of communicator '%s': the MPI's allreduce failed",
