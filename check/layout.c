@@ -26,7 +26,7 @@ void layouts_make(void)
     layouts[PAIRS] = layout_whole(2);
     layouts[GAPS] = two(0, 2, 0, 5);
     layouts[NEGATIVE] = two(-2, 1, -3, 6);
-    layouts[COLUMN] = two(0, 128, 0, 1); /* the extent is smaller than what an element spans */
+    layouts[COLUMN] = two(0, COLUMN_SPAN, 0, 1); /* more than its extent */
 }
 
 void layouts_free(void)

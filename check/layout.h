@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-enum { MAX_RANKS = 256, GUARD = 1024 };
+enum { MAX_RANKS = 256, GUARD = 1024, COLUMN_SPAN = 128 /* ints */ };
 
 enum layout_name { INTS, PAIRS, GAPS, NEGATIVE, COLUMN, LAYOUTS };
 
