@@ -16,6 +16,14 @@ typedef struct transfer {
     MPI_Request requests[];
 } transfer;
 
+cco_p2p cco_p2p_over(cco_channel *channel)
+{
+    return (cco_p2p){.comm = channel->comm,
+                     .first = channel->tags,
+                     .last = CCO_CHANNEL_TAGS - 1,
+                     .broken = &channel->broken};
+}
+
 static void *open_transfer(void *shared, int messages)
 {
     transfer *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);

@@ -3,6 +3,7 @@
 #ifndef CCO_P2P_H
 #define CCO_P2P_H
 
+#include "core/channel.h"
 #include "sched/transport.h"
 
 /* What the transfers of a communicator share. */
@@ -13,6 +14,9 @@ typedef struct cco_p2p {
     int tag;       /* of the schedule that started last, after the first: the same on all ranks */
     bool *broken;  /* set where a message may be on its way that nobody takes */
 } cco_p2p;
+
+/* What those of blocking calls share. */
+cco_p2p cco_p2p_over(cco_channel *channel);
 
 extern const cco_transport cco_transport_p2p;
 
