@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* job.h - what is to be simulated: lines of words, in this order.
+ *
+ *   ranks N
+ *   nodes NxM                        as CRESTA_NODES
+ *   machine NAME=VALUE,...           machine.h
+ *   queues yes|no
+ *   skew none|uniform|exponential|normal SECONDS SEED
+ *                                    when ranks begin: up to so much later; so much later in the
+ *                                    mean; so much around the earliest
+ *   compute SECONDS                  any number of these two
+ *   call COLLECTIVE BYTES ALGORITHM SIZE STRIDE ROOT
+ *                                    bytes as in core/call.h; ALGORITHM: "bruck?k=4"; "preset",
+ * what p2p takes, "node_preset", what hier does; SIZE and STRIDE of the communicators: play.h
+ *   repeat TIMES                     all of them, once if it is missing */
+#ifndef SIMULATE_JOB_H
+#define SIMULATE_JOB_H
+
+#include <stdio.h>
+
+#include "play.h"
+
+/* A call, and the programs of its communicators. */
+typedef struct job_call {
+    cco_coll coll;
+    const cco_algo *algo; /* NULL: a preset */
+    bool by_nodes;        /* which */
+    long params[CCO_PARAMS];
+    size_t bytes;
+    int root;
+    uint32_t *program, *sort;
+} job_call;
+
+typedef struct job {
+    int ranks;
+    cco_node_map *nodes;
+    machine machine;
+    bool queues;
+    double *start; /* picoseconds; NULL: all at once */
+    phase *phases; /* a call each, or none */
+    job_call *calls;
+    int count, times;
+    programs programs;
+} job;
+
+/* Reads it and makes the programs.  False, and what is wrong is on standard error. */
+bool job_read(job *j, FILE *from);
+void job_free(job *j);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* play.h - runs the programs of all ranks on a machine: time only, no data.
+ *
+ * As the engine does (src/sched/engine.c), a rank begins all messages of a round, does its own
+ * work, and waits for the messages: no more ranks than cores, and no processor time for messages
+ * while the rank computes between collectives. */
+#ifndef SIMULATE_PLAY_H
+#define SIMULATE_PLAY_H
+
+#include "machine.h"
+#include "program.h"
+
+/* What all ranks do next: compute, or a collective on each communicator.  There, `size` ranks with
+ * a distance of `stride` are a communicator, and so all of them: rows and columns of a grid. */
+typedef struct phase {
+    double compute;          /* picoseconds */
+    int size, stride;        /* 0: no collective */
+    const uint32_t *program; /* of each place of each sort of communicator */
+    const uint32_t *sort;    /* of each communicator, in the order of first ranks; NULL: one */
+} phase;
+
+typedef struct play {
+    const machine *machine;
+    const programs *programs;
+    const phase *phases;
+    int phase_count, ranks;
+    const int *node, *place; /* of each rank, and its place in the node */
+    int nodes;
+    bool queues;         /* interfaces carry one message after the other; otherwise all at once */
+    const double *start; /* of each rank, picoseconds; NULL: 0 */
+    double *end;         /* of each rank and phase, filled in */
+    uint64_t messages, bytes, messages_between, bytes_between; /* nodes */
+    double busiest;  /* time in which the interface used most carried messages one way */
+    const char *why; /* what went wrong */
+} play;
+
+/* False, and `why`, when memory runs out, or ranks wait for each other for ever. */
+bool play_run(play *p);
+
+/* First rank of the communicator of a rank in a phase, and the place of the rank there. */
+static inline int phase_first(const phase *f, int rank)
+{
+    return rank / (f->size * f->stride) * f->size * f->stride + rank % f->stride;
+}
+
+static inline int phase_place(const phase *f, int rank)
+{
+    return rank / f->stride % f->size;
+}
+
+/* The program of a rank. */
+static inline uint32_t phase_program(const phase *f, int rank)
+{
+    const int whole = f->size * f->stride;
+    const int number = rank / whole * f->stride + rank % f->stride;
+    const uint32_t sort = f->sort != NULL ? f->sort[number] : 0;
+    return f->program[(size_t)sort * (size_t)f->size + (size_t)phase_place(f, rank)];
+}
+
+#endif

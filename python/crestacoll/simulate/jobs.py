@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs crestacoll-simulate: a job of collectives and computation on a machine."""
+
+import dataclasses
+import json
+import resource
+import subprocess
+
+from crestacoll.builds import clean_environment
+from crestacoll.simulate import machines
+from crestacoll.ui import TEXT, Problem
+
+REFUSED = 2  # its exit code for what cannot be asked
+
+
+@dataclasses.dataclass(frozen=True)
+class Skew:
+    """When ranks begin: how the times are distributed, and their size in seconds."""
+
+    kind: str = "none"
+    seconds: float = 0.0
+    seed: int = 1
+
+    def line(self):
+        if self.kind == "none":
+            return "skew none 0 0"
+        return f"skew {self.kind} {self.seconds!r} {self.seed}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Call:
+    """A collective on communicators of `size` ranks with a distance of `stride`, all at once."""
+
+    collective: str
+    bytes: int
+    implementation: str  # p2p, hier, p2p:ring, hier:leaders?...
+    size: int
+    stride: int = 1
+    root: int = 0
+
+    def line(self):
+        model, _, algorithm = self.implementation.partition(":")
+        name = algorithm or {"p2p": "preset", "hier": "node_preset"}[model]
+        words = ["call", self.collective, self.bytes, name, self.size, self.stride, self.root]
+        return " ".join(map(str, words))
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """Of one simulation: seconds of a processor, bytes of memory."""
+
+    seconds: float = 60
+    memory: int = 8 << 30
+
+    def set(self):
+        """Called in the process that is to have them."""
+        seconds = max(1, round(self.seconds))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (self.memory, self.memory))
+
+
+class Refused(Exception):
+    """The simulation does not exist, or is too large; says why."""
+
+
+def nodes_words(ranks, per_node):
+    """'4x16', or with a last node that is not full '16+16+3'."""
+    full, rest = divmod(ranks, per_node)
+    if rest == 0:
+        return f"{full}x{per_node}"
+    return "+".join([str(per_node)] * full + [str(rest)])
+
+
+def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1):
+    """The job as crestacoll-simulate reads it. Steps are calls, and seconds of computation."""
+    lines = [
+        f"ranks {ranks}",
+        f"nodes {nodes}",
+        f"machine {machines.words(machine)}",
+        f"queues {'yes' if queues else 'no'}",
+        skew.line(),
+        *(s.line() if isinstance(s, Call) else f"compute {float(s)!r}" for s in steps),
+        f"repeat {times}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def run(build, job, limits=Limits()):
+    """What crestacoll-simulate answers."""
+    program = build.program("crestacoll-simulate")
+    try:
+        done = subprocess.run(
+            [program],
+            input=job,
+            capture_output=True,
+            preexec_fn=limits.set,
+            env=clean_environment(),
+            check=False,
+            **TEXT,
+        )
+    except OSError as e:
+        raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    if "no memory" in done.stderr:
+        raise Refused(f"takes more than {limits.memory >> 30} GiB to simulate")
+    if done.returncode < 0:
+        raise Refused(f"takes more than {limits.seconds:g} s to simulate")
+    if done.returncode == REFUSED:
+        raise Refused(done.stderr.strip())
+    raise Problem(f"{program} failed: {done.stderr.strip() or done.returncode}")
+
