@@ -142,6 +142,17 @@ static bool read_call(job *j, char **words)
     return calls_make(j, f, c);
 }
 
+static bool read_overlap(job *j, char **words)
+{
+    phase *f = j->count > 0 ? &j->phases[j->count - 1] : NULL;
+    if (f == NULL || f->size == 0)
+        return asked_wrong("overlap: no call before it");
+    f->alone = strcmp(words[2], "none") == 0;
+    return (f->alone || strcmp(words[2], "thread") == 0 ||
+            asked_wrong("overlap: '%s' is not thread or none", words[2])) &&
+           seconds("overlap", words[1], &f->overlap);
+}
+
 static bool read_repeat(job *j, char **words)
 {
     long long times = 0;

@@ -12,6 +12,8 @@
  *   call COLLECTIVE BYTES ALGORITHM SIZE STRIDE ROOT
  *                                    bytes as in core/call.h; ALGORITHM: "bruck?k=4"; "preset",
  * what p2p takes, "node_preset", what hier does; SIZE and STRIDE of the communicators: play.h
+ *   overlap SECONDS thread|none      computation between the begin of the call before this line and
+ *                                    its end, while a thread drives the messages, or nobody
  *   repeat TIMES                     all of them, once if it is missing */
 #ifndef SIMULATE_JOB_H
 #define SIMULATE_JOB_H

@@ -374,6 +374,8 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
         }
     }
     me->time += s->p->machine->round;
+    if (f->alone && me->round == 0)
+        me->time = later(me->time, me->until);
     me->waits = me->open > 0;
     if (!me->waits)
         end_round(s, me);
@@ -385,6 +387,7 @@ static void begin_phase(const play *p, uint32_t r, rank *me)
     static const uint32_t none;
     const phase *f = &p->phases[me->phase];
     me->time += f->compute;
+    me->until = me->time + f->overlap;
     me->rounds = &none;
     me->count = 0;
     if (f->size > 0)
@@ -407,6 +410,7 @@ static void go_on(stage *s, uint32_t r)
                 return;
             }
         }
+        me->time = later(me->time, me->until);
         p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
         me->rounds = NULL;
         me->round = 0;

@@ -2,8 +2,8 @@
 /* play.h - runs the programs of all ranks on a machine: time only, no data.
  *
  * As the engine does (src/sched/engine.c), a rank begins all messages of a round, does its own
- * work, and waits for the messages: no more ranks than cores, and no processor time for messages
- * while the rank computes between collectives. */
+ * work, and waits for the messages.  There are no more ranks than cores.  Messages that go on while
+ * a rank computes take none of its processor's time: a thread on a core of its own drives them. */
 #ifndef SIMULATE_PLAY_H
 #define SIMULATE_PLAY_H
 

@@ -37,12 +37,15 @@ class Call:
     size: int
     stride: int = 1
     root: int = 0
+    overlap: float = 0.0  # seconds of computation between begin and end, while
+    driven: bool = True  # a thread with a core of its own drives the messages, or nobody
 
     def line(self):
         model, _, algorithm = self.implementation.partition(":")
         name = algorithm or {"p2p": "preset", "hier": "node_preset"}[model]
         words = ["call", self.collective, self.bytes, name, self.size, self.stride, self.root]
-        return " ".join(map(str, words))
+        overlap = f"\noverlap {self.overlap!r} {'thread' if self.driven else 'none'}"
+        return " ".join(map(str, words)) + (overlap if self.overlap else "")
 
 
 @dataclasses.dataclass(frozen=True)
