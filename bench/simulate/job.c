@@ -166,9 +166,9 @@ static const struct {
     const char *name;
     int words;
     bool (*read)(job *j, char **words);
-} kinds[] = {{"ranks", 2, read_ranks},   {"nodes", 2, read_nodes},  {"machine", 2, read_machine},
-             {"queues", 2, read_queues}, {"skew", 4, read_skew},    {"compute", 2, read_compute},
-             {"call", 7, read_call},     {"repeat", 2, read_repeat}};
+} kinds[] = {{"ranks", 2, read_ranks},   {"nodes", 2, read_nodes},     {"machine", 2, read_machine},
+             {"queues", 2, read_queues}, {"skew", 4, read_skew},       {"compute", 2, read_compute},
+             {"call", 7, read_call},     {"overlap", 3, read_overlap}, {"repeat", 2, read_repeat}};
 
 static bool read_line(job *j, char *line)
 {

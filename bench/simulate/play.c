@@ -28,6 +28,7 @@ typedef struct rank {
     double time;                /* from which on its processor is free */
     double posted;              /* when the receives of its round were */
     double gone;                /* when the sends of its round that waited for receivers were */
+    double until;               /* when the computation beside the collective ends */
     const uint32_t *rounds;     /* of its program, NULL between two phases */
     uint32_t count, round, act; /* rounds; the next one; the next act of it */
     uint32_t open;              /* messages of its round that are not done */
@@ -52,6 +53,11 @@ typedef struct stage {
     bool failed;
     int done;
 } stage;
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 static nearness nearness_of(const play *p, uint32_t a, uint32_t b)
 {
@@ -181,11 +187,6 @@ static void deliver(stage *s, uint32_t m)
         add_arrival(s, m);
         close_one(s, to);
     }
-}
-
-static double later(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* A message that waited for its receiver has left the sender. */

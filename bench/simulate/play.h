@@ -13,8 +13,10 @@
 /* What all ranks do next: compute, or a collective on each communicator.  There, `size` ranks with
  * a distance of `stride` are a communicator, and so all of them: rows and columns of a grid. */
 typedef struct phase {
-    double compute;          /* picoseconds */
-    int size, stride;        /* 0: no collective */
+    double compute;   /* picoseconds */
+    double overlap;   /* of computation between the begin of the collective and its end */
+    bool alone;       /* it drives no messages: after the first round they wait for its end */
+    int size, stride; /* 0: no collective */
     const uint32_t *program; /* of each place of each sort of communicator */
     const uint32_t *sort;    /* of each communicator, in the order of first ranks; NULL: one */
 } phase;
