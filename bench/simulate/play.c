@@ -264,7 +264,8 @@ static void start_message(stage *s, uint32_t number)
     if (s->p->queues && s->p->node[m->from] != s->p->node[m->to]) {
         m->hop = NODE_OUT;
         m->tail = m->head;
-        if (events_none_before(&s->events, (uint64_t)m->head))
+        /* One that waited starts later than the rank's own time, which may send others before. */
+        if (!m->asks && events_none_before(&s->events, (uint64_t)m->head))
             hop_on(s, number);
         else
             events_push(&s->events, (uint64_t)m->head, number | A_MESSAGE);
@@ -272,7 +273,6 @@ static void start_message(stage *s, uint32_t number)
     }
     m->tail = m->head + m->n * l->byte;
     leave(s, m, m->tail);
-    m = &s->messages[number];
     m->tail += l->latency;
     deliver(s, number);
 }
