@@ -25,14 +25,14 @@ typedef struct message {
 } message;
 
 typedef struct rank {
-    double time;                /* from which on its processor is free */
-    double posted;              /* when the receives of its round were */
-    double gone;                /* when the sends of its round that waited for receivers were */
-    double until;               /* when the computation beside the collective ends */
-    const uint32_t *rounds;     /* of its program, NULL between two phases */
-    uint32_t count, round, act; /* rounds; the next one; the next act of it */
-    uint32_t open;              /* messages of its round that are not done */
-    uint32_t arrivals;          /* those that came in this round: a list */
+    double time;            /* from which on its processor is free */
+    double posted;          /* when the receives of its round were */
+    double gone;            /* when the sends of its round that waited for receivers were */
+    double until;           /* when the computation beside the collective ends */
+    const uint32_t *rounds; /* of the passage of its program; NULL between two */
+    uint32_t passage, count, round, act; /* the passage; its rounds; next round, next act of it */
+    uint32_t open;                       /* messages of its round that are not done */
+    uint32_t arrivals;                   /* those that came in this round: a list */
     int phase : 31;
     bool waits : 1; /* for these, at the end of its round */
 } rank;
@@ -155,8 +155,9 @@ static void end_round(stage *s, rank *me)
     take_arrivals(s, me);
     me->time = me->time > me->gone ? me->time : me->gone;
     me->gone = 0;
-    me->round++;
     me->act = 0;
+    if (++me->round == me->count)
+        me->rounds = NULL;
 }
 
 /* One message of the round of a rank is done. */
@@ -375,7 +376,7 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
         }
     }
     me->time += s->p->machine->round;
-    if (f->alone && me->round == 0)
+    if (f->alone && me->passage == 1 && me->round == 0)
         me->time = later(me->time, me->until);
     me->waits = me->open > 0;
     if (!me->waits)
@@ -383,40 +384,48 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
     return !me->waits;
 }
 
-static void begin_phase(const play *p, uint32_t r, rank *me)
+/* The next rounds of a rank; false at the end of its phase. */
+static bool next_passage(const play *p, uint32_t r, rank *me)
 {
-    static const uint32_t none;
     const phase *f = &p->phases[me->phase];
-    me->time += f->compute;
-    me->until = me->time + f->overlap;
-    me->rounds = &none;
-    me->count = 0;
+    if (me->passage == 0) {
+        me->time += f->compute;
+        me->until = me->time + f->overlap;
+    }
+    me->rounds = NULL;
+    me->round = 0;
     if (f->size > 0)
-        me->rounds = program_rounds(p->programs, phase_program(f, (int)r), &me->count);
+        me->rounds = program_passage(p->programs, phase_program(f, (int)r), me->passage++,
+                                     &me->count);
+    return me->rounds != NULL;
+}
+
+static void end_phase(const play *p, uint32_t r, rank *me)
+{
+    me->time = later(me->time, me->until);
+    me->passage = 0;
+    p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
 }
 
 /* A rank goes on from its time. */
 static void go_on(stage *s, uint32_t r)
 {
     rank *me = &s->ranks[r];
-    play *p = s->p;
+    const play *p = s->p;
     while (me->phase < p->phase_count && !s->failed) {
-        if (me->rounds == NULL)
-            begin_phase(p, r, me);
-        while (me->round < me->count) {
-            if (!perform(s, r, &p->phases[me->phase], me->rounds[me->round]))
-                return;
-            if (!is_next(s, r)) {
-                go_on_at(s, r);
-                return;
-            }
+        if (me->rounds == NULL && !next_passage(p, r, me)) {
+            end_phase(p, r, me);
+            continue;
         }
-        me->time = later(me->time, me->until);
-        p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
-        me->rounds = NULL;
-        me->round = 0;
+        if (!is_next(s, r)) {
+            go_on_at(s, r);
+            return;
+        }
+        if (!perform(s, r, &p->phases[me->phase], me->rounds[me->round]))
+            return;
     }
-    s->done++;
+    if (me->phase == p->phase_count)
+        s->done++;
 }
 
 static bool begin(stage *s, play *p)
@@ -440,18 +449,47 @@ static bool begin(stage *s, play *p)
     return true;
 }
 
-static void run(stage *s)
+/* What is to happen soon is fetched into the caches: where the rank or message is, then where it
+ * points to. */
+static void fetch(const stage *s, uint32_t id, bool all)
 {
-    while (s->p->queues && s->events.count > 0 && !s->failed) {
+    if (id & A_MESSAGE) {
+        const message *m = &s->messages[id & ~(uint32_t)A_MESSAGE];
+        __builtin_prefetch(all ? (const void *)&s->ranks[m->to] : m);
+    } else {
+        const rank *r = &s->ranks[id];
+        __builtin_prefetch(all && r->rounds != NULL ? (const void *)(r->rounds + r->round) : r);
+    }
+}
+
+enum { SOON = 4, LATER = 8 };
+
+static void run_in_time(stage *s)
+{
+    const event_bucket *next = &s->events.buckets[0];
+    while (s->events.count > 0 && !s->failed) {
         const event e = events_take(&s->events);
+        if (next->count > LATER) {
+            fetch(s, next->list[next->count - LATER].id, false);
+            fetch(s, next->list[next->count - SOON].id, true);
+        }
         if (e.id & A_MESSAGE)
             hop_on(s, e.id & ~(uint32_t)A_MESSAGE);
         else
             go_on(s, e.id);
         s->failed = s->failed || s->events.no_memory || s->matches.no_memory;
     }
-    while (!s->p->queues && s->ready.count > 0 && !s->failed) {
-        go_on(s, ready_take(&s->ready));
+}
+
+static void run_in_any_order(stage *s)
+{
+    while (s->ready.count > 0 && !s->failed) {
+        const uint32_t r = ready_take(&s->ready);
+        if (s->ready.count > LATER) {
+            fetch(s, ready_at(&s->ready, LATER), false);
+            fetch(s, ready_at(&s->ready, SOON), true);
+        }
+        go_on(s, r);
         s->failed = s->failed || s->matches.no_memory;
     }
 }
@@ -462,7 +500,10 @@ bool play_run(play *p)
     p->why = "no memory";
     bool fine = begin(&s, p);
     if (fine) {
-        run(&s);
+        if (p->queues)
+            run_in_time(&s);
+        else
+            run_in_any_order(&s);
         fine = !s.failed && s.done == p->ranks;
         if (!s.failed && !fine)
             p->why = "ranks wait for each other for ever";

@@ -95,6 +95,21 @@ static uint32_t keep_round(programs *all, const cco_sched *s, int first, int end
     return interned_keep(&all->rounds, all->acts, words);
 }
 
+/* Of these many rounds in `words`. */
+static int keep_passages(programs *all, uint32_t count, uint32_t *number)
+{
+    uint32_t passages = 0;
+    for (uint32_t i = 0; i < count; i += PASSAGE) {
+        const uint32_t n = count - i < PASSAGE ? count - i : PASSAGE;
+        const uint32_t passage = interned_keep(&all->passages, all->words + i, n);
+        if (passage == NOT_INTERNED)
+            return MPI_ERR_NO_MEM;
+        all->words[passages++] = passage;
+    }
+    *number = interned_keep(&all->list, all->words, passages);
+    return *number == NOT_INTERNED ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+}
+
 static int keep_rounds(programs *all, const cco_sched *s, const cco_problem *q, uint32_t *number)
 {
     uint32_t count = 0;
@@ -106,15 +121,13 @@ static int keep_rounds(programs *all, const cco_sched *s, const cco_problem *q, 
             continue;
         if (i > first) {
             const uint32_t round = keep_round(all, s, first, i, q);
-            if (round == NOT_INTERNED ||
-                !more(&all->round_numbers, &all->numbers_room, (size_t)count + 1))
+            if (round == NOT_INTERNED || !more(&all->words, &all->words_room, (size_t)count + 1))
                 return MPI_ERR_NO_MEM;
-            all->round_numbers[count++] = round;
+            all->words[count++] = round;
         }
         first = i + 1;
     }
-    *number = interned_keep(&all->list, all->round_numbers, count);
-    return *number == NOT_INTERNED ? MPI_ERR_NO_MEM : MPI_SUCCESS;
+    return keep_passages(all, count, number);
 }
 
 int program_make(programs *all, const cco_algo *algo, const cco_problem *q, uint32_t *number)
@@ -133,8 +146,9 @@ int program_make(programs *all, const cco_algo *algo, const cco_problem *q, uint
 void programs_free(programs *all)
 {
     interned_free(&all->rounds);
+    interned_free(&all->passages);
     interned_free(&all->list);
     free(all->acts);
-    free(all->round_numbers);
+    free(all->words);
     *all = (programs){.acts = NULL};
 }

@@ -21,14 +21,16 @@ typedef struct act {
  * which both differ. */
 typedef enum peers { PEERS_ADD, PEERS_XOR } peers;
 
-/* A round is a list of this word, then of acts; a program is a list of rounds. */
-enum { ROUND_HEAD = 1, ACT_WORDS = sizeof(act) / sizeof(uint32_t) };
+/* A round is a list of this word, then of acts; a passage is a list of so many rounds, of less at
+ * the end; a program is a list of passages.  What ranks do differently is often one thing in many.
+ */
+enum { ROUND_HEAD = 1, ACT_WORDS = sizeof(act) / sizeof(uint32_t), PASSAGE = 8 };
 
 typedef struct programs {
-    interned rounds, list;
-    uint32_t found[2];              /* rounds that were there, by `peers` */
-    uint32_t *acts, *round_numbers; /* of what is being made */
-    size_t acts_room, numbers_room;
+    interned rounds, passages, list;
+    uint32_t found[2];      /* rounds that were there, by `peers` */
+    uint32_t *acts, *words; /* of what is being made */
+    size_t acts_room, words_room;
 } programs;
 
 /* The program of a rank: builds its schedule, and throws it away.  MPI_SUCCESS; MPI_ERR_NO_MEM;
@@ -37,12 +39,17 @@ int program_make(programs *all, const cco_algo *algo, const cco_problem *q, uint
 
 void programs_free(programs *all);
 
-/* Its rounds, and how many. */
-static inline const uint32_t *program_rounds(const programs *all, uint32_t number, uint32_t *count)
+/* The rounds of a passage of a program, and how many; NULL behind the last passage. */
+static inline const uint32_t *program_passage(const programs *all, uint32_t number, uint32_t i,
+                                              uint32_t *count)
 {
     const interned_list *list = &all->list.lists[number];
-    *count = list->count;
-    return all->list.words + list->first;
+    *count = 0;
+    if (i >= list->count)
+        return NULL;
+    const interned_list *passage = &all->passages.lists[all->list.words[list->first + i]];
+    *count = passage->count;
+    return all->passages.words + passage->first;
 }
 
 /* The acts of a round, and how their peers are written. */

@@ -32,6 +32,12 @@ static inline uint32_t ready_take(ready *q)
     return rank;
 }
 
+/* The i-th of those that wait. */
+static inline uint32_t ready_at(const ready *q, uint32_t i)
+{
+    return q->list[(q->first + i) % q->room];
+}
+
 static inline void ready_free(ready *q)
 {
     free(q->list);

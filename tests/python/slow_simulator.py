@@ -164,7 +164,12 @@ class Rank:
     def live(self, rounds, time):
         """Yields times at which it wants to go on; None: when its messages are done."""
         machine = self.world.machine
-        for sends, receives, local in rounds:
+        for one in rounds:
+            if isinstance(one, float):
+                time += one
+                yield time
+                continue
+            sends, receives, local = one
             for peer, n in sends:
                 message = Message(self.number, peer, n)
                 time += machine.cost(message, "send") + n * machine.cost(message, "send_byte")
@@ -207,11 +212,14 @@ def rounds_of(steps):
     return [found[i] for i in sorted(found)]
 
 
-def ends(data, node, schedules, starts, queues):
-    """When each rank ends; `schedules` are the steps of all ranks."""
+def ends(data, node, schedules, starts, queues, compute=0.0):
+    """When each rank ends who computes, and then calls twice; `schedules` are the steps of all
+    ranks.
+    """
     world = World(Machine(data, node, queues))
     world.ranks = [
-        Rank(world, r, rounds_of(steps), starts[r]) for r, steps in enumerate(schedules)
+        Rank(world, r, [compute, *rounds_of(steps)] * 2, starts[r])
+        for r, steps in enumerate(schedules)
     ]
     while world.heap:
         _, _, what = heapq.heappop(world.heap)
