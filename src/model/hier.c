@@ -71,7 +71,7 @@ static own *own_of(cco_comm *state)
     if (channel == NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    o->messages = cco_p2p_over(channel);
+    o->messages.channel = channel;
     o->refused = make_streams(o, state);
     o->route = (cco_route){.map = state->nodes.map,
                            .node = state->nodes.map->node[state->rank],
