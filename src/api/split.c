@@ -169,7 +169,8 @@ static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
 static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
     const decision d = decide(call);
-    if (d.begin.path != CCO_PATH_MESSAGES || !d.state->facts.preloaded)
+    const cco_path path = d.begin.path;
+    if (path == CCO_PATH_NONE || cco_path_is_memory(path) || !d.state->facts.preloaded)
         return false;
     *rc = begin_ours(&d, call, NULL, request);
     return true;

@@ -36,7 +36,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
         return give_up(o, rc);
     if (cco_operation_request(o, request) != MPI_SUCCESS)
         cco_fatal("the MPI refuses a generalized request");
-    const cco_progress_level kind = cco_operation_level(o);
+    const cco_progress_level kind = o->level;
     cco_queue_add(o);
     if (o->stream_set != NULL) /* no later than now if it can */
         cco_queue_progress(true);

@@ -78,9 +78,9 @@ static int make_own(cco_operation *o)
 int cco_operation_start(cco_operation *o)
 {
     o->starts = false;
-    if (o->stream_set == NULL)
+    if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_start(&o->round_time, o->plan);
-    else
+    if (o->stream_set != NULL)
         o->stream_set->stream.shows = o->shows;
     return cco_engine_start(o->plan->engine, o->shares ? &o->sharing : &o->bound.binding);
 }
@@ -118,7 +118,7 @@ bool cco_operation_progress(cco_operation *o, bool *moved)
     const int at = cco_engine_at(o->plan->engine);
     o->rc = cco_engine_test(o->plan->engine, &done);
     *moved = *moved || cco_engine_at(o->plan->engine) != at;
-    if (o->stream_set == NULL)
+    if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_poll(&o->round_time, o->plan, at);
     if (o->rc == MPI_SUCCESS && done && o->shares) {
         o->rc = make_own(o);

@@ -108,6 +108,8 @@ void cco_operation_pool_make(cco_comm *state, cco_path path)
         pool = make(state);
     if (path == CCO_PATH_SINGLE)
         cco_operation_pool_make(state, CCO_PATH_SEGMENT);
+    if (path == CCO_PATH_NODES)
+        cco_operation_pool_make(state, CCO_PATH_MESSAGES);
     if (!pool->asked[path])
         make_path(pool, state, path);
     pool->asked[path] = true;
@@ -130,16 +132,22 @@ bool cco_operation_pool_has(const cco_comm *state, cco_path path)
     return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
 }
 
-static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state,
+/* A stream set is of one path, and so is the operation. */
+static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, cco_path path,
                                     cco_stream_set *stream_set)
 {
+    const cco_node_map *map = state->nodes.map;
     cco_operation *o = calloc(1, sizeof *o);
     if (o == NULL)
         return NULL;
     o->pool = pool;
     o->stream_set = stream_set;
+    o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
     o->p2p.channel = &pool->channel;
-    if (stream_set != NULL)
+    if (path == CCO_PATH_NODES && stream_set != NULL) {
+        o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
+        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, state);
+    } else if (stream_set != NULL)
         cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
     else
         cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
@@ -175,24 +183,27 @@ static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *
 
 /* What the next begin on a path takes, counted on all ranks, also where it fails. */
 typedef struct turn {
-    cco_stream_set *stream_set; /* or */
-    int tag;                    /* -1: there are none left */
+    cco_stream_set *stream_set; /* NULL: none */
+    int tag;                    /* where messages pass; -1: there are none left */
 } turn;
 
 static turn next_turn(cco_operation_pool *pool, cco_path path)
 {
     cco_stream_sets *stream_sets = stream_sets_of(pool, path);
+    turn turn = {.stream_set = NULL};
     if (stream_sets != NULL)
-        return (turn){cco_stream_sets_next(stream_sets), 0};
-    return (turn){NULL, cco_channel_begin(&pool->channel, pool->number++)};
+        turn.stream_set = cco_stream_sets_next(stream_sets);
+    if (!cco_path_is_memory(path))
+        turn.tag = cco_channel_begin(&pool->channel, pool->number++);
+    return turn;
 }
 
 /* The others may begin: what they send must not be taken for data of a later begin. */
-static void give_up(cco_operation_pool *pool, const turn *turn)
+static void give_up(cco_operation_pool *pool, cco_path path, const turn *turn)
 {
     if (turn->stream_set != NULL)
         cco_transport_stream.give_up(&turn->stream_set->stream);
-    else
+    if (!cco_path_is_memory(path))
         cco_transport_p2p.give_up(&(cco_p2p){.channel = &pool->channel});
 }
 
@@ -200,7 +211,7 @@ void cco_operation_pool_skip(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
     const turn turn = next_turn(pool, path);
-    give_up(pool, &turn);
+    give_up(pool, path, &turn);
 }
 
 int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **taken)
@@ -211,9 +222,9 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
         return MPI_ERR_OTHER;
     cco_operation *o = take_idle(pool, turn.stream_set);
     if (o == NULL)
-        o = new_operation(pool, state, turn.stream_set);
+        o = new_operation(pool, state, path, turn.stream_set);
     if (o == NULL) {
-        give_up(pool, &turn);
+        give_up(pool, path, &turn);
         return MPI_ERR_NO_MEM;
     }
     *taken = o;
