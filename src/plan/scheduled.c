@@ -233,6 +233,7 @@ static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call
 {
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
+    cached->plan->again = true;
     const int rc = run_plan(own, cached->plan, &cached->binding, 0);
     cco_workspace_trim(&own->workspace);
     return rc;
