@@ -18,7 +18,8 @@ static const char *refuses(const cco_problem *q)
 static void build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
-    if (!cco_node_rooted_open(s, q, &r) || !cco_node_rooted_within(s, &r, q->in))
+    cco_node_rooted_open(s, q, &r);
+    if (!cco_node_rooted_within(s, &r, q->in))
         return;
     if (r.leaders.place >= 0 && cco_node_rooted_between(s, &r) && r.copies)
         cco_from_nodes(s, &r.here, &q->out);

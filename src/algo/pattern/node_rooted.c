@@ -4,14 +4,13 @@
 
 #include "algo/pattern/blocks.h"
 
-bool cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r)
+void cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r)
 {
     const bool root = q->rank == q->root;
     *r = (cco_node_rooted){.q = q,
                            .gathers = q->coll == CCO_GATHER || q->coll == CCO_GATHERV,
                            .here = {.q = q, .n = q->counts, .each = q->bytes, .own = !root}};
-    if (!cco_leader_group(s, q, q->root, &r->leaders))
-        return false;
+    r->leaders = cco_leader_group(q, q->root);
     /* Equal blocks of nodes that follow one another are in one piece already. */
     r->copies = root && !(q->nodes->contiguous && q->counts == NULL);
     if (!root)
@@ -21,7 +20,6 @@ bool cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r
         r->here.all = cco_scratch(s, cco_all_bytes(&r->here));
     else
         r->here.all = cco_run(q, r->gathers ? &q->out : &q->in, 0, q->size);
-    return true;
 }
 
 static bool run(cco_sched *s, const cco_node_rooted *r, cco_problem *part, const cco_group *group,

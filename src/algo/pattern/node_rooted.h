@@ -14,8 +14,8 @@ typedef struct cco_node_rooted {
     bool copies;          /* on the root: these are scratch, and not where the blocks belong */
 } cco_node_rooted;
 
-/* Finds leaders, and where they have their blocks.  False if memory runs out. */
-bool cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r);
+/* Finds leaders, and where they have their blocks. */
+void cco_node_rooted_open(cco_sched *s, const cco_problem *q, cco_node_rooted *r);
 
 /* The blocks of this rank's node, between its leader and its ranks, each of which has `own`; those
  * of all nodes, between the root and the leaders.  False if memory runs out. */

@@ -19,8 +19,7 @@ static void build(cco_sched *s, const cco_problem *q)
 {
     cco_node_rooted r;
     cco_side own = q->out;
-    if (!cco_node_rooted_open(s, q, &r))
-        return;
+    cco_node_rooted_open(s, q, &r);
     if (q->rank == q->root && own.base == CCO_IN) /* in place: where it was is where it stays */
         own = cco_side_of(cco_of_rank(s, &r.here, q->rank));
     if (r.copies)
