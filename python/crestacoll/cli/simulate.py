@@ -12,6 +12,7 @@ from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 EPILOG = """\b
 crestacoll simulate allreduce -n 4096 --per-node 32 --machine FILE
 crestacoll simulate alltoall -n 256,1024,4096 --per-node 16 --bytes 8,1K --machine FILE --plot a.png
+crestacoll simulate --calibrate measured.json --check others.json --output machine.json
 
 \b
 simulated time  from when the last rank begins to when the last one ends; of one call
@@ -57,12 +58,11 @@ class Counts(click.ParamType):
 @click.command(
     "simulate", short_help="Time collectives on a machine that is not there.", epilog=EPILOG
 )
-@click.argument("collective")
+@click.argument("collective", required=False)
 @click.option(
     "-n",
     "--ranks",
     type=Counts(),
-    required=True,
     metavar="N[,N...]",
     help="Numbers of ranks, up to 4194304.",
 )
@@ -74,7 +74,6 @@ class Counts(click.ParamType):
 @click.option(
     "--machine",
     "machine_name",
-    required=True,
     metavar="FILE",
     help="What messages, copies and reductions cost: docs/simulating.md.",
 )
@@ -121,12 +120,26 @@ class Counts(click.ParamType):
     metavar="TIME",
     help="Leave out implementations that take longer to simulate.",
 )
+@click.option(
+    "--calibrate",
+    multiple=True,
+    metavar="FILE",
+    help="Find the machine that fits these results of `crestacoll bench --json`.",
+)
+@click.option(
+    "--check",
+    multiple=True,
+    metavar="FILE",
+    help="Compare simulated with measured times, at the points of these results that --calibrate"
+    " has not seen.",
+)
+@click.option("--output", metavar="FILE", help="The machine file that --calibrate writes.")
 @click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 def command(
     collective, ranks, per_node, machine_name, sizes, implementations, root, skew, seeds, calls,
-    no_queues, limit, plot, mpi, json_to,
+    no_queues, limit, calibrate, check, output, plot, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
@@ -135,8 +148,13 @@ def command(
     at different times. What comes out is as good as the machine file: each output names it, and how
     far its simulated times have been from measured ones.
     """
-    from crestacoll.simulate import jobs, show, sweep
+    from crestacoll.simulate import calibration, jobs, show, sweep
 
+    if calibrate or check:
+        calibration.run(choose_builds(mpi)[0], machine_name, calibrate, check, output, json_to)
+        return
+    if not (collective and ranks and machine_name):
+        raise Problem("expected COLLECTIVE, --ranks and --machine, or --calibrate", USAGE)
     machine = machines.load(machine_name)
     build = choose_builds(mpi)[0]
     if any(root >= n for n in ranks):
