@@ -20,12 +20,12 @@ def run(build, machine_name, fitted, checked, output, json_to):
         raise Problem("--output goes with --calibrate", USAGE)
     known = [p for path in fitted for p in measured.load(path)]
     machine = machines.load(machine_name) if machine_name else None
-    if fitted:
-        machine = found(build, known, machine, fitted)
     seen = {what(p) for p in known}
     others = [p for path in checked for p in measured.load(path) if what(p) not in seen]
     if checked and not others:
         raise Problem("--check: no point that --calibrate has not seen", USAGE)
+    if fitted:
+        machine = found(build, known, machine, fitted)
     compared = calibrate.compare(build, machine, others)
     if compared:
         machine["fit"] = summary(compared)
