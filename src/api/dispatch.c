@@ -33,6 +33,7 @@
 static void set_up(cco_comm *state)
 {
     enum { CONFIGURATION, NAME, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
+    _Static_assert(WORDS <= CCO_AGREED, "cco_agree takes so many");
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
     words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);

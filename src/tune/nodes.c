@@ -21,20 +21,22 @@ static bool asks(const cco_rules *rules)
     return false;
 }
 
+void cco_nodes_want(void)
+{
+    __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
+}
+
 void cco_nodes_wanted_by(const cco_rules *rules)
 {
     if (asks(rules))
-        __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
+        cco_nodes_want();
 }
 
 /* The keys of all ranks, 0 of those that do not know theirs.  By an allreduce: some MPIs gather
  * without waiting by a message from every rank to every other. */
-static uint64_t *gather_keys(const cco_comm *state)
+static void gather_keys(const cco_comm *state, uint64_t *keys)
 {
-    uint64_t *keys = calloc((size_t)state->size, sizeof *keys);
     MPI_Request request;
-    if (keys == NULL) /* to go on without them on one rank would hang the others */
-        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
     keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
     if (state->size > 1 && /* alone: see cco_agree */
         (PMPI_Iallreduce(MPI_IN_PLACE, keys, state->size, MPI_UINT64_T, MPI_BOR, state->comm,
@@ -42,6 +44,18 @@ static uint64_t *gather_keys(const cco_comm *state)
          cco_wait(&request) != MPI_SUCCESS))
         cco_fatal("cannot find the nodes of communicator '%s': the MPI's allreduce failed",
                   state->name);
+}
+
+/* On one node all have the same, whatever it is. */
+static uint64_t *keys_of_all(const cco_comm *state)
+{
+    uint64_t *keys = calloc((size_t)state->size, sizeof *keys);
+    if (keys == NULL) /* to go on without them on one rank would hang the others */
+        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
+    if (!state->facts.one_node)
+        gather_keys(state, keys);
+    for (int i = 0; state->facts.one_node && i < state->size; i++)
+        keys[i] = 1;
     return keys;
 }
 
@@ -71,7 +85,7 @@ void cco_nodes_find(cco_comm *state, const cco_rules *more)
 {
     if (state->nodes.counted || !(__atomic_load_n(&wanted, __ATOMIC_RELAXED) || asks(more)))
         return;
-    uint64_t *keys = gather_keys(state);
+    uint64_t *keys = keys_of_all(state);
     const bool known = complete(keys, state->size);
     cco_node_map **map = cco_comm_attach(state, &map_key, sizeof(*map), release);
     *map = cco_node_map_new(keys, state->size);
