@@ -7,6 +7,7 @@
 #define CCO_PLAN_H
 
 #include "algo/algo.h"
+#include "core/profile.h"
 #include "sched/engine.h"
 
 typedef struct cco_plan {
@@ -17,6 +18,7 @@ typedef struct cco_plan {
     long *round_ns;     /* ns, of each round (progress/round_time.h); NULL until somebody asks */
     size_t scratch;     /* bytes that it needs */
     size_t memory;      /* bytes that it takes */
+    cco_between sends;  /* to other nodes, where those are known */
     struct cco_plan *next;
 } cco_plan;
 

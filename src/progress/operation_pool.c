@@ -143,7 +143,8 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state,
         cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
     else
         cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
-    o->own.hook.trace = NULL; /* it may outlive the state */
+    o->own.hook.trace = NULL; /* it may outlive the state, */
+    o->own.between = NULL;    /* and so does this: its begin counts */
     return o;
 }
 
