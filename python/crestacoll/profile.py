@@ -36,14 +36,19 @@ def checked(path, data):
     if wrong:
         raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")
     data = {"timeline": None, "communicators": None} | data
-    for record in data["records"]:
-        record.setdefault("nodes", None)
-        record.setdefault("between_nodes", None)
+    set_nodes(data["records"])
     for communicator in data["communicators"] or []:
         communicator.setdefault("nodes", None)
     if data["timeline"] and any(len(b) != data["timeline"]["bins"] for b in all_bins(data)):
         raise Problem(f"{path}: an array of the timeline has another length than its bins")
     return data
+
+
+def set_nodes(records):
+    """What earlier versions do not say is not known."""
+    for record in records:
+        record.setdefault("nodes", None)
+        record.setdefault("between_nodes", None)
 
 
 def all_bins(data):
@@ -62,6 +67,7 @@ def load_snapshot(path):
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
+        set_nodes(data["records"])
         return data | {"ranks": 1, "job_ranks": data["ranks"]}
     except (OSError, ValueError, KeyError, TypeError):
         return None
