@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* meeting.h - what some ranks of a communicator agree on among themselves, by messages on a tree:
+ * neither a communicator of theirs nor the other ranks are needed. */
+#ifndef CCO_MEETING_H
+#define CCO_MEETING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/channel.h"
+
+typedef struct cco_meeting {
+    const cco_channel *channel; /* where no other message of ours is under way between them */
+    const int *ranks;           /* who takes part, the same list on all of them */
+    int count, place;           /* how many, and this rank's place among them */
+} cco_meeting;
+
+/* What the first of them has, goes to all. */
+void cco_meeting_tell(const cco_meeting *meeting, void *data, size_t bytes);
+
+/* True on all of them if it is on each. */
+bool cco_meeting_all(const cco_meeting *meeting, bool mine);
+
+#endif
