@@ -4,14 +4,19 @@
 
     .venv/bin/python tools/auto_rules.py docs/performance.csv [FILE...] [--ratio 0.9] [--tail 1.0]
 
-A FILE is a table of `bench/peers` (.csv), or the JSON lines of `tools/never_slower.py --impl shm`.
+A FILE is a table of `bench/peers` (.csv), or the JSON lines of `tools/never_slower.py --impl shm`;
+or, alone, the table of tools/auto_hosts.py: then rules are for `hier`, on as many nodes, with as
+many ranks on each, as were measured.
 Prints one line of C for each rule, for Open MPI, for MPICH, and for all other MPIs. The rules of
-the others hold for all MPIs that were measured.
+the others hold for all MPIs that were measured; with --common, those of all do.
 
 A size wins on a number of ranks if each measurement of it does: in each file, by each way of
 measuring, on each MPI. A measurement wins if the median of `shm` is at most --ratio times that of
 the MPI's own call, and its 90th percentile at most --tail times that of the MPI's. A size that some
-MPI of the family was not measured at neither wins nor, unless it loses, ends a range.
+MPI of the family was not measured at neither wins nor, unless it loses, ends a range. Between hosts
+that is asked where MPIs have their own settings and the network has a rate; under other settings,
+and where it is as fast as memory, it is enough if the median is not above that of the MPI. A size
+that loses there with one number of ranks has no rule with another.
 
 A rule has a range of neighbouring sizes that win, at least --least of them, from the first to the
 last; without --from, one that begins at the smallest size measured begins at 0. It has the numbers
@@ -36,6 +41,7 @@ from crestacoll import tuning  # noqa: E402
 from crestacoll.explore.arms import UNSIZED  # noqa: E402
 from crestacoll.peers import table  # noqa: E402
 from crestacoll.sizes import parse_size  # noqa: E402
+import auto_hosts  # noqa: E402
 
 MODEL, REST = "shm", "other"
 FAMILIES = ("openmpi", "mpich", REST)
@@ -43,8 +49,9 @@ FAMILIES = ("openmpi", "mpich", REST)
 
 @dataclass(frozen=True)
 class Measured:
-    """One MPI, size and way of measuring: ratios of shm to the MPI's own call, of the medians and
-    of the 90th percentiles.
+    """One MPI, size and way of measuring: ratios of the model to the MPI's own call, of the medians
+    and of the 90th percentiles. On several nodes `ranks` are those of a node. `gains`: it has to
+    gain there; otherwise it must not lose.
     """
 
     mpi: str
@@ -53,6 +60,11 @@ class Measured:
     bytes: int
     ratio: float
     tail: float
+    nodes: int = 1
+    gains: bool = True
+
+    def wins(self, ratio, tail):
+        return self.ratio <= ratio and self.tail <= tail if self.gains else self.ratio <= 1
 
 
 def of_table(path):
@@ -74,8 +86,26 @@ def of_lines(path):
             yield Measured(*(line[n] for n in ("mpi", "collective", "ranks", "bytes")), *ratios)
 
 
+def of_hosts(path):
+    for line in auto_hosts.lines(path):
+        gains = not line["settings"] and line["rate"] != auto_hosts.FAST
+        own, ours = ([float(line[f"{name}_{what}_us"]) for what in ("median", "p90")]
+                     for name in ("mpi", auto_hosts.MODEL))
+        yield Measured(
+            f"{line['mpi']}+{line['settings']}",
+            line["collective"],
+            int(line["ranks_per_host"]),
+            int(line["bytes"]),
+            *(mine / theirs for mine, theirs in zip(ours, own)),
+            nodes=int(line["hosts"]),
+            gains=gains,
+        )
+
+
 def read(path):
-    return list(of_table(path) if path.suffix == ".csv" else of_lines(path))
+    if path.suffix != ".csv":
+        return list(of_lines(path))
+    return list(of_hosts(path) if auto_hosts.is_table(path) else of_table(path))
 
 
 def between(least, most, measured):
@@ -89,8 +119,10 @@ def between(least, most, measured):
 
 
 def of_family(measured, family):
-    """Versions of an MPI have its name with a number behind it."""
-    return [m for m in measured if family in (REST, m.mpi.rstrip("0123456789"))]
+    """Versions of an MPI have its name with a number behind it, and settings behind a plus."""
+    return [
+        m for m in measured if family in (REST, m.mpi.partition("+")[0].rstrip("0123456789"))
+    ]
 
 
 def sides(measured, ratio, tail):
@@ -105,9 +137,17 @@ def sides(measured, ratio, tail):
 
 
 def side(found, mpis, ratio, tail):
-    if any(m.ratio > ratio or m.tail > tail for m in found):
+    if not all(m.wins(ratio, tail) for m in found):
         return False
     return True if {m.mpi for m in found} == mpis else None
+
+
+def lose_together(found):
+    """What loses with one number of ranks loses with all."""
+    lost = {(c, size) for (c, _), sizes in found.items() for size, won in sizes.items()
+            if won is False}
+    for (collective, _), sizes in found.items():
+        sizes |= {size: False for size in sizes if (collective, size) in lost}
 
 
 def spans(sizes, limits):
@@ -150,26 +190,41 @@ def boxes(ranges):
 
 def rules(measured, limits):
     """The rules of one family, as texts, sorted; `limits` are the options."""
+    nodes, found = nodes_of(measured), sides(measured, limits.ratio, limits.tail)
+    if nodes != (1, 1):
+        lose_together(found)
     ranges = defaultdict(dict)
-    for (collective, ranks), sizes in sides(measured, limits.ratio, limits.tail).items():
+    for (collective, ranks), sizes in found.items():
         ranges[collective][ranks] = ranges_of(collective, sizes, limits)
     return [
-        tuning.rule_text(rule(collective, ranks, sizes))
+        tuning.rule_text(rule(collective, ranks, sizes, nodes))
         for collective in sorted(ranges)
         for ranks, sizes in boxes(ranges[collective])
     ]
 
 
-def rule(collective, ranks, sizes):
-    made = {"collective": collective, "ranks": ranks, "nodes": [1, 1], "implementation": MODEL}
+def nodes_of(measured):
+    """The least and the most; tables of one node and of several are not mixed."""
+    nodes = {m.nodes for m in measured} or {1}
+    if 1 in nodes and len(nodes) > 1:
+        raise ValueError("the table of tools/auto_hosts.py goes alone")
+    return min(nodes), max(nodes)
+
+
+def rule(collective, ranks, sizes, nodes):
+    made = {"collective": collective, "nodes": nodes}
+    if nodes == (1, 1):
+        made |= {"ranks": ranks, "implementation": MODEL}
+    else:
+        made |= {"ranks_per_node": ranks, "implementation": auto_hosts.MODEL}
     return made | ({} if collective in UNSIZED else {"bytes": sizes})
 
 
-def head(words):
+def head(words, model):
     """The comment above the rules."""
     command = shlex.join(["tools/auto_rules.py", *words])
     date = datetime.date.today().isoformat()
-    return f"/* Where {MODEL} is faster beyond doubt. Written on {date} by\n *     {command} */"
+    return f"/* Where {model} is faster beyond doubt. Written on {date} by\n *     {command} */"
 
 
 def main(words):
@@ -183,16 +238,20 @@ def main(words):
                         help="bytes of a call, at most")
     parser.add_argument("--family", action="append", choices=FAMILIES,
                         help="only rules for these")
+    parser.add_argument("--common", action="store_true",
+                        help="rules that hold for all MPIs, for each family")
     parser.add_argument("--least", type=int, default=2, help="winning sizes of a range, at least")
     args = parser.parse_args(words)
     try:
         measured = [m for path in args.files for m in read(path)]
+        several = nodes_of(measured) != (1, 1)
     except (OSError, ValueError, KeyError) as e:
         sys.exit(f"auto_rules.py: no table of bench/peers and no lines of never_slower.py: {e}")
     measured = between(args.smallest, args.most, measured)
-    print(head(words))
+    print(head(words, auto_hosts.MODEL if several else MODEL))
     for family in args.family or FAMILIES:
-        for text in rules(of_family(measured, family), args):
+        found = measured if args.common else of_family(measured, family)
+        for text in rules(found, args):
             print(f'CCO_AUTO({family}, "{text}")')
 
 

@@ -44,7 +44,12 @@ SOURCES = {
         "core/wait.c": "counts the ranks of a node for the fact `crowded`",
         "transport/rma/shared.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
-        "tune/nodes.c": "counts nodes and their ranks: least, most and sum over the ranks",
+    },
+    r"\bcco_node_key\(": {
+        "core/node_key.c": "its definition", "core/node_key.h": "its definition",
+        "core/facts.c": "becomes the fact `one_node`",
+        "tune/nodes.c": "gathered from all ranks",
+        "transport/shm/segment.c": "whether this rank opens the memory; agreed on by cco_all",
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
     r"\bgetpid\(": {

@@ -4,11 +4,11 @@
 import json
 from pathlib import Path
 
-from crestacoll import schemas
+from crestacoll import between, schemas
 from crestacoll.sizes import format_class
 from crestacoll.ui import Problem, show as show_table, out, table, word
 
-SCHEMAS = ("crestacoll-profile-1", "crestacoll-profile-2", "crestacoll-profile-3")
+SCHEMAS = tuple(f"crestacoll-profile-{version}" for version in range(1, 5))
 
 
 def load(path):
@@ -28,7 +28,7 @@ def read_json(path):
 
 def checked(path, data):
     """The same for what was read from a file; the first version had no timeline, the second no
-    communicators.
+    communicators, the third no nodes.
     """
     if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
         raise Problem(f"{path} is no profile (schema {SCHEMAS[-1]})")
@@ -36,9 +36,19 @@ def checked(path, data):
     if wrong:
         raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")
     data = {"timeline": None, "communicators": None} | data
+    set_nodes(data["records"])
+    for communicator in data["communicators"] or []:
+        communicator.setdefault("nodes", None)
     if data["timeline"] and any(len(b) != data["timeline"]["bins"] for b in all_bins(data)):
         raise Problem(f"{path}: an array of the timeline has another length than its bins")
     return data
+
+
+def set_nodes(records):
+    """What earlier versions do not say is not known."""
+    for record in records:
+        record.setdefault("nodes", None)
+        record.setdefault("between_nodes", None)
 
 
 def all_bins(data):
@@ -57,6 +67,7 @@ def load_snapshot(path):
     """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
+        set_nodes(data["records"])
         return data | {"ranks": 1, "job_ranks": data["ranks"]}
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -87,8 +98,10 @@ def sums(data, keys=("collective", "communicator")):
                 "mean_us": 0.0,
                 "max_us": 0.0,
                 "wait_us": None,
+                "between_nodes": None,
             },
         )
+        group["between_nodes"] = between.added(group["between_nodes"], r["between_nodes"])
         group["calls"] += r["calls"]
         group["bytes_total"] += r["bytes_total"]
         group["mean_us"] += r["time_us"]["mean"]
@@ -138,6 +151,7 @@ def show(data, top=None):
     """The profile as a table, the most expensive first."""
     wall = data["wall_s"] * 1e6
     records = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])
+    several = between.spans_nodes(data)
     made = table(
         "collective",
         "communicator",
@@ -150,6 +164,7 @@ def show(data, top=None):
         ">max",
         ">waiting",
         ">of wall",
+        *([">messages", ">between nodes"] if several else []),
     )
     for r in records[:top]:
         t, calls = r["time_us"], max(r["calls"], 1)
@@ -165,6 +180,7 @@ def show(data, top=None):
             seconds(t["max"]),
             seconds(r["wait_us"] and r["wait_us"]["mean"]),
             percent(t["mean"], wall),
+            *(between.cells(r) if several else []),
         )
     out.print(
         f"{data['ranks']} ranks, {data['wall_s']:.3f} s,"
@@ -172,6 +188,8 @@ def show(data, top=None):
         " time in collectives",
         soft_wrap=True,
     )
+    if several:
+        out.print(between.sentence(data), soft_wrap=True)
     show_table(made)
     if top and len(records) > top:
         out.print(f"... and {len(records) - top} more (--all)")
@@ -182,7 +200,7 @@ def show(data, top=None):
     )
     out.print(
         f"time: mean over the ranks, min and max of one rank; calls: of one rank; {waiting}"
-        "bytes: see docs/choosing.md",
+        "bytes: see docs/choosing.md" + (f"; {between.LEGEND}" if several else ""),
         style="dim",
         soft_wrap=True,
     )

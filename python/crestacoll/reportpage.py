@@ -11,6 +11,7 @@ from markupsafe import Markup
 from crestacoll import (
     __version__,
     benchjob,
+    between,
     htmlreport,
     machine,
     overlap,
@@ -108,6 +109,9 @@ def profile_section(source):
         "sizes": size_table(data, wall),
         "records": record_lines(data, wall),
         "more": max(0, len(data["records"]) - MOST_RECORDS),
+        "several": between.spans_nodes(data),
+        "nodes": between.sentence(data),
+        "legend": between.LEGEND,
         "sampling": data["wait_sampling"],
         "timeline": timeline_section(data),
     }
@@ -195,6 +199,7 @@ def record_lines(data, wall):
             "range": f"{whole(r['time_us']['min'])} to {whole(r['time_us']['max'])}",
             "waiting": whole(r["wait_us"]["mean"]) if r["wait_us"] else "–",
             "share": profile.percent(r["time_us"]["mean"], wall).replace(" ", "\u00a0"),
+            "between": between.cells(r),
         }
         for r in shown
     ]

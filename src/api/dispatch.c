@@ -33,6 +33,7 @@
 static void set_up(cco_comm *state)
 {
     enum { CONFIGURATION, NAME, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
+    _Static_assert((int)WORDS <= (int)CCO_AGREED, "cco_agree takes so many");
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
     words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);
@@ -151,6 +152,16 @@ static inline void count(cco_record *record, MPI_Count bytes, uint64_t ticks)
     record->ticks += ticks;
 }
 
+/* What the call has sent to other nodes, if it ran as a schedule of ours. */
+static inline void count_between(cco_record *record, cco_comm *state)
+{
+    if (state->nodes.count <= 1)
+        return;
+    if (record != NULL)
+        cco_between_add(&record->between, &state->between);
+    state->between = (cco_between){0};
+}
+
 /* Where in the run the time of a call lies. */
 static inline void place(cco_coll coll, uint64_t start, uint64_t end)
 {
@@ -191,6 +202,7 @@ static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *cal
     if (cco_recording) {
         const uint64_t end = cco_ticks();
         count(record, bytes, end - start);
+        count_between(record, state);
         place(call->coll, start, end);
         if (sampled)
             place_sample(start, waited, end);
@@ -330,7 +342,9 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
         return;
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
     const uint64_t end = cco_ticks();
-    count(native_record(state, mode, call->coll, bytes), bytes, end - start);
+    cco_record *record = native_record(state, mode, call->coll, bytes);
+    count(record, bytes, end - start);
+    count_between(record, state);
     if (cco_recording)
         place(call->coll, start, end);
 }

@@ -305,6 +305,13 @@ static void begin_together(int rank)
         cco_report_waits();
 }
 
+/* A profile says what goes between nodes. */
+static void begin_profile(void)
+{
+    cco_profile_begin(cco_configured.profile_wait);
+    cco_nodes_want();
+}
+
 void cco_process_begin(void)
 {
     int rank;
@@ -317,7 +324,7 @@ void cco_process_begin(void)
         begin_together(rank);
         spawned = is_spawned();
         if (cco_configured.profile != NULL)
-            cco_profile_begin(cco_configured.profile_wait);
+            begin_profile();
         if (cco_configured.profile != NULL && cco_configured.profile_every > 0)
             cco_snapshot_begin(cco_configured.profile_every);
         hook_the_end();

@@ -13,6 +13,7 @@
 #include "core/wait.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
+_Static_assert(WORDS + 2 == (int)CCO_CHANNEL_WORDS, "the words of an offer");
 
 typedef struct cco_carrier {
     MPI_Comm comm;
@@ -28,26 +29,14 @@ typedef struct cco_carrier {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static carrier *carriers;
 
-/* Of the same ranks, or of those with one color. */
-enum { EVERYBODY = -1 };
-
-static int make_comm(MPI_Comm comm, int color, MPI_Comm *made)
-{
-    int rank;
-    if (color == EVERYBODY)
-        return cco_fresh_comm(comm, made);
-    PMPI_Comm_rank(comm, &rank);
-    return PMPI_Comm_split(comm, color, rank, made);
-}
-
-static MPI_Comm create(MPI_Comm comm, int color)
+static MPI_Comm create(MPI_Comm comm)
 {
     MPI_Comm made = MPI_COMM_NULL;
     MPI_Errhandler theirs;
     if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (make_comm(comm, color, &made) != MPI_SUCCESS)
+    if (cco_fresh_comm(comm, &made) != MPI_SUCCESS)
         made = MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, theirs);
     PMPI_Errhandler_free(&theirs);
@@ -56,14 +45,9 @@ static MPI_Comm create(MPI_Comm comm, int color)
     return made;
 }
 
-MPI_Comm cco_comm_split(MPI_Comm comm, int color)
-{
-    return create(comm, color);
-}
-
 MPI_Comm cco_comm_copy(MPI_Comm comm)
 {
-    MPI_Comm made = create(comm, EVERYBODY);
+    MPI_Comm made = create(comm);
     const bool there = made != MPI_COMM_NULL;
     if (!cco_all(there, comm) && there)
         PMPI_Comm_free(&made);
@@ -159,26 +143,54 @@ static void settle(carrier *c, int number)
         drop(c);
 }
 
-/* The first channel that is free on all ranks, if all have reserved the same carrier; else -1. */
-static int agree(const carrier *mine, MPI_Comm comm)
+carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS])
 {
-    uint64_t words[WORDS + 2] = {0}, all[WORDS + 2] = {0};
-    MPI_Request request;
+    carrier *mine = reserve(comm);
+    uint64_t number = 0, free_here[WORDS] = {0};
     if (mine != NULL) {
-        words[0] = mine->number;
+        number = mine->number;
         pthread_mutex_lock(&lock);
-        memcpy(&words[2], mine->free, sizeof mine->free);
+        memcpy(free_here, mine->free, sizeof free_here);
         pthread_mutex_unlock(&lock);
     }
-    words[1] = ~words[0];
-    if (PMPI_Iallreduce(words, all, WORDS + 2, MPI_UINT64_T, MPI_BAND, comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS || all[0] != ~all[1] || all[0] == 0)
+    words[0] = number;
+    words[1] = ~number;
+    for (int i = 0; i < WORDS; i++)
+        words[2 + i] = ~free_here[i];
+    return mine;
+}
+
+/* The first channel that is free on all ranks, if all have reserved the same carrier; else -1. */
+static int common(const uint64_t all[CCO_CHANNEL_WORDS])
+{
+    if (all[0] != ~all[1] || all[0] == 0)
         return -1;
     for (int i = 0; i < CHANNELS; i++)
-        if (all[2 + i / 64] >> i % 64 & 1)
+        if (!(all[2 + i / 64] >> i % 64 & 1))
             return i;
     return -1;
+}
+
+bool cco_channel_accept(cco_channel *channel, carrier *mine, const uint64_t all[CCO_CHANNEL_WORDS])
+{
+    const int number = common(all);
+    settle(mine, number);
+    if (number >= 0)
+        place(channel, mine, number);
+    return number >= 0;
+}
+
+/* One of a carrier that is there; false on all ranks if there is none for them. */
+static bool agree(cco_channel *channel, MPI_Comm comm)
+{
+    uint64_t words[CCO_CHANNEL_WORDS], all[CCO_CHANNEL_WORDS] = {0}; /* which is none */
+    MPI_Request request;
+    carrier *mine = cco_channel_offer(comm, words);
+    if (PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm, &request) !=
+            MPI_SUCCESS ||
+        cco_wait(&request) != MPI_SUCCESS)
+        memset(all, 0, sizeof all);
+    return cco_channel_accept(channel, mine, all);
 }
 
 /* With its first channel taken; NULL on all ranks if the MPI refuses. */
@@ -205,15 +217,11 @@ static carrier *make(MPI_Comm comm)
 
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
 {
-    carrier *c = reserve(comm);
-    int number = agree(c, comm);
-    settle(c, number);
-    if (number < 0) {
-        c = make(comm);
-        number = 0;
-    }
+    if (agree(channel, comm))
+        return true;
+    carrier *c = make(comm);
     if (c != NULL)
-        place(channel, c, number);
+        place(channel, c, 0);
     return c != NULL;
 }
 

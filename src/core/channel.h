@@ -17,6 +17,7 @@
 enum {
     CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
+    CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
 };
 
 struct cco_carrier; /* a communicator of ours */
@@ -35,6 +36,13 @@ typedef struct cco_channel {
 /* Gives a communicator a channel; collective over it.  True on all ranks, or false on all: the MPI
  * refuses to make a communicator. */
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
+
+/* The same for who makes an allreduce anyway, as far as there is a channel that has been used:
+ * `words` go into it, to be combined by MPI_BOR.  Then all ranks accept what came out: true on all,
+ * or on none.  In between nothing waits for another communicator. */
+struct cco_carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS]);
+bool cco_channel_accept(cco_channel *channel, struct cco_carrier *offered,
+                        const uint64_t all[CCO_CHANNEL_WORDS]);
 
 /* A number that no other communicator has, and that is the same on all ranks of the carrier. */
 uint64_t cco_channel_carrier(const cco_channel *channel);
@@ -57,10 +65,5 @@ void cco_channel_close(cco_channel *channel);
  * collective.  MPI_COMM_NULL on all ranks if the MPI refuses, of which the program's error handler
  * is not told. */
 MPI_Comm cco_comm_copy(MPI_Comm comm);
-
-/* The ranks of a communicator with this color, in their order, without attributes, on which errors
- * are returned; collective.  MPI_COMM_NULL if the MPI refuses, of which the program's error handler
- * is not told. */
-MPI_Comm cco_comm_split(MPI_Comm comm, int color);
 
 #endif

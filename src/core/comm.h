@@ -91,7 +91,8 @@ typedef struct cco_comm {
     unsigned begins;         /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
-    cco_choice *native; /* per collective: records of calls that only start it; made when needed */
+    cco_between between; /* since the last record, while calls are recorded (plan/scheduled.h) */
+    cco_choice *native;  /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
     cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
     cco_channel channel;  /* for our messages; none until it is needed */

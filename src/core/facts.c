@@ -4,6 +4,7 @@
 
 #include "core/config.h"
 #include "core/device.h"
+#include "core/node_key.h"
 
 enum { REFUSED = 5 /* one in so many requests */ };
 
@@ -66,6 +67,7 @@ void cco_facts_mine(uint64_t words[CCO_FACT_WORDS])
     words[2] = !CCO_PRELOADED;
     words[3] = (uint64_t)__atomic_load_n(&mine.begins, __ATOMIC_RELAXED);
     words[4] = cco_device_memory_here();
+    words[5] = cco_disagrees() ? 0 : cco_node_key();
 }
 
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most)
@@ -75,5 +77,6 @@ void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *m
                          .linked = least[2] != 0,
                          .preloaded = most[2] == 0,
                          .begins = most[3] != 0,
-                         .device = most[4] != 0};
+                         .device = most[4] != 0,
+                         .one_node = least[5] == most[5] && least[5] != 0};
 }

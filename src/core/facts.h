@@ -21,10 +21,11 @@ typedef struct cco_facts {
                                the other non-blocking calls may be ours */
     bool begins;            /* some program has begun such a call: make ready what they run over */
     bool device;            /* buffers may lie in a GPU's memory, on some rank */
+    bool one_node;          /* all ranks are on it; false: on several, or some rank does not know */
 } cco_facts;
 
 /* The facts as words, to be compared by cco_agree, and back: `least` and `most` of each word. */
-enum { CCO_FACT_WORDS = 5 };
+enum { CCO_FACT_WORDS = 6 };
 void cco_facts_mine(uint64_t words[CCO_FACT_WORDS]);
 void cco_facts_agreed(cco_facts *facts, const uint64_t *least, const uint64_t *most);
 

@@ -143,6 +143,8 @@ bool cco_members_add(cco_member_sets *sets, const cco_members *members, const ch
     for (int i = 0; i < sets->count; i++)
         if (same(&sets->list[i], members, name)) {
             sets->list[i].bytes[coll] += bytes;
+            if (members->nodes.count > 0)
+                sets->list[i].nodes = members->nodes;
             return true;
         }
     if (sets->count >= 2 * CCO_MEMBER_KEPT)

@@ -26,12 +26,18 @@ typedef struct cco_run {
     int32_t first, stride, count;
 } cco_run;
 
+/* On how many nodes they are, and ranks of one; 0: not known. */
+typedef struct cco_member_nodes {
+    int32_t count, ranks_min, ranks_max;
+} cco_member_nodes;
+
 /* The members of a communicator in its order, and the bytes of the calls of its rank 0.  Plain
  * data: it travels between ranks as bytes. */
 typedef struct cco_members {
     char communicator[MPI_MAX_OBJECT_NAME];
     int32_t processes, runs; /* 0 runs: members are not known: too many, or of another world */
     cco_run run[CCO_MEMBER_RUNS];
+    cco_member_nodes nodes;
     uint64_t bytes[CCO_COLLECTIVES];
 } cco_members;
 

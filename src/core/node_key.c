@@ -9,12 +9,12 @@
 #include "core/imposed_nodes.h"
 #include "core/world.h"
 
-uint64_t cco_node_key(void)
+/* A hash of the kernel's boot and the name space; 0 if it is not known. */
+static uint64_t machine(void)
 {
     struct stat status;
     char boot[64] = "", text[128];
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    int rank = 0, node = 0;
     if (file != NULL) {
         if (fgets(boot, sizeof boot, file) == NULL)
             boot[0] = '\0';
@@ -22,9 +22,24 @@ uint64_t cco_node_key(void)
     }
     if (boot[0] == '\0' || stat("/proc/self/ns/pid", &status) != 0)
         return 0;
-    if (cco_configured.nodes != NULL && cco_has_world() && cco_world_rank(&rank))
-        node = 1 + cco_imposed_node(cco_configured.nodes, rank);
-    snprintf(text, sizeof text, "%s %llu %d", boot, (unsigned long long)status.st_ino, node);
-    const uint64_t key = cco_hash(0, text);
+    snprintf(text, sizeof text, "%s %llu", boot, (unsigned long long)status.st_ino);
+    const uint64_t hash = cco_hash(0, text);
+    return hash != 0 ? hash : 1;
+}
+
+uint64_t cco_node_key(void)
+{
+    static uint64_t known; /* a process cannot leave its machine: every set-up asks */
+    uint64_t key = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    char text[32];
+    int rank = 0;
+    if (key == 0) {
+        key = machine();
+        __atomic_store_n(&known, key, __ATOMIC_RELAXED);
+    }
+    if (key == 0 || cco_configured.nodes == NULL || !cco_has_world() || !cco_world_rank(&rank))
+        return key;
+    snprintf(text, sizeof text, "node %d", cco_imposed_node(cco_configured.nodes, rank));
+    key = cco_hash(key, text);
     return key != 0 ? key : 1;
 }

@@ -85,6 +85,8 @@ static void keep_row(cco_rows *rows, const cco_row *row)
         old->calls += row->calls;
         old->calls_max = old->calls;
         old->bytes += row->bytes;
+        old->nodes = row->nodes > old->nodes ? row->nodes : old->nodes;
+        cco_between_add(&old->between, &row->between);
         old->us_sum += row->us_sum;
         old->us_min = old->us_max = old->us_sum;
         old->waits += row->waits;
@@ -116,7 +118,16 @@ static cco_row make_row(const cco_record *r, double tick_us)
         .shortest_wait_us = (double)r->shortest_wait * tick_us,
         .wait_sum = waited,
         .wait_max = waited,
+        .between = r->between,
     };
+}
+
+/* On one node nothing goes to another, whatever runs. */
+static void set_nodes(cco_row *row, const cco_comm *state)
+{
+    row->nodes = state->nodes.count;
+    if (row->nodes == 1)
+        row->between = (cco_between){.calls = row->calls};
 }
 
 /* What a choice has counted goes to a set. */
@@ -133,6 +144,7 @@ static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
             row.mode = mode;
             row.size_class = k;
             row.processes = state->size;
+            set_nodes(&row, state);
             snprintf(row.communicator, sizeof row.communicator, "%s", state->name);
             snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
             snprintf(row.rule, sizeof row.rule, "%s", choice->why);
@@ -153,8 +165,12 @@ static void add_members(const cco_comm *state, cco_coll coll, const cco_choice *
             bytes += choice->records[mode][k].bytes;
         }
     }
-    if (state->members != NULL && calls > 0 &&
-        !cco_members_add(&kept_members, state->members, state->name, coll, bytes))
+    if (state->members == NULL || calls == 0)
+        return;
+    if (state->nodes.count > 0)
+        state->members->nodes = (cco_member_nodes){state->nodes.count, state->nodes.ranks_min,
+                                                   state->nodes.ranks_max};
+    if (!cco_members_add(&kept_members, state->members, state->name, coll, bytes))
         cco_log(CCO_LOG_WARN, "no memory for the profile: members of a communicator are missing");
 }
 

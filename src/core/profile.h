@@ -22,9 +22,16 @@ enum {
 
 typedef enum cco_mode { CCO_BLOCKING, CCO_NONBLOCKING, CCO_PERSISTENT, CCO_MODES } cco_mode;
 
+/* What a rank has sent to other nodes. */
+typedef struct cco_between {
+    uint64_t calls; /* of which it is known: those that ran as schedules of ours */
+    uint64_t messages, bytes;
+} cco_between;
+
 typedef struct cco_record {
     uint64_t calls, bytes, ticks;
     uint64_t waits, wait_ticks, shortest_wait; /* sampled barriers before the call */
+    cco_between between;
 } cco_record;
 
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
@@ -39,6 +46,8 @@ typedef struct cco_row {
     uint64_t waits;                /* sampled */
     double shortest_wait_us;       /* the cost of the barrier itself */
     double wait_sum, wait_max; /* time waited, over ranks, scaled from the sample to all calls */
+    int32_t nodes;             /* of the communicator, the most of one; 0: not known */
+    cco_between between;       /* of all ranks */
 } cco_row;
 
 typedef struct cco_rows {
@@ -63,6 +72,13 @@ static inline int cco_size_class(MPI_Count bytes)
 
 /* The record for a call, made when first needed; NULL when memory runs out. */
 cco_record *cco_profile_record_slow(struct cco_choice *choice, cco_mode mode, int size_class);
+
+static inline void cco_between_add(cco_between *sum, const cco_between *more)
+{
+    sum->calls += more->calls;
+    sum->messages += more->messages;
+    sum->bytes += more->bytes;
+}
 
 /* Turns the counters of a choice into rows and lets go of them. */
 void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *choice);

@@ -106,6 +106,22 @@ static void put_wait(FILE *file, const cco_row *row)
                 (unsigned long long)row->waits, mean, max);
 }
 
+/* Of all calls that ran as schedules of ours; of the MPI's own nobody knows. */
+static void put_between(FILE *file, const cco_row *row)
+{
+    if (row->nodes > 0)
+        fprintf(file, ", \"nodes\": %d", (int)row->nodes);
+    else
+        fprintf(file, ", \"nodes\": null");
+    fprintf(file, ", \"between_nodes\": ");
+    if (row->between.calls == 0)
+        fprintf(file, "null");
+    else
+        fprintf(file, "{\"calls\": %llu, \"messages\": %llu, \"bytes\": %llu}",
+                (unsigned long long)row->between.calls, (unsigned long long)row->between.messages,
+                (unsigned long long)row->between.bytes);
+}
+
 static void put_row(FILE *file, const cco_row *row)
 {
     static const char *const modes[CCO_MODES] = {"blocking", "nonblocking", "persistent"};
@@ -131,6 +147,7 @@ static void put_row(FILE *file, const cco_row *row)
     fprintf(file, ", \"time_us\": {\"min\": %.3f, \"mean\": %.3f, \"max\": %.3f}", row->us_min,
             row->us_sum / (double)row->ranks, row->us_max);
     put_wait(file, row);
+    put_between(file, row);
     fprintf(file, "}");
 }
 
@@ -168,7 +185,13 @@ static void put_member_set(FILE *file, const cco_members *members)
     for (int i = 0; i < members->runs; i++)
         fprintf(file, "%s[%d, %d, %d]", i > 0 ? ", " : "", members->run[i].first,
                 members->run[i].stride, members->run[i].count);
-    fprintf(file, "], \"bytes\": {");
+    if (members->nodes.count > 0)
+        fprintf(file, "], \"nodes\": {\"count\": %d, \"ranks_min\": %d, \"ranks_max\": %d}",
+                (int)members->nodes.count, (int)members->nodes.ranks_min,
+                (int)members->nodes.ranks_max);
+    else
+        fprintf(file, "], \"nodes\": null");
+    fprintf(file, ", \"bytes\": {");
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (members->bytes[coll] == 0)
             continue;
@@ -214,7 +237,7 @@ int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *row
     FILE *file = open_file(path, room, spawned);
     if (file == NULL)
         return errno;
-    fprintf(file, "{\"schema\": \"crestacoll-profile-3\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
+    fprintf(file, "{\"schema\": \"crestacoll-profile-4\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",

@@ -45,6 +45,8 @@ static void absorb(cco_row *into, const cco_row *row)
     into->waits += row->waits;
     into->wait_sum += row->wait_sum;
     into->wait_max = row->wait_max > into->wait_max ? row->wait_max : into->wait_max;
+    into->nodes = row->nodes > into->nodes ? row->nodes : into->nodes;
+    cco_between_add(&into->between, &row->between);
 }
 
 /* Both sets are sorted; so is the result, which replaces `a`. */

@@ -2,6 +2,7 @@
 /* below.c - see below.h. */
 #include "model/below.h"
 
+#include "core/data.h"
 #include "core/fallback.h"
 #include "model/registry.h"
 
@@ -13,16 +14,27 @@ static int number_of(const cco_model *model)
     return i;
 }
 
+bool cco_is_uneven(const cco_call *call)
+{
+    return cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
+           !(cco_op_predefined(call->op) && cco_type_dense(call->recvtype));
+}
+
+int cco_run_mpi(cco_comm *state, const cco_call *call)
+{
+    return cco_models[0]->run(state, &(cco_way){.model = cco_models[0]}, call);
+}
+
 int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why)
 {
     static uint32_t reported; /* bit per model */
     const cco_model *model = way->model;
     const cco_fallback fallback = {NULL, model->name, why, model->below->name, state->rank == 0};
-    const cco_way below = {.model = way->automatic ? cco_models[0] : model->below};
-    int rc = way->automatic ? MPI_SUCCESS
-                            : cco_fall_back(state, &fallback, &reported, number_of(model));
+    if (way->automatic)
+        return cco_run_mpi(state, call);
+    int rc = cco_fall_back(state, &fallback, &reported, number_of(model));
     if (rc == MPI_SUCCESS)
-        return below.model->run(state, &below, call);
+        return model->below->run(state, &(cco_way){.model = model->below}, call);
     rc = cco_comm_refuse(state, rc);
     PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;

@@ -12,4 +12,12 @@
  * model. All ranks of the communicator come here, or none. */
 int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, const char *why);
 
+/* Whether a reduction may have unlike types on ranks, or gaps.  The operations of the standard have
+ * the same type everywhere, the program's own perhaps types with other gaps.  `auto` leaves these
+ * to the MPI: its limits were measured on numbers. */
+bool cco_is_uneven(const cco_call *call);
+
+/* Runs a call with the MPI's own collectives. */
+int cco_run_mpi(cco_comm *state, const cco_call *call);
+
 #endif

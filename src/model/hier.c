@@ -21,7 +21,7 @@ typedef struct own {
     cco_route route;
     cco_p2p messages;
     cco_node_streams streams;
-    int refused; /* MPI_SUCCESS, or the error of every call: CRESTA_FALLBACK=error */
+    bool complete; /* all nodes have streams that need them */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -48,17 +48,15 @@ static void say_nodes(const cco_comm *state)
             map->count, each, map->contiguous ? "" : ", not one after the other");
 }
 
-/* Where a node has no streams, its ranks use messages, too. */
-static int make_streams(own *o, cco_comm *state)
+/* Where a node has no streams, its ranks use messages, too: MPI_SUCCESS unless CRESTA_FALLBACK
+ * forbids that. */
+static int without_streams(const cco_comm *state)
 {
     static uint32_t reported;
     const cco_fallback fallback = {NULL, "hier",
                                    "the ranks of a node share no memory (CRESTA_SHM_MEMORY)",
                                    "messages of the MPI within that node", state->rank == 0};
-    say_nodes(state);
-    return cco_node_streams_make(&o->streams, state, state->nodes.map)
-               ? MPI_SUCCESS
-               : cco_fall_back(state, &fallback, &reported, 0);
+    return cco_fall_back(state, &fallback, &reported, 0);
 }
 
 /* Collective when it is made, in the first call; NULL when communicators run out. */
@@ -72,7 +70,8 @@ static own *own_of(cco_comm *state)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->messages.channel = channel;
-    o->refused = make_streams(o, state);
+    say_nodes(state);
+    o->complete = cco_node_streams_make(&o->streams, state, state->nodes.map);
     o->route = (cco_route){.map = state->nodes.map,
                            .node = state->nodes.map->node[state->rank],
                            .streams = o->streams.there ? &o->streams.stream : NULL,
@@ -88,6 +87,25 @@ static bool is_one_node(const cco_comm *state, const cco_way *way)
     return state->nodes.map->count == 1 && way->algo == NULL;
 }
 
+static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    int rc = o == NULL ? MPI_ERR_COMM : o->complete ? MPI_SUCCESS : without_streams(state);
+    if (rc == MPI_SUCCESS)
+        rc = cco_scheduled_run(&o->scheduled, state, way, call);
+    else if (o != NULL)
+        rc = cco_comm_refuse(state, rc);
+    if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
+        PMPI_Comm_call_errhandler(call->comm, rc);
+    return rc;
+}
+
+/* What `auto` has not been measured with, the MPI does: so nobody asked for hier. */
+static int run_automatic(cco_comm *state, const cco_way *way, const cco_call *call)
+{
+    own *o = cco_is_uneven(call) ? NULL : own_of(state);
+    return o != NULL && o->complete ? run_hier(o, state, way, call) : cco_run_mpi(state, call);
+}
+
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
@@ -96,15 +114,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_run_below(way, state, call, "nobody has found out where its ranks are");
     if (is_one_node(state, way))
         return cco_model_shm.run(state, &(cco_way){.model = &cco_model_shm}, call);
-    own *o = own_of(state);
-    int rc = o != NULL ? o->refused : MPI_ERR_COMM;
-    if (rc == MPI_SUCCESS)
-        rc = cco_scheduled_run(&o->scheduled, state, way, call);
-    else if (o != NULL)
-        rc = cco_comm_refuse(state, rc);
-    if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
-        PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    return way->automatic ? run_automatic(state, way, call)
+                          : run_hier(own_of(state), state, way, call);
 }
 
 /* On one node as those of shm; where every rank has a node to itself, messages are all there is. */

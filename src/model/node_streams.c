@@ -36,20 +36,23 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
 }
 
 /* True if the ranks of this node need none, or have them. */
-static bool make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
-    const int mine = map->node[state->rank], ranks = cco_node_ranks(map, mine);
-    MPI_Comm node = cco_comm_split(state->comm, mine);
-    if (node == MPI_COMM_NULL)
-        return false;
-    if (ranks > 1 &&
-        cco_segment_make(&n->segment, share_of(ranks), cco_configured.shm_memory, node))
+    const int mine = map->node[state->rank];
+    const cco_meeting node = {.comm = state->channel.comm,
+                              .tag = cco_channel_call(&state->channel),
+                              .ranks = &map->ranks[map->first[mine]],
+                              .count = cco_node_ranks(map, mine),
+                              .place = map->place[state->rank]};
+    if (node.count == 1)
+        return true;
+    if (node.tag >= 0 &&
+        cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))
         open_streams(n, state, map);
-    PMPI_Comm_free(&node);
-    return n->there || ranks == 1;
+    return n->there;
 }
 
-bool cco_node_streams_make(cco_node_streams *n, const cco_comm *state, const cco_node_map *map)
+bool cco_node_streams_make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
     return map->most == 1 || cco_all(make(n, state, map), state->comm);
 }

@@ -16,10 +16,10 @@ typedef struct cco_node_streams {
 } cco_node_streams;
 
 /* Makes them, where the ranks of a node share memory and CRESTA_SHM_MEMORY leaves room for it.
- * Collective over the communicator, whose ranks are on the nodes of `map`.  True on all ranks if
- * all nodes have them that need them; others do without. */
-bool cco_node_streams_make(cco_node_streams *streams, const cco_comm *state,
-                           const cco_node_map *map);
+ * Collective over the communicator, which has a channel, and whose ranks are on the nodes of `map`:
+ * messages within each node, and an agreement of all.  True on all ranks if all nodes have them
+ * that need them; others do without. */
+bool cco_node_streams_make(cco_node_streams *streams, cco_comm *state, const cco_node_map *map);
 
 void cco_node_streams_free(cco_node_streams *streams); /* local; what was never made, too */
 

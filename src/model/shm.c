@@ -205,20 +205,6 @@ static int run_below(cco_comm *state, const cco_way *way, const cco_call *call)
                          "the ranks share no memory (other nodes, other containers, or no room)");
 }
 
-/* Whether a reduction may have unlike types on ranks, or gaps.  The operations of the standard have
- * the same type everywhere, the program's own perhaps types with other gaps. */
-static bool is_uneven(const cco_call *call)
-{
-    return cco_coll_infos[call->coll].properties & CCO_REDUCTION &&
-           !(cco_op_predefined(call->op) && cco_type_dense(call->recvtype));
-}
-
-/* Reductions that `auto` leaves to the MPI: its limits were measured on numbers. */
-static bool leaves_reduction(const cco_way *way, const cco_call *call)
-{
-    return way->automatic && is_uneven(call);
-}
-
 /* Elements that fit in no slot. */
 static int run_turns(own *o, cco_comm *state, const cco_bound *bound)
 {
@@ -254,8 +240,8 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     cco_bound bound;
     cco_elements elements;
     cco_flat plan = {.stages = 0};
-    if (leaves_reduction(way, call))
-        return cco_models[0]->run(state, &(cco_way){.model = cco_models[0]}, call);
+    if (way->automatic && cco_is_uneven(call))
+        return cco_run_mpi(state, call);
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
     const bool fits = cco_flat_fits(&bound.problem, rooms, RINGS);
     if (rc == MPI_SUCCESS && (!fits || cco_packed_wanted(&bound)))
@@ -327,7 +313,7 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
 static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     int rc;
-    if (is_uneven(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
+    if (cco_is_uneven(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
         return run_streams(o, state, way, call);
     if (o->many.behind)
         fall_behind(o, state, rc);
@@ -346,7 +332,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
-    if (o->behind && !leaves_reduction(way, call)) {
+    if (o->behind && !(way->automatic && cco_is_uneven(call))) {
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_OTHER);
         return MPI_ERR_OTHER;
     }

@@ -23,6 +23,7 @@ void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void
     const cco_debug *debug = &cco_configured.debug;
     own->plans.transport = transport;
     own->plans.shared = shared;
+    own->between = cco_profiled && state->nodes.count > 1 ? &state->between : NULL;
     if (!debug->trace && !debug->delay && !debug->fail)
         return;
     own->hook = (cco_hook){.inner = transport,

@@ -182,6 +182,21 @@ static int check(const cco_sched *s, const cco_plan *plan)
     return MPI_ERR_OTHER;
 }
 
+/* What this rank sends to other nodes each time that a schedule runs. */
+static cco_between sends_of(const cco_sched *s, const cco_node_map *map)
+{
+    cco_between sends = {.calls = 1};
+    for (int i = 0; i < s->count; i++) {
+        const cco_step *step = &s->steps[i];
+        const bool data = step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_PUT;
+        if (!data || map->node[step->peer] == map->node[s->rank])
+            continue;
+        sends.messages++;
+        sends.bytes += step->a.n;
+    }
+    return sends;
+}
+
 static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
 {
     cco_sched *s = cco_sched_new(&plan->problem);
@@ -195,6 +210,8 @@ static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
         rc = check(s, plan);
     if (rc == MPI_SUCCESS) {
         plan->scratch = s->scratch;
+        if (plan->problem.nodes != NULL)
+            plan->sends = sends_of(s, plan->problem.nodes);
         plan->engine = cco_engine_new(s, plans->transport, plans->shared);
         plan->memory += (size_t)s->count * sizeof *s->steps;
         rc = plan->engine != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;

@@ -8,6 +8,7 @@
 #define CCO_PLAN_H
 
 #include "algo/algo.h"
+#include "core/profile.h"
 #include "sched/engine.h"
 
 typedef struct cco_plan {
@@ -20,6 +21,7 @@ typedef struct cco_plan {
     size_t memory;      /* bytes that it takes */
     bool again;         /* it was used more than once */
     bool remembered;    /* there may be pointers to it in cached calls (call_cache.h) */
+    cco_between sends;  /* to other nodes, where those are known */
     struct cco_plan *next;
 } cco_plan;
 

@@ -104,9 +104,19 @@ int cco_scheduled_give_up(const cco_scheduled *own, int error)
     return error;
 }
 
+/* Sizes that come before are messages of the same call. */
+static void count_sends(const cco_scheduled *own, const cco_plan *plan, bool sizes)
+{
+    if (own->between == NULL || !cco_recording)
+        return;
+    cco_between_add(own->between, &plan->sends);
+    own->between->calls -= sizes;
+}
+
 /* Starts a plan and waits for its end. */
 static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
 {
+    count_sends(own, plan, false);
     return cco_scheduled_bind(own, plan, binding, low) ? cco_engine_run(plan->engine, binding)
                                                        : cco_scheduled_give_up(own, MPI_ERR_NO_MEM);
 }
@@ -132,6 +142,7 @@ static cco_problem sharing_of_root(cco_scheduled *own, const cco_problem *q)
         memcpy(own->counts, known->n, n);
     return (cco_problem){.coll = CCO_BCAST,
                          .root = q->root,
+                         .nodes = q->nodes,
                          .bytes = n,
                          .out = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n}};
 }
@@ -182,7 +193,10 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
     cco_binding binding;
     cco_plan *plan = NULL;
     const int rc = cco_scheduled_share(own, q, &binding, &plan);
-    return rc == MPI_SUCCESS ? cco_engine_run(plan->engine, &binding) : rc;
+    if (rc != MPI_SUCCESS)
+        return rc;
+    count_sends(own, plan, true);
+    return cco_engine_run(plan->engine, &binding);
 }
 
 static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)

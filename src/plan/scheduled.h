@@ -17,6 +17,7 @@ typedef struct cco_scheduled {
     size_t *counts;     /* cco_problem.counts, for algorithms that ask for them, */
     size_t counts_room; /* and for how many there is room */
     cco_hook hook;      /* CRESTA_DEBUG */
+    cco_between *between; /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;
 
 /* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */

@@ -34,6 +34,8 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
         rc = cco_operation_start(o);
     if (rc != MPI_SUCCESS)
         return give_up(o, rc);
+    if (cco_recording && !o->shares) /* what comes after sizes is not known yet */
+        cco_between_add(&state->between, &o->plan->sends);
     if (cco_operation_request(o, request) != MPI_SUCCESS)
         cco_fatal("the MPI refuses a generalized request");
     const cco_progress_level kind = o->level;

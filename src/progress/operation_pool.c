@@ -98,7 +98,7 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
     if (path == CCO_PATH_SINGLE && segment != NULL)
         cco_stream_sets_ask(segment, state);
     if (path > CCO_PATH_MESSAGES && path != CCO_PATH_SINGLE)
-        pool->stream_sets[path] = cco_stream_sets_make(state, path);
+        pool->stream_sets[path] = cco_stream_sets_make(state, path, &pool->channel);
 }
 
 void cco_operation_pool_make(cco_comm *state, cco_path path)
@@ -151,7 +151,8 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
         cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
     else
         cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
-    o->own.hook.trace = NULL; /* it may outlive the state */
+    o->own.hook.trace = NULL; /* it may outlive the state, */
+    o->own.between = NULL;    /* and so does this: its begin counts */
     return o;
 }
 

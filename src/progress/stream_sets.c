@@ -13,9 +13,10 @@
 
 enum { PART = 4 };
 
-/* Those who share the memory, and this rank's place among them. */
+/* Those who share the memory, and this rank's place among them: all ranks, or those of a node. */
 typedef struct sharers {
     MPI_Comm comm;
+    const int *ranks;
     int rank, size;
 } sharers;
 
@@ -23,9 +24,9 @@ static sharers sharers_of(const cco_comm *state, cco_path path)
 {
     const cco_node_map *map = state->nodes.map;
     if (path != CCO_PATH_NODES)
-        return (sharers){state->comm, state->rank, state->size};
+        return (sharers){state->comm, NULL, state->rank, state->size};
     const int node = map->node[state->rank];
-    return (sharers){cco_comm_split(state->comm, node), map->place[state->rank],
+    return (sharers){state->comm, &map->ranks[map->first[node]], map->place[state->rank],
                      cco_node_ranks(map, node)};
 }
 
@@ -40,11 +41,19 @@ static size_t part_of(const sharers *who, cco_path path)
     return (part + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes)
+/* Those of a node meet on the channel of begins, whose tags of blocking calls nobody uses. */
+static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes,
+                         const cco_channel *channel)
 {
     cco_segment *segment = &r->segment;
     const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
-    if (!cco_segment_make(segment, bytes, most, who->comm))
+    const cco_meeting node = {.comm = channel->comm,
+                              .tag = channel->tags,
+                              .ranks = who->ranks,
+                              .count = who->size,
+                              .place = who->rank};
+    if (!(who->ranks != NULL ? cco_segment_make_among(segment, bytes, most, &node)
+                             : cco_segment_make(segment, bytes, most, who->comm)))
         return false;
     for (int i = 0; i < who->size; i++)
         r->shares[i] = segment->memory + (size_t)i * segment->share;
@@ -63,18 +72,17 @@ static bool make_window(cco_stream_sets *r, const sharers *who, size_t bytes)
 }
 
 /* Memory for all stream sets.  A rank alone on its node needs none. */
-static bool make_memory(cco_stream_sets *r, cco_comm *state, cco_path path, sharers *who,
-                        size_t bytes)
+static bool make_memory(cco_stream_sets *r, cco_comm *state, cco_path path, const sharers *who,
+                        size_t bytes, const cco_channel *channel)
 {
     if (path == CCO_PATH_SEGMENT)
-        return make_segment(r, who, bytes);
+        return make_segment(r, who, bytes, channel);
     if (path != CCO_PATH_NODES)
         return make_window(r, who, bytes);
     r->nodes = cco_node_map_keep(state->nodes.map);
-    const bool made = who->comm != MPI_COMM_NULL && (who->size == 1 || make_segment(r, who, bytes));
-    if (who->comm != MPI_COMM_NULL)
-        PMPI_Comm_free(&who->comm);
-    return cco_all(made, state->comm);
+    if (channel->comm == MPI_COMM_NULL) /* on all ranks */
+        return false;
+    return cco_all(who->size == 1 || make_segment(r, who, bytes, channel), state->comm);
 }
 
 /* False when memory runs out. */
@@ -106,9 +114,9 @@ static void open_stream_sets(cco_stream_sets *r, const cco_comm *state, const sh
             cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
 }
 
-cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path)
+cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, const cco_channel *channel)
 {
-    sharers who = sharers_of(state, path);
+    const sharers who = sharers_of(state, path);
     const bool alone = who.size == 1;
     const size_t part = part_of(&who, path);
     cco_stream_sets *r = calloc(1, sizeof *r);
@@ -117,7 +125,7 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path)
     if (r == NULL || (r->shares == NULL && !alone))
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     r->window.win = MPI_WIN_NULL;
-    if (make_memory(r, state, path, &who, CCO_STREAM_SETS * part)) {
+    if (make_memory(r, state, path, &who, CCO_STREAM_SETS * part, channel)) {
         if (!alone)
             open_stream_sets(r, state, &who, part, path == CCO_PATH_GETS);
         return r;

@@ -40,8 +40,8 @@ typedef struct cco_stream_sets {
 } cco_stream_sets;
 
 /* Makes the stream sets of a path; collective.  NULL on all ranks if they, or those of a node,
- * share no memory, or there is none. */
-cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path);
+ * share no memory, or there is none.  The ranks of a node meet on `channel`, that of begins. */
+cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, const cco_channel *channel);
 
 /* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
 void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);

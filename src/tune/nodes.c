@@ -11,37 +11,73 @@
 #include "core/wait.h"
 #include "sched/node_map.h"
 
-static bool wanted;
+static bool wanted; /* by a rule or a profile; */
+static bool sends;  /* by a model that sends between nodes, too */
+
+static bool names_model(const cco_rules *rules)
+{
+    for (int i = 0; rules != NULL && i < rules->count; i++)
+        if (rules->list[i].model->by_nodes)
+            return true;
+    return false;
+}
 
 static bool asks(const cco_rules *rules)
 {
     for (int i = 0; rules != NULL && i < rules->count; i++)
-        if (cco_rule_asks_nodes(&rules->list[i]) || rules->list[i].model->by_nodes)
+        if (cco_rule_asks_nodes(&rules->list[i]))
             return true;
-    return false;
+    return names_model(rules);
+}
+
+void cco_nodes_want(void)
+{
+    __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
 }
 
 void cco_nodes_wanted_by(const cco_rules *rules)
 {
     if (asks(rules))
-        __atomic_store_n(&wanted, true, __ATOMIC_RELAXED);
+        cco_nodes_want();
+    if (names_model(rules))
+        __atomic_store_n(&sends, true, __ATOMIC_RELAXED);
 }
 
-/* The keys of all ranks, 0 of those that do not know theirs.  By an allreduce: some MPIs gather
- * without waiting by a message from every rank to every other. */
-static uint64_t *gather_keys(const cco_comm *state)
+/* Combines the words of all ranks.  By an allreduce: some MPIs gather without waiting by a message
+ * from every rank to every other. */
+static void combine(const cco_comm *state, uint64_t *words, int count)
 {
-    uint64_t *keys = calloc((size_t)state->size, sizeof *keys);
     MPI_Request request;
-    if (keys == NULL) /* to go on without them on one rank would hang the others */
-        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
-    keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
     if (state->size > 1 && /* alone: see cco_agree */
-        (PMPI_Iallreduce(MPI_IN_PLACE, keys, state->size, MPI_UINT64_T, MPI_BOR, state->comm,
+        (PMPI_Iallreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BOR, state->comm,
                          &request) != MPI_SUCCESS ||
          cco_wait(&request) != MPI_SUCCESS))
         cco_fatal("cannot find the nodes of communicator '%s': the MPI's allreduce failed",
                   state->name);
+}
+
+/* The keys of all ranks, 0 of those that do not know theirs.  A model that sends needs a channel:
+ * on that they agree at the same time. */
+static void gather_keys(cco_comm *state, uint64_t *keys, bool channel)
+{
+    uint64_t *offer = keys + state->size;
+    struct cco_carrier *offered = channel ? cco_channel_offer(state->comm, offer) : NULL;
+    keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
+    combine(state, keys, state->size + (channel ? CCO_CHANNEL_WORDS : 0));
+    if (channel)
+        cco_channel_accept(&state->channel, offered, offer);
+}
+
+/* On one node all have the same, whatever it is. */
+static uint64_t *keys_of_all(cco_comm *state, bool channel)
+{
+    uint64_t *keys = calloc((size_t)state->size + CCO_CHANNEL_WORDS, sizeof *keys);
+    if (keys == NULL) /* to go on without them on one rank would hang the others */
+        cco_fatal("no memory for the nodes of communicator '%s'", state->name);
+    if (!state->facts.one_node)
+        gather_keys(state, keys, channel);
+    for (int i = 0; state->facts.one_node && i < state->size; i++)
+        keys[i] = 1;
     return keys;
 }
 
@@ -71,7 +107,8 @@ void cco_nodes_find(cco_comm *state, const cco_rules *more)
 {
     if (state->nodes.counted || !(__atomic_load_n(&wanted, __ATOMIC_RELAXED) || asks(more)))
         return;
-    uint64_t *keys = gather_keys(state);
+    const bool sending = __atomic_load_n(&sends, __ATOMIC_RELAXED) || names_model(more);
+    uint64_t *keys = keys_of_all(state, sending && state->channel.comm == MPI_COMM_NULL);
     const bool known = complete(keys, state->size);
     cco_node_map **map = cco_comm_attach(state, &map_key, sizeof(*map), release);
     *map = cco_node_map_new(keys, state->size);

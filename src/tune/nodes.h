@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nodes.h - on which nodes the ranks of a communicator are.  Only rules that ask for it cost the
- * communication to find out: an allreduce of 8 bytes a rank. */
+/* nodes.h - on which nodes the ranks of a communicator are.
+ *
+ * That all are on one they know without asking (core/facts.h).  Otherwise it takes an allreduce of
+ * 8 bytes a rank, only where a rule or a profile asks. */
 #ifndef CCO_NODES_H
 #define CCO_NODES_H
 
@@ -11,8 +13,11 @@
  * ranks of the job have.  NULL: no rules. */
 void cco_nodes_wanted_by(const cco_rules *rules);
 
-/* Finds out, if a rule wanted it, or one of `more` does (NULL: none), and nobody has yet.
- * Collective.  The ranks have the same rules. */
+/* The same without a rule: for what all ranks of the job have asked for. */
+void cco_nodes_want(void);
+
+/* Finds out, if it was wanted, or one of `more` asks (NULL: no rules), and nobody has yet.
+ * Collective, on a communicator whose facts are agreed on.  The ranks have the same rules. */
 void cco_nodes_find(cco_comm *state, const cco_rules *more);
 
 #endif

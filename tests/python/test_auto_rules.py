@@ -110,13 +110,57 @@ def test_lines_of_never_slower(tmp_path, capsys):
 def test_the_rules_of_auto_are_what_the_command_in_their_head_writes(capsys, monkeypatch):
     text = (ROOT / "src" / "tune" / "auto.def").read_text()
     monkeypatch.chdir(ROOT)
-    for words in re.findall(r"tools/auto_rules.py (.*?) \*/", text):
+    commands = re.findall(r"tools/auto_rules.py (.*?) \*/", text)
+    assert len(commands) == 3
+    for words in commands:
         auto_rules.main(words.split())
     found, told = (
         [line for line in lines.splitlines() if line.startswith("CCO_AUTO")]
         for lines in (text, capsys.readouterr().out)
     )
     assert found == told
+
+
+def between_hosts(ratio, each=2, tail=0.8, **more):
+    found = {"mpi": "openmpi+", "nodes": 2, "gains": True} | more
+    return [auto_rules.Measured(collective="bcast", ranks=each, bytes=b, ratio=ratio, tail=tail,
+                                **found) for b in SIZES]
+
+
+def test_rules_between_hosts_say_which_nodes_were_measured():
+    both = between_hosts(0.5, 2) + between_hosts(0.5, 4)
+    assert auto_rules.rules(both, LIMITS) == ["bcast[0-4K]{nodes=2&ranks_per_node=2-4}=hier"]
+    with pytest.raises(ValueError, match="goes alone"):
+        auto_rules.rules(both + measured((0.5,) * 4), LIMITS)
+
+
+@pytest.mark.parametrize(
+    "more, wins",
+    [
+        (between_hosts(1.0, tail=1.5, gains=False), True),
+        (between_hosts(1.01, gains=False), False),
+        (between_hosts(0.95), False),
+        (between_hosts(0.5, tail=1.1), False),
+        (between_hosts(1.2, each=4), False),
+    ],
+)
+def test_a_gain_on_some_hosts_must_be_no_loss_on_others(more, wins):
+    """Another network or setting; another number of ranks."""
+    found = auto_rules.rules(between_hosts(0.5) + more, LIMITS)
+    assert found == (["bcast[0-4K]{nodes=2&ranks_per_node=2}=hier"] if wins else [])
+
+
+def test_the_table_between_hosts(tmp_path):
+    """Under the settings of an MPI's other collectives hier need not gain, nor without a rate."""
+    path = tmp_path / "hosts.csv"
+    lines = [",".join(auto_rules.auto_hosts.COLUMNS)]
+    for settings, rate in (("", "1gbit"), ("coll/han", "1gbit"), ("", "none")):
+        lines.append(f"openmpi,{settings},2,4,{rate},back_to_back,reduce,8,20,4,8,1,4")
+    path.write_text("\n".join(lines) + "\n")
+    found = auto_rules.read(path)
+    assert [m.gains for m in found] == [True, False, False]
+    assert {(m.ranks, m.nodes, m.ratio, m.tail) for m in found} == {(4, 2, 0.25, 0.5)}
+    assert len(auto_rules.of_family(found, "openmpi")) == 3
 
 
 def test_calls_that_are_left_out():

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 from conftest import ROOT
 
-from crestacoll import checkjob, cli, overhead, verdicts
+from crestacoll import checkjob, cli, jobnodes, overhead, verdicts
+from crestacoll.cli import info
 
 
 def test_info_lists_builds_models_and_variables(crestacoll, build):
@@ -80,6 +81,32 @@ def test_another_build_has_no_table(monkeypatch, tmp_path, build):
     assert verdicts.kept(build)["verdicts"] == []
     monkeypatch.setattr(verdicts, "identity", lambda build: "another")
     assert verdicts.kept(build) is None
+
+
+def test_nodes_of_a_job_are_those_that_the_library_finds(build, monkeypatch):
+    monkeypatch.setenv("CRESTA_NODES", "1+2")
+    job = jobnodes.of_job(build, 3)
+    assert job == {"ranks": 3, "nodes": 2, "ranks_min": 1, "ranks_max": 2}
+    assert jobnodes.sentence(job) == "3 ranks on 2 nodes, 1 to 2 on each"
+    monkeypatch.setenv("CRESTA_NODES", "1+1")
+    job = jobnodes.of_job(build, 3)
+    assert "places 2 ranks" in job["why"] and jobnodes.sentence(job).startswith("not known: ")
+
+
+def test_info_shows_the_nodes_of_a_job(build, monkeypatch):
+    monkeypatch.setattr(info, "all_builds", lambda: [build])
+    monkeypatch.setattr(info, "try_models", lambda build, models: None)
+    monkeypatch.delenv("CRESTA_NODES", raising=False)
+    shown = CliRunner().invoke(info.command, ["-n", "2"]).output
+    assert "a job: 2 ranks on 1 node, 2 on each" in shown
+    assert "a job" not in CliRunner().invoke(info.command, ["--no-run"]).output
+
+
+def test_nodes_of_a_job_that_nobody_knows():
+    world = {"communicator": "", "processes": 2, "nodes": None}
+    data = {"ranks": 2, "communicators": [world]}
+    assert jobnodes.found_in(data) == {"why": "some rank does not know its node"}
+    assert jobnodes.found_in({"ranks": 1, "communicators": []})["nodes"] == 1
 
 
 def test_info_env_shows_what_is_set(crestacoll, build):

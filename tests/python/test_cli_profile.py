@@ -28,7 +28,8 @@ def test_a_good_profile_is_good(profile_data):
         lambda d: d["records"][0].update(extra=1),
         lambda d: d.update(schema="crestacoll-profile-2"),
         lambda d: d.update(schema="crestacoll-profile-3", timeline=None),
-        lambda d: d.update(schema="crestacoll-profile-4"),
+        lambda d: d.update(schema="crestacoll-profile-4", timeline=None, communicators=[]),
+        lambda d: d.update(schema="crestacoll-profile-5"),
         lambda d: d.update(communicators=[{"communicator": "row"}]),
         lambda d: d.update(timeline={"bins": 1}),
     ],
@@ -39,7 +40,7 @@ def test_a_bad_profile_is_bad(profile_data, change):
 
 
 def test_sums_and_shares(profile_data):
-    row, other = profile.sums(profile_data)
+    row, other = profile.sums(profile.checked("p.json", profile_data))
     assert (row["collective"], row["calls"], row["mean_us"], row["wait_us"]) == (
         "alltoall",
         120,
@@ -61,6 +62,32 @@ def test_the_report_shows_what_matters(profile_data, tmp_path, crestacoll):
     assert "iallreduce" in shown.stdout and "8-inf" in shown.stdout
     summed = json.loads(crestacoll("report", file, "--by", "communicator", "--json").stdout)
     assert [s["communicator"] for s in summed["sums"]] == ["row", ""]
+
+
+def test_what_goes_between_nodes(profile_data, tmp_path, crestacoll):
+    """Columns of their own where a program spans nodes, and only there."""
+    sent = {"calls": 240, "messages": 480, "bytes": 480 << 10}
+    profile_data |= {"schema": "crestacoll-profile-4", "timeline": None}
+    nodes = {"count": 2, "ranks_min": 1, "ranks_max": 1}
+    row = {"communicator": "row", "processes": 2, "members": [[0, 1, 2]], "bytes": {}}
+    profile_data["communicators"] = [row | {"nodes": nodes}, row | {"nodes": None}]
+    first, second = profile_data["records"]
+    first |= {"nodes": 2, "between_nodes": sent}
+    second |= {"nodes": None, "between_nodes": None}
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(profile_data))
+    shown = crestacoll("report", file).stdout
+    assert "row (2) on 2 nodes with 1 ranks each" in shown and "messages" in shown
+    lines = [li.split() for li in shown.splitlines()]
+    assert next(li for li in lines if li[:1] == ["alltoall"])[-2:] == ["4", "4.00K"]
+    assert next(li for li in lines if li[:1] == ["iallreduce"])[-2:] == ["?", "?"]
+    assert crestacoll("report", file, "-o", tmp_path / "r.html").returncode == 0
+    assert "<td class=\"n\">4.00K</td>" in (tmp_path / "r.html").read_text()
+    sums = json.loads(crestacoll("report", file, "--json").stdout)["sums"]
+    assert [s["between_nodes"] for s in sums] == [sent, None]
+    first |= {"nodes": 1}
+    file.write_text(json.dumps(profile_data))
+    assert "messages" not in crestacoll("report", file).stdout
 
 
 NAMES = [

@@ -28,7 +28,8 @@ DESCRIPTION = {
 def record(**changes):
     made = {"collective": "alltoall", "mode": "blocking", "communicator": "row", "processes": 2}
     made |= {"bytes_min": 4096, "bytes_max": 8191, "implementation": "mpi", "ranks": 2, "calls": 1}
-    return made | {"time_us": {"mean": 5e5}, "wait_us": {"mean": 1e5}} | changes
+    made |= {"nodes": None, "time_us": {"mean": 5e5}, "wait_us": {"mean": 1e5}}
+    return made | changes
 
 
 def profile(*records):
@@ -152,6 +153,42 @@ def test_what_the_races_try():
     tried = arms.algorithm_choices(POINTS, shm, ["p2p", "shm"], DESCRIPTION)
     assert names(tried) == ["shm,alltoall[8]@row=shm:bruck", "shm,alltoall[8]@row=shm:ring"]
     assert arms.algorithm_choices([arms.EVERYTHING], shm, ["p2p"], DESCRIPTION) == []
+
+
+BY_NODES = {"alltoall": [{"name": "leaders"}, *ALGORITHMS["alltoall"]]}
+WITH_NODES = {
+    "models": [*DESCRIPTION["models"], {"name": "hier", "works": True, "algorithms": BY_NODES}]
+}
+
+
+def test_nodes_of_points_are_those_of_the_profile():
+    """The most of communicators of one name; what begins a collective may not know."""
+    rows = [record(nodes=1), record(nodes=2), record(nodes=None), record(communicator="col")]
+    found = {p.communicator: p.nodes for p in arms.points_of(profile(*rows))}
+    assert found == {"row": 2, "col": None}
+
+
+def test_hier_takes_part_where_a_program_spans_nodes():
+    points = [Point("alltoall", "all", 4, nodes=2), Point("alltoall", "row", 2, nodes=1)]
+    assert names(arms.model_choices(points, WITH_NODES)) == ["p2p", "shm", "hier"]
+    for others in (points[1:], POINTS):
+        assert names(arms.model_choices(others, WITH_NODES)) == ["p2p", "shm"]
+    split = arms.point_choices(points, arms.REFERENCE, ["hier", "shm"])
+    assert names(split) == ["alltoall@all=hier", "alltoall@all=shm", "alltoall@row=shm"]
+
+
+def test_algorithms_that_know_nodes_are_tried_on_several():
+    """Also where another model is ahead; on one node they would be ordinary ones."""
+    point, one = [Point("alltoall", "all", 4, nodes=2)], [Point("alltoall", "all", 4, nodes=1)]
+
+    def tried(points, model):
+        leader = Choice(model, ((0, model),))
+        made = arms.algorithm_choices(points, leader, ["p2p"], WITH_NODES)
+        return [c.picks[0][1] for c in made]
+
+    assert tried(point, "hier") == ["hier:leaders", "hier:bruck", "hier:ring"]
+    assert tried(point, "p2p") == ["p2p:bruck", "p2p:ring", "hier:leaders"]
+    assert tried(one, "p2p") == ["p2p:bruck", "p2p:ring"]
 
 
 def test_large_data_may_be_copied_by_the_kernel():

@@ -15,15 +15,16 @@ pytestmark = pytest.mark.alone
 NO_RHYTHM = 14
 
 
-def explored(crestacoll, folder, name, kind, steps, budget):
-    """The result for tests/mpi/plain_steps.c, with the build of an MPI. Where other programs leave
-    it few steps, it may have no rhythm.
+def explored(crestacoll, folder, name, kind, steps, budget, ranks=2, options=()):
+    """The result for tests/mpi/plain_steps.c, with the build of an MPI, and options of its
+    launcher. Where other programs leave it few steps, it may have no rhythm.
     """
     build = next((b for b in builds.all_builds() if b.name == name), None)
     program = build and build.folder / "tests" / "bin" / "plain_steps"
     if build is None or not program.exists():
         pytest.skip(f"{name} is not built with tests")
-    launch = [build.launcher, *(["--oversubscribe"] if name == "openmpi" else []), "-n", 2]
+    beyond = ["--oversubscribe"] if name == "openmpi" else []
+    launch = [build.launcher, *beyond, *options, "-n", ranks]
     words = ["explore", "--budget", budget, "--output", "made", "--json", "made.json", "--"]
     ran = crestacoll(*words, *launch, program, steps, kind, **builds.clean_environment())
     if ran.returncode == NO_RHYTHM:
@@ -50,3 +51,14 @@ def test_communicators_of_each_step(crestacoll, tmp_path):
     assert found["verdict"] in ("faster", "none", "unproven", "little")
     assert not [a for a in found["arms"] if a["failed"]]
     assert {"alltoall", "allreduce"} <= {p["collective"] for p in found["points"]}
+
+
+@pytest.mark.parametrize(("nodes", "races"), [("2x2", True), ("4", False)])
+def test_a_program_on_several_nodes(crestacoll, tmp_path, nodes, races):
+    """hier takes part there, and nowhere else."""
+    options = ["-x", f"CRESTA_NODES={nodes}"]
+    found = explored(crestacoll, tmp_path, "openmpi", "steps", 2000, "6s", 4, options)
+    assert {p["nodes"] for p in found["points"]} == {2 if races else 1}
+    tried = [rule for a in found["arms"] for rule in a["rules"]]
+    assert any("=hier" in rule for rule in tried) == races
+    assert any("=p2p" in rule for rule in tried)

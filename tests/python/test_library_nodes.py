@@ -2,7 +2,8 @@
 """Ranks on several nodes, which CRESTA_NODES imposes on those of this machine."""
 
 import pytest
-from library_runs import each_build, implementations, messages, profiled, run
+from crestacoll import profile
+from library_runs import each_build, good, implementations, messages, profiled, run
 
 pytestmark = each_build
 
@@ -41,6 +42,58 @@ def test_conditions_on_nodes(build, tmp_path):
     env = {"CRESTA_IMPL": rules, "CRESTA_NODES": "2x2"}
     records = profiled(build, tmp_path, "script", "allreduce=8", ranks=4, env=env)
     assert implementations(records, "allreduce") == {8: "nonblock"}
+
+
+def sent(build, tmp_path, env, *steps, ranks=4):
+    """{collective, begun or not: what went between nodes} of a program on two nodes."""
+    env = {"CRESTA_NODES": "2x2"} | env
+    records = profiled(build, tmp_path, "script", *steps, ranks=ranks, env=env)
+    return {(r["collective"], r["mode"]): r["between_nodes"] for r in records}
+
+
+def test_what_goes_between_nodes_is_counted(build, tmp_path):
+    """Leaders exchange 8 bytes both ways and send them once; every rank has a partner elsewhere in
+    an ordinary allreduce; of the MPI's own calls nobody knows.
+    """
+    steps = ["allreduce=8", "allreduce=8", "bcast=64"]
+    found = sent(build, tmp_path, {"CRESTA_IMPL": "*=hier"}, *steps)
+    assert found["allreduce", "blocking"] == {"calls": 8, "messages": 4, "bytes": 32}
+    assert found["bcast", "blocking"] == {"calls": 4, "messages": 1, "bytes": 64}
+    rules = {"CRESTA_IMPL": "allreduce=p2p:recursive_doubling,*=mpi"}
+    found = sent(build, tmp_path, rules, *steps)
+    assert found["allreduce", "blocking"] == {"calls": 8, "messages": 8, "bytes": 64}
+    assert found["bcast", "blocking"] is None
+    found = sent(build, tmp_path, {"CRESTA_NODES": "4"}, *steps)
+    assert found["bcast", "blocking"] == {"calls": 4, "messages": 0, "bytes": 0}
+
+
+def test_sizes_that_ranks_are_told_are_messages_too(build, tmp_path):
+    """The root tells all ranks what each gives: a broadcast; then the data come."""
+    rules = {"CRESTA_IMPL": "gatherv=p2p:binomial,*=mpi"}
+    found = sent(build, tmp_path, rules, "gatherv=16")["gatherv", "blocking"]
+    sizes, data = 4 * 8, 2 * 16
+    assert found == {"calls": 4, "messages": 2, "bytes": sizes + data}
+
+
+def test_begun_calls_are_counted(build, tmp_path):
+    rules = {"CRESTA_IMPL": "*=p2p:recursive_doubling", "CRESTA_ASYNC": "thread"}
+    found = sent(build, tmp_path, rules, "begin=8", "barrier=0", "begin=8")
+    assert found["allreduce", "nonblocking"] == {"calls": 4, "messages": 4, "bytes": 32}
+
+
+def test_calls_that_are_not_recorded_do_not_count(build, tmp_path):
+    steps = ["allreduce=8", "pcontrol=0", "allreduce=8", "bcast=64", "pcontrol=1", "allreduce=8"]
+    found = sent(build, tmp_path, {"CRESTA_IMPL": "*=hier"}, *steps)
+    assert found == {("allreduce", "blocking"): {"calls": 8, "messages": 4, "bytes": 32}}
+
+
+def test_the_profile_names_nodes(build, tmp_path):
+    env = {"CRESTA_NODES": "1+3", "CRESTA_PROFILE": str(tmp_path / "p.json")}
+    good(run(build, "script", "allreduce=8", "split", "allreduce=8", ranks=4, env=env))
+    data = profile.load(tmp_path / "p.json")
+    nodes = {tuple(c["members"][0]): tuple(c["nodes"].values()) for c in data["communicators"]}
+    assert nodes == {(0, 1, 4): (2, 1, 3), (0, 2, 2): (2, 1, 1), (1, 2, 2): (1, 2, 2)}
+    assert {r["processes"]: r["nodes"] for r in data["records"]} == {4: 2, 2: 2}
 
 
 def test_ranks_of_two_nodes_share_no_memory(build):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, machine, matrix
+from crestacoll import __version__, benchjob, jobnodes, machine, matrix
 from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds, need_builds
 from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
@@ -16,7 +16,15 @@ from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_js
 
 @click.command("info", short_help="List MPIs, builds, implementations, environment variables.")
 @click.option("--env", "only_env", is_flag=True, help="Only the environment variables.")
-@click.option("--no-run", is_flag=True, help="Do not try the implementations on two ranks.")
+@click.option(
+    "--no-run", is_flag=True, help="Start no job: neither try implementations nor find nodes."
+)
+@click.option(
+    "-n",
+    "--ranks",
+    type=click.IntRange(1),
+    help="Ranks of the job that is asked for its nodes; default: what the launcher starts itself.",
+)
 @click.option(
     "--table",
     "table_to",
@@ -29,8 +37,10 @@ from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_js
     ),
 )
 @json_option
-def command(only_env, no_run, table_to, json_to):
+def command(only_env, no_run, ranks, table_to, json_to):
     """List MPIs, builds, implementations and whether each works, and environment variables.
+
+    A job of each build tells on how many nodes its ranks are, as the library finds them.
 
     --table prints which implementation of which collective is correct when called from Fortran and
     from C. It uses the last results of `crestacoll check`, which are kept in the build folder. If
@@ -51,7 +61,7 @@ def command(only_env, no_run, table_to, json_to):
     data["environment"] = environment()
     if not only_env:
         data["mpis"] = found_mpis()
-        data["builds"] = [about_build(b, not no_run) for b in all_builds()]
+        data["builds"] = [about_build(b, not no_run, ranks) for b in all_builds()]
     if json_to:
         write_json(data, json_to)
     if json_to == "-":
@@ -112,10 +122,10 @@ def version_of(launcher):
     return found[0] if found else ""
 
 
-def about_build(build, try_them):
+def about_build(build, run_jobs, ranks):
     d = build.description
     models = [dict(m) for m in d["models"]]
-    if try_them:
+    if run_jobs:
         try_models(build, models)
     return {
         "name": build.name,
@@ -130,6 +140,7 @@ def about_build(build, try_them):
         "collectives": d["collectives"],
         "default_impl": d.get("default_impl", ""),
         "auto": d["auto"],
+        "job": jobnodes.of_job(build, ranks) if run_jobs else None,
         "models": models,
     }
 
@@ -183,6 +194,8 @@ def print_build(build):
         f"compilers {compilers or 'unknown'}; launcher {build['launcher'] or 'unknown'}",
         soft_wrap=True,
     )
+    if build["job"]:
+        out.print(f"a job: {jobnodes.sentence(build['job'])}", soft_wrap=True)
     if build["default_impl"]:
         out.print(f"built-in choice: {build['default_impl']}", soft_wrap=True)
     made = table("implementation", "works here", "otherwise", "split-phase", "what it is")

@@ -8,6 +8,7 @@ from crestacoll.race import MOST_ARMS, Arm
 
 MPI = "mpi"
 MODELS = ("nonblock", "persist", "p2p", "shm", "os")
+BY_NODES = "hier"  # on one node it is shm
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 UNSIZED = ("barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
 SHARE = 0.01  # of the run's time: points below are left alone
@@ -24,7 +25,8 @@ COPIES = {"shm": "shm?copy=single"}
 @dataclass(frozen=True)
 class Point:
     """Calls of one collective, communicator and size class. `share` and `waiting` are fractions of
-    the time of the run. Without a profile there is one point, "*", which is all calls.
+    the time of the run, `nodes` of its communicators; None: not known. Without a profile there is
+    one point, "*", which is all calls.
     """
 
     collective: str
@@ -34,6 +36,7 @@ class Point:
     high: int | None = None
     share: float = 1.0
     waiting: float | None = None
+    nodes: int | None = None
 
     @property
     def where(self):
@@ -172,10 +175,11 @@ def points_of(profile, keep_rounding=False, begins=False, named=True):
         part = r["ranks"] / profile["ranks"] / wall if wall else 0.0
         communicator = r["communicator"] if named else ""
         key = (r["collective"], communicator, r["processes"], low, high)
-        share, wait = found.get(key, (0.0, None))
+        share, wait, nodes = found.get(key, (0.0, None, None))
         if r["wait_us"]:
             wait = (wait or 0.0) + r["wait_us"]["mean"] * part
-        found[key] = (share + r["time_us"]["mean"] * part, wait)
+        nodes = max(nodes or 0, r["nodes"] or 0) or None
+        found[key] = (share + r["time_us"]["mean"] * part, wait, nodes)
         often |= {key} if r["mode"] != "blocking" and r["calls"] >= OFTEN else set()
     points = [(Point(*key, *cost), key in often) for key, cost in found.items()]
     heavy = [p for p, counts in points if counts or p.share >= SHARE]
@@ -196,15 +200,26 @@ def time_parts(profile):
     return {"outside": 1 - inside, "waiting": waiting, "transfer": inside - waiting}
 
 
-def working(description, names=MODELS):
+def spans_nodes(point):
+    return (point.nodes or 0) > 1
+
+
+def working(description, points):
+    """The models to try."""
     works = {m["name"] for m in description["models"] if m["works"]}
+    names = [*MODELS, *([BY_NODES] if any(map(spans_nodes, points)) else [])]
     return [n for n in names if n in works]
+
+
+def that_differ(models, point):
+    """Those that are not another one at this point."""
+    return [m for m in models if m != BY_NODES or spans_nodes(point)]
 
 
 def model_choices(points, description):
     """The first race: each model on all points."""
     every = range(len(points))
-    return [Choice(m, tuple((i, m) for i in every)) for m in working(description)]
+    return [Choice(m, tuple((i, m) for i in every)) for m in working(description, points)]
 
 
 def unique(choices):
@@ -230,11 +245,11 @@ def point_choices(points, leader, ranking):
         return []
     if not leader.picks:
         for index in top:
-            for model in ranking:
+            for model in that_differ(ranking, points[index]):
                 found.append(REFERENCE.but(f"{named(points, index)}={model}", index, model))
         return unique(found)[: MOST_ARMS - 1]
-    others = [m for m in ranking if m != leader.name]
     for index in top:
+        others = [m for m in that_differ(ranking, points[index]) if m != leader.name]
         name = f"{leader.name},{named(points, index)}="
         for how in [MPI, *(others if index == 0 else others[:1])]:
             found.append(leader.but(name + how, index, how))
@@ -262,8 +277,23 @@ def algorithm_choices(points, leader, ranking, description):
     return [leader.but(f"{start}{named(points, 0)}={way}", 0, way) for way in ways]
 
 
-def ways_of(model, models, point):
-    """What to try of a model for a point: its algorithms, and another way to copy."""
+def algorithms_of(model, models, point):
+    """Those that know nodes come first."""
     names = [a["name"] for a in models[model]["algorithms"].get(point.collective, [])]
-    algorithms = [f"{model}:{name}" for name in names[:MOST_ALGORITHMS]]
-    return single_copy(model, point.collective, point.low) + algorithms
+    return [f"{model}:{name}" for name in names[:MOST_ALGORITHMS]]
+
+
+def node_algorithms(models, point):
+    """Those that only the model which knows nodes has."""
+    known = {a["name"] for a in models["p2p"]["algorithms"].get(point.collective, [])}
+    ways = algorithms_of(BY_NODES, models, point)
+    return [way for way in ways if way.partition(":")[2] not in known]
+
+
+def ways_of(model, models, point):
+    """What to try of a model for a point: its algorithms, another way to copy, and where ranks are
+    on several nodes, algorithms that know them.
+    """
+    ways = single_copy(model, point.collective, point.low) + algorithms_of(model, models, point)
+    beside = spans_nodes(point) and model != BY_NODES and {BY_NODES, "p2p"} <= set(models)
+    return ways + (node_algorithms(models, point) if beside else [])

@@ -73,8 +73,9 @@ class ByCalls:
         if self.stage["done"]:
             return
         begin, room = time.monotonic(), self.room()
-        models = arms.working(self.search.description)
-        every = [list(models) for _ in self.state.points]
+        points = self.state.points
+        models = arms.working(self.search.description, points)
+        every = [arms.that_differ(models, point) for point in points]
         self.compare_until(begin + MODELS_SHARE * room, every, "models")
         more = self.algorithms()
         if any(more):

@@ -118,32 +118,66 @@ static char *map(int file, const cco_segment *segment, const cco_segment_part *p
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
-                            const cco_segment_part *part, MPI_Comm comm)
+/* Who makes it together: a communicator, or some of its ranks. */
+typedef struct company {
+    MPI_Comm comm;
+    const cco_meeting *meeting; /* NULL: all */
+    bool first;                 /* this rank has the memory, and tells the others where */
+} company;
+
+static void tell(const company *c, address *a)
+{
+    MPI_Request request;
+    if (c->meeting != NULL)
+        cco_meeting_tell(c->meeting, a, sizeof *a);
+    else if (PMPI_Ibcast(a, (int)sizeof *a, MPI_BYTE, 0, c->comm, &request) != MPI_SUCCESS ||
+             cco_wait(&request) != MPI_SUCCESS)
+        a->file = -1;
+}
+
+static bool all_of(const company *c, bool mine)
+{
+    return c->meeting != NULL ? cco_meeting_all(c->meeting, mine) : cco_all(mine, c->comm);
+}
+
+static bool make(cco_segment *segment, size_t share, size_t most, const cco_segment_part *part,
+                 const company *c)
 {
     address a = {.file = -1};
-    MPI_Request request;
-    int file = -1, rank;
+    int file = -1;
     *segment = (cco_segment){.share = cco_segment_pages(share), .shares = part->shares};
-    PMPI_Comm_rank(comm, &rank);
-    if (rank == 0) {
+    if (c->first) {
         a.node = cco_node_key();
         file = make_file(size_of(segment), &a);
     }
-    if (PMPI_Ibcast(&a, (int)sizeof a, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
-        a.file = -1;
+    tell(c, &a);
     segment->id = (cco_segment_id){(uint64_t)a.process, a.inode};
-    if (rank != 0)
+    if (!c->first)
         file = open_file(&a);
     if (may_use(segment, most))
         segment->memory = map(file, segment, part);
-    const bool all = cco_all(segment->memory != NULL, comm);
+    const bool all = all_of(c, segment->memory != NULL);
     if (file >= 0)
         close(file);
     if (!all)
         cco_segment_free(segment);
     return all;
+}
+
+bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
+                            const cco_segment_part *part, MPI_Comm comm)
+{
+    int rank;
+    PMPI_Comm_rank(comm, &rank);
+    return make(segment, share, most, part, &(company){.comm = comm, .first = rank == 0});
+}
+
+bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
+                            const cco_meeting *meeting)
+{
+    const cco_segment_part part = {meeting->count, meeting->place, share};
+    const company company = {.meeting = meeting, .first = meeting->place == 0};
+    return make(segment, share, most, &part, &company);
 }
 
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)

@@ -7,6 +7,7 @@
 #ifndef CCO_SEGMENT_H
 #define CCO_SEGMENT_H
 
+#include "core/meeting.h"
 #include "core/mpi_compat.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,10 @@ typedef struct cco_segment_part {
 
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
                             const cco_segment_part *part, MPI_Comm comm);
+
+/* The same for some ranks of a communicator, who meet by messages; each has a share. */
+bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
+                            const cco_meeting *meeting);
 
 void cco_segment_free(cco_segment *segment); /* local */
 

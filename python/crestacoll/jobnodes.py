@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""On how many nodes a job is, as the library finds them: the profile of a short one says it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from crestacoll import benchjob, launcher, profile
+from crestacoll.ui import Problem
+
+LIMIT = 60.0  # seconds, after which the job is ended
+PLAN = benchjob.Plan(["barrier"], ["mpi"], [8], 1, samples=1, budget=1.0)
+
+
+def of_job(build, ranks=None):
+    """{"ranks", "nodes", "ranks_min", "ranks_max"} of a job of so many ranks, None: as many as the
+    launcher starts by itself; {"why"} if nobody can say it. CRESTA_NODES holds for it.
+    """
+    with tempfile.TemporaryDirectory(prefix="crestacoll-nodes-") as folder:
+        path = Path(folder) / "p.json"
+        settings = {"CRESTA_PROFILE": str(path)}
+        settings |= {n: os.environ[n] for n in ("CRESTA_NODES",) if n in os.environ}
+        words, own = with_settings(build, ranks, settings)
+        try:
+            benchjob.run_command(build, words, limit=LIMIT, variables=own)
+            return found_in(profile.load(path))
+        except Problem as e:
+            return {"why": str(e.message)}
+
+
+def with_settings(build, ranks, settings):
+    """(words of the job, what its launcher takes from its own environment)"""
+    launch = benchjob.launch_words(build, ranks) if ranks else [build.launcher]
+    command = launcher.parse([*launch, *benchjob.program_words(build, PLAN)])
+    kind = launcher.kind_of(command.launcher, build.family)
+    return launcher.inject(command, kind, settings)
+
+
+def found_in(data):
+    """The communicator of all ranks; with one rank there is none in a profile."""
+    if data["ranks"] == 1:
+        return {"ranks": 1, "nodes": 1, "ranks_min": 1, "ranks_max": 1}
+    found = [c["nodes"] for c in data["communicators"] or [] if c["processes"] == data["ranks"]]
+    if not found or found[0] is None:
+        return {"why": "some rank does not know its node"}
+    nodes = dict(found[0])
+    return {"ranks": data["ranks"], "nodes": nodes.pop("count")} | nodes
+
+
+def sentence(job):
+    """'8 ranks on 2 nodes, 4 on each'."""
+    if "why" in job:
+        return f"not known: {job['why']}"
+    ranks, nodes, least, most = (job[n] for n in ("ranks", "nodes", "ranks_min", "ranks_max"))
+    each = f"{least}" if least == most else f"{least} to {most}"
+    return f"{ranks} rank{'s' * (ranks > 1)} on {nodes} node{'s' * (nodes > 1)}, {each} on each"

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* set_up.c - what it takes to set up a communicator: counts the collectives that the library makes
+ * on it, until its first calls have run.
+ *
+ *     set_up ALL NODE    as many of all ranks, and at most so many on each communicator of a node
+ *
+ * An earlier communicator of the same ranks has what is made once for all of them. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "crestacoll.h"
+#include "testing/testing.h"
+
+static int counts[2]; /* of all ranks, and of fewer */
+
+static void count(MPI_Comm comm)
+{
+    int size, all;
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    counts[size < all]++;
+}
+
+/* The function of the MPI behind the one of this program. */
+#define NEXT(name)                                                                                 \
+    static __typeof__(&name) next;                                                                 \
+    if (next == NULL)                                                                              \
+        *(void **)&next = dlsym(RTLD_NEXT, #name);                                                 \
+    count(comm);                                                                                   \
+    return next
+
+int PMPI_Iallreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                    MPI_Request *request)
+{
+    NEXT(PMPI_Iallreduce)(in, out, n, type, op, comm, request);
+}
+
+int PMPI_Ibcast(void *data, int n, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
+{
+    NEXT(PMPI_Ibcast)(data, n, type, root, comm, request);
+}
+
+int PMPI_Iallgather(const void *in, int n, MPI_Datatype type, void *out, int each, MPI_Datatype as,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    NEXT(PMPI_Iallgather)(in, n, type, out, each, as, comm, request);
+}
+
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    NEXT(PMPI_Ibarrier)(comm, request);
+}
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *made)
+{
+    NEXT(PMPI_Comm_create)(comm, group, made);
+}
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    NEXT(PMPI_Comm_split)(comm, color, key, made);
+}
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
+{
+    NEXT(PMPI_Comm_split_type)(comm, type, key, info, made);
+}
+
+static void use(MPI_Comm comm)
+{
+    int rank, size, sum = 0;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    CRESTA_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(sum == size * (size - 1) / 2, "sum %d", sum);
+    sum = rank == 0 ? 7 : 0;
+    CRESTA_Bcast(&sum, 1, MPI_INT, 0, comm);
+    CHECK(sum == 7, "bcast %d", sum);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm same;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_dup(MPI_COMM_WORLD, &same);
+    use(MPI_COMM_WORLD);
+    counts[0] = counts[1] = 0;
+    use(same);
+    CHECK(counts[0] == atoi(argv[1]), "%d collectives of all ranks, not %s", counts[0], argv[1]);
+    CHECK(counts[1] <= atoi(argv[2]), "%d of a node, not %s", counts[1], argv[2]);
+    MPI_Comm_free(&same);
+    MPI_Finalize();
+    return testing_end("set_up");
+}
