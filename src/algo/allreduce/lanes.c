@@ -38,11 +38,11 @@ static void build(cco_sched *s, const cco_problem *q)
     cco_side ins, outs;
     if (!parts_of(s, q, in, node.size, &ins) || !parts_of(s, q, out, node.size, &outs))
         return;
-    cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, 0);
+    cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, out.n);
     scatter.in = ins;
     scatter.out = cco_side_of(mine);
     cco_group_run(s, &scatter, &node);
-    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, 0, q->bytes);
+    cco_problem along = cco_group_problem(q, &lane, CCO_ALLREDUCE, 0, mine.n);
     along.in = along.out = cco_side_of(mine);
     cco_group_run(s, &along, &lane);
     cco_problem gather = cco_group_problem(q, &node, CCO_ALLGATHERV, 0, out.n);

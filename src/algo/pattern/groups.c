@@ -106,43 +106,56 @@ cco_problem cco_group_problem(const cco_problem *q, const cco_group *group, cco_
 }
 
 /* For each collective by bytes of a call: fewest messages, then fewest bytes over a link that all
- * ranks of a node share.  The last of a collective can do every problem. */
+ * ranks of a node share, where that does not take a round for each rank and little in each.  The
+ * last of a collective can do every problem. */
 static const struct {
     cco_coll coll;
     size_t most;
     const cco_algo *algo;
+    bool in_turn; /* as many rounds as ranks */
 } suited[] = {
-    {CCO_BARRIER, SIZE_MAX, &cco_barrier_dissemination},
-    {CCO_BCAST, 16 << 10, &cco_bcast_binomial},
-    {CCO_BCAST, SIZE_MAX, &cco_bcast_scatter_allgather},
-    {CCO_REDUCE, 16 << 10, &cco_reduce_binomial},
-    {CCO_REDUCE, SIZE_MAX, &cco_reduce_chain},
-    {CCO_REDUCE, SIZE_MAX, &cco_reduce_binomial},
-    {CCO_ALLREDUCE, 8 << 10, &cco_allreduce_recursive_doubling},
-    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_ring},
-    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_rabenseifner},
-    {CCO_GATHER, 2 << 10, &cco_gather_binomial},
-    {CCO_GATHER, SIZE_MAX, &cco_gather_linear},
-    {CCO_SCATTER, 2 << 10, &cco_scatter_binomial},
-    {CCO_SCATTER, SIZE_MAX, &cco_scatter_linear},
-    {CCO_GATHERV, 2 << 10, &cco_gather_binomial},
-    {CCO_GATHERV, SIZE_MAX, &cco_gather_linear},
-    {CCO_SCATTERV, 2 << 10, &cco_scatter_binomial},
-    {CCO_SCATTERV, SIZE_MAX, &cco_scatter_linear},
-    {CCO_ALLGATHERV, 8 << 10, &cco_allgather_bruck},
-    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_ring},
-    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_pairwise},
-    {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear},
-    {CCO_ALLTOALLV, SIZE_MAX, &cco_alltoall_linear},
-    {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
-    {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
+    {CCO_BARRIER, SIZE_MAX, &cco_barrier_dissemination, false},
+    {CCO_BCAST, 16 << 10, &cco_bcast_binomial, false},
+    {CCO_BCAST, SIZE_MAX, &cco_bcast_scatter_allgather, false},
+    {CCO_REDUCE, 16 << 10, &cco_reduce_binomial, false},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_chain, true},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_rabenseifner, false},
+    {CCO_REDUCE, SIZE_MAX, &cco_reduce_binomial, false},
+    {CCO_ALLREDUCE, 8 << 10, &cco_allreduce_recursive_doubling, false},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_ring, true},
+    {CCO_ALLREDUCE, SIZE_MAX, &cco_allreduce_rabenseifner, false},
+    {CCO_GATHER, 2 << 10, &cco_gather_binomial, false},
+    {CCO_GATHER, SIZE_MAX, &cco_gather_linear, false},
+    {CCO_SCATTER, 2 << 10, &cco_scatter_binomial, false},
+    {CCO_SCATTER, SIZE_MAX, &cco_scatter_linear, false},
+    {CCO_GATHERV, 2 << 10, &cco_gather_binomial, false},
+    {CCO_GATHERV, SIZE_MAX, &cco_gather_linear, false},
+    {CCO_SCATTERV, 2 << 10, &cco_scatter_binomial, false},
+    {CCO_SCATTERV, SIZE_MAX, &cco_scatter_linear, false},
+    {CCO_ALLGATHERV, 8 << 10, &cco_allgather_bruck, false},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_ring, true},
+    {CCO_ALLGATHERV, SIZE_MAX, &cco_allgather_bruck, false},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_pairwise, true},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_recursive_halving, false},
+    {CCO_REDUCE_SCATTER, SIZE_MAX, &cco_reduce_scatter_pairwise, false},
+    {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear, false},
+    {CCO_ALLTOALLV, SIZE_MAX, &cco_alltoall_linear, false},
+    {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling, false},
+    {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling, false},
 };
+
+/* A round for each of many ranks, with little in it, takes longer than what it saves. */
+static bool is_worth(const cco_problem *part)
+{
+    enum { FEW = 8, EACH = 8 << 10 };
+    return part->size <= FEW || part->bytes / (size_t)part->size >= EACH;
+}
 
 static const cco_algo *algo_for(const cco_problem *part)
 {
     int i = 0;
     while (suited[i].coll != part->coll || part->bytes > suited[i].most ||
-           suited[i].algo->refuses(part) != NULL)
+           (suited[i].in_turn && !is_worth(part)) || suited[i].algo->refuses(part) != NULL)
         i++;
     return suited[i].algo;
 }
