@@ -130,17 +130,23 @@ def resolved(schema, whole):
     return whole["$defs"][schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
 
 
-def members(schema, whole):
-    """(path, type, meaning) of all members, those of members behind a dot."""
+def members(schema, whole, seen=None):
+    """(path, type, meaning) of all members, those of members behind a dot; of objects that are
+    alike, those of the first.
+    """
+    seen = set() if seen is None else seen
     for name, member in schema.get("properties", {}).items():
         target = member.get("items", {})
         inner = resolved(target, whole)
         if not inner:
             offered = [resolved(one, whole) for one in member.get("oneOf", [])]
-            inner = next((o for o in offered if "properties" in o), member)
+            inner = next((o for o in offered if "properties" in o), resolved(member, whole))
         path = name + "[]" * (member.get("type") == "array")
-        yield path, kind_of(member), member.get("description", inner.get("description", ""))
-        for below, kind, meaning in members(inner, whole):
+        meaning = member.get("description", inner.get("description", ""))
+        yield path, kind_of(resolved(member, whole)), meaning
+        alike = member.get("$ref") in seen
+        seen |= {member["$ref"]} if "$ref" in member else set()
+        for below, kind, meaning in members({} if alike else inner, whole, seen):
             yield f"{path}.{below}", kind, meaning
 
 
@@ -161,6 +167,7 @@ PARTS = {
     "bench.json": lambda: schema_table("bench"),
     "overlap.json": lambda: schema_table("overlap"),
     "explore.json": lambda: schema_table("explore"),
+    "machine.json": lambda: schema_table("machine"),
 }
 
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asked.h"
+#include "../asked.h"
 #include "core/mpi_compat.h"
-#include "even.h"
+#include "../even.h"
 #include "plan/preset.h"
 
 /* Communicators whose ranks lie on nodes in the same way are of one sort: only one of them is

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asked.h"
+#include "../asked.h"
 #include "calls.h"
 
 enum { MOST_RANKS = 1 << 22, LINE = 1 << 16, WORDS = 8 };

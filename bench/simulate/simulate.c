@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "job.h"
-#include "json.h"
+#include "../json.h"
 
 static const double second = 1e12;
 

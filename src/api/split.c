@@ -146,6 +146,14 @@ static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Inf
     return rc;
 }
 
+/* There is no memory for copies. */
+static void begin_nothing(const decision *d, const cco_call *call, int rc)
+{
+    if (d->begin.path != CCO_PATH_NONE)
+        cco_operation_pool_skip(d->state, d->begin.path);
+    PMPI_Comm_call_errhandler(call->comm, rc);
+}
+
 static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
 {
     const int rc = copies != NULL ? cco_copy_for_mpi(call, copies) : MPI_SUCCESS;
@@ -161,7 +169,8 @@ static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
 static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc)
 {
     const decision d = decide(call);
-    if (d.begin.path != CCO_PATH_MESSAGES || !d.state->facts.preloaded)
+    const cco_path path = d.begin.path;
+    if (path == CCO_PATH_NONE || cco_path_is_memory(path) || !d.state->facts.preloaded)
         return false;
     *rc = begin_ours(&d, call, NULL, request);
     return true;
@@ -202,7 +211,9 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     cco_call ours = *call;
     cco_copies *copies;
     int rc = cco_copy_arrays(&ours, &copies);
-    if (rc == MPI_SUCCESS)
+    if (rc != MPI_SUCCESS)
+        begin_nothing(&d, call, rc);
+    else
         rc = d.begin.path != CCO_PATH_NONE ? begin_ours(&d, &ours, copies, request)
                                            : begin_mpis(&ours, copies, request);
     if (rc != MPI_SUCCESS && request != NULL)

@@ -20,7 +20,8 @@ typedef struct cco_carrier {
     uint64_t free[WORDS]; /* bit per channel */
     int used;             /* channels */
     int rank, size;
-    bool taken; /* a thread agrees on a channel of it */
+    bool taken;  /* a thread agrees on a channel of it */
+    bool broken; /* one of its channels was */
     struct cco_carrier *next;
 } carrier;
 
@@ -102,10 +103,13 @@ static void unlink_carrier(carrier *c)
     *link = c->next;
 }
 
-/* Nobody needs it any more: frees it.  Without the lock: MPI_Comm_free may do anything. */
+/* Nobody needs it any more: frees it.  Without the lock: MPI_Comm_free may do anything.  Where a
+ * message may be on its way that nobody takes, the communicator stays: an MPI may give its number
+ * to another one (MPICH does), which would get the message. */
 static void drop(carrier *c)
 {
-    PMPI_Comm_free(&c->comm);
+    if (!c->broken)
+        PMPI_Comm_free(&c->comm);
     free(c);
 }
 
@@ -213,6 +217,30 @@ bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
     return c != NULL;
 }
 
+static bool is_broken(const cco_channel *channel)
+{
+    return __atomic_load_n(&channel->broken, __ATOMIC_RELAXED);
+}
+
+int cco_channel_call(cco_channel *channel)
+{
+    const unsigned turn = channel->calls++ % (CCO_CHANNEL_TAGS / 2);
+    channel->spent = channel->spent || (turn == 0 && is_broken(channel));
+    return channel->spent ? -1 : channel->tags + 2 * (int)turn;
+}
+
+int cco_channel_begin(cco_channel *channel, unsigned number)
+{
+    const unsigned turn = number % CCO_CHANNEL_PAIRS;
+    channel->spent = channel->spent || (turn == 0 && is_broken(channel));
+    return channel->spent ? -1 : channel->pairs + 2 * (int)turn;
+}
+
+void cco_channel_lose(cco_channel *channel)
+{
+    channel->broken = channel->spent = true;
+}
+
 uint64_t cco_channel_carrier(const cco_channel *channel)
 {
     return channel->carrier->number;
@@ -224,7 +252,9 @@ void cco_channel_close(cco_channel *channel)
     if (channel->comm == MPI_COMM_NULL)
         return;
     pthread_mutex_lock(&lock);
-    if (!channel->broken)
+    if (is_broken(channel))
+        c->broken = true;
+    else
         c->free[channel->number / 64] |= (uint64_t)1 << channel->number % 64;
     c->used--;
     const bool last = c->used == 0 && !c->taken;

@@ -15,17 +15,19 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_CHANNEL_TAGS = 256,    /* of blocking calls: a power of two */
+    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
 };
 
 struct cco_carrier; /* a communicator of ours */
 
 typedef struct cco_channel {
-    MPI_Comm comm; /* errors on it are returned; MPI_COMM_NULL: there is no channel */
-    int tags;      /* the first of CCO_CHANNEL_TAGS */
-    int pairs;     /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
-    bool broken;   /* a message may be on its way that nobody takes: nobody else gets the tags */
+    MPI_Comm comm;  /* errors on it are returned; MPI_COMM_NULL: there is no channel */
+    int tags;       /* the first of CCO_CHANNEL_TAGS */
+    int pairs;      /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
+    unsigned calls; /* blocking ones so far, equal on all ranks */
+    bool broken;    /* a message may be on its way that nobody takes: nobody else gets the tags, */
+    bool spent;     /* nor do more blocking calls of this communicator */
     struct cco_carrier *carrier;
     int number; /* there */
 } cco_channel;
@@ -36,6 +38,17 @@ bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
 
 /* A number that no other communicator has, and that is the same on all ranks of the carrier. */
 uint64_t cco_channel_carrier(const cco_channel *channel);
+
+/* The first of two tags for a blocking call; all ranks count all calls, also those that fail before
+ * anything is sent.  -1 when the tags come round, and a message may wait under one of them that
+ * nobody takes. */
+int cco_channel_call(cco_channel *channel);
+
+/* The same for a begin, the `number`th of all ranks. */
+int cco_channel_begin(cco_channel *channel, unsigned number);
+
+/* This rank does not know how many calls the others have counted: there are no more. */
+void cco_channel_lose(cco_channel *channel);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
 void cco_channel_close(cco_channel *channel);

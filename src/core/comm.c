@@ -166,9 +166,10 @@ cco_comm *cco_comm_create(MPI_Comm comm)
 
 cco_channel *cco_comm_channel(cco_comm *state)
 {
-    if (state->channel.comm == MPI_COMM_NULL && !cco_channel_open(&state->channel, state->comm))
-        return NULL;
-    return &state->channel;
+    cco_channel *channel = &state->channel;
+    if (channel->comm != MPI_COMM_NULL)
+        return channel;
+    return !channel->spent && cco_channel_open(channel, state->comm) ? channel : NULL;
 }
 
 int cco_comm_refuse(cco_comm *state, int error)

@@ -23,13 +23,20 @@ typedef struct cco_param {
 /* What the schedule of a begin runs over (progress/path.h). */
 typedef enum cco_path {
     CCO_PATH_NONE,     /* there is none: the MPI's own non-blocking call */
-    CCO_PATH_MESSAGES, /* sends and receives */
+    CCO_PATH_MESSAGES, /* sends and receives, */
+    CCO_PATH_NODES,    /* or memory between ranks of a node, and messages between nodes */
     CCO_PATH_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
     CCO_PATH_SINGLE,   /* ours, with large data copied by the kernel from where they are, */
     CCO_PATH_PUTS,     /* or that of a window, where the sender moves data, */
     CCO_PATH_GETS,     /* or the receiver */
     CCO_PATHS
 } cco_path;
+
+/* True if it never calls the MPI. */
+static inline bool cco_path_is_memory(cco_path path)
+{
+    return path > CCO_PATH_NODES;
+}
 
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */
 typedef struct cco_way {
@@ -46,8 +53,8 @@ typedef struct cco_model {
     const char *doc;     /* one line */
     const char *lacking; /* why this build cannot run it; NULL if it can */
     const struct cco_model
-        *below;   /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
-    bool touches; /* the program's buffers, by the processor: not where they may be a GPU's */
+        *below;    /* what runs instead of what it refuses; NULL for `mpi`, which refuses nothing */
+    bool touches;  /* the program's buffers, by the processor: not where they may be a GPU's */
     bool by_nodes; /* chooses algorithms by where ranks are: its rules have nodes found out */
     bool begins_plainly; /* by the MPI's own non-blocking calls, as its name says */
     /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */

@@ -71,7 +71,7 @@ static own *own_of(cco_comm *state)
     if (channel == NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    o->messages = cco_p2p_over(channel);
+    o->messages.channel = channel;
     o->refused = make_streams(o, state);
     o->route = (cco_route){.map = state->nodes.map,
                            .node = state->nodes.map->node[state->rank],
@@ -107,13 +107,15 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     return rc;
 }
 
-/* Begins take messages, also within nodes; on one node, as those of shm, memory. */
+/* On one node as those of shm; where every rank has a node to itself, messages are all there is. */
 static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     const cco_node_map *map = state != NULL ? state->nodes.map : NULL;
     (void)way;
     *why = NULL;
-    return map != NULL && map->count == 1 ? CCO_PATH_SEGMENT : CCO_PATH_MESSAGES;
+    if (map == NULL)
+        return CCO_PATH_MESSAGES;
+    return map->count == 1 ? CCO_PATH_SEGMENT : map->most == 1 ? CCO_PATH_MESSAGES : CCO_PATH_NODES;
 }
 
 const cco_model cco_model_hier = {

@@ -33,7 +33,7 @@ static own *own_of(cco_comm *state)
     if (channel == NULL)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
-    o->p2p = cco_p2p_over(channel);
+    o->p2p.channel = channel;
     o->scheduled.repeats = true;
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;

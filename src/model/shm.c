@@ -52,6 +52,8 @@ typedef struct own {
     cco_shm_single single;
     cco_reach reach; /* of a call */
     cco_shm_many many;
+    bool behind; /* this rank has not begun a call which the others may have: its slot rings count
+                    other calls than theirs */
 } own;
 
 static const char own_key; /* its address is the key */
@@ -175,12 +177,25 @@ static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_fla
     return rc;
 }
 
-static int run_bound(cco_slot_ring *rings, const cco_flat *plan, const cco_bound *bound,
+/* This rank does not begin a call which the others may have begun: from now on its slot rings count
+ * other calls than theirs.  What would run in their place is a call behind, too. */
+static int fall_behind(own *o, cco_comm *state, int error)
+{
+    o->behind = true;
+    for (int i = 0; i < CCO_CACHED_CALLS; i++)
+        cco_cached_call_free(&o->kept[i].cached);
+    cco_comm_update(state);
+    cco_channel_lose(&state->channel);
+    return error;
+}
+
+static int run_bound(own *o, cco_comm *state, const cco_flat *plan, const cco_bound *bound,
                      const cco_reach *reach)
 {
     int rc = cco_bound_pack(bound);
-    if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(rings, plan, &bound->problem, &bound->binding, reach);
+    if (rc != MPI_SUCCESS)
+        return fall_behind(o, state, rc);
+    rc = cco_flat_run(o->rings, plan, &bound->problem, &bound->binding, reach);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
@@ -208,9 +223,12 @@ static bool leaves_reduction(const cco_way *way, const cco_call *call)
 static int run_turns(own *o, cco_comm *state, const cco_bound *bound)
 {
     int rc = cco_bound_pack(bound);
-    if (rc == MPI_SUCCESS)
-        rc = cco_turns_run(o->rings, rooms, RINGS, state->facts.crowded, &bound->problem,
-                           &bound->binding);
+    if (rc != MPI_SUCCESS)
+        return fall_behind(o, state, rc);
+    rc = cco_turns_run(o->rings, rooms, RINGS, state->facts.crowded, &bound->problem,
+                       &bound->binding);
+    if (rc == MPI_ERR_NO_MEM)
+        fall_behind(o, state, rc);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
@@ -221,7 +239,7 @@ static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, con
     const cco_reach *reach;
     int rc = find_reach(o, state, way, plan, &bound->problem, &reach);
     if (rc == MPI_SUCCESS)
-        rc = run_bound(o->rings, plan, bound, reach);
+        rc = run_bound(o, state, plan, bound, reach);
     if (rc == MPI_SUCCESS && cco_cached_call_write(&k->cached, 0, way, bound, NULL)) {
         k->plan = *plan;
         k->crowded = state->facts.crowded;
@@ -242,6 +260,8 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     const bool fits = cco_flat_fits(&bound.problem, rooms, RINGS);
     if (rc == MPI_SUCCESS && (!fits || cco_packed_wanted(&bound)))
         rc = cco_packed_make(&bound, &elements, &o->workspace);
+    if (rc == MPI_ERR_NO_MEM)
+        fall_behind(o, state, rc);
     if (rc == MPI_SUCCESS && fits)
         plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
     if (rc == MPI_SUCCESS && !has_rings(o, state, part_of(&plan))) {
@@ -309,6 +329,8 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     int rc;
     if (is_uneven(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
         return run_streams(o, state, way, call);
+    if (o->many.behind)
+        fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -324,6 +346,10 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
+    if (o->behind && !leaves_reduction(way, call)) {
+        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_OTHER);
+        return MPI_ERR_OTHER;
+    }
     if (way->algo != NULL)
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)

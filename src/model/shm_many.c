@@ -104,6 +104,7 @@ static int run_again(cco_shm_many *many, cco_cached_call *cached, const cco_call
 static int run_bound(cco_shm_many *many, const cco_bound *bound)
 {
     int rc = cco_bound_pack(bound);
+    many->behind = rc != MPI_SUCCESS;
     if (rc == MPI_SUCCESS)
         rc = cco_levels_run(&many->levels, &bound->problem, &bound->binding);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
@@ -128,6 +129,7 @@ bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, c
         return true;
     }
     *rc = cco_bound_make(&bound, state, call, true, &many->workspace);
+    many->behind = *rc == MPI_ERR_NO_MEM;
     if (*rc != MPI_SUCCESS)
         return true;
     const bool runs = suits(many, state, &bound.problem);

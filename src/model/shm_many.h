@@ -9,7 +9,8 @@
 #include "transport/shm/segment.h"
 
 typedef struct cco_shm_many {
-    bool asked; /* for the memory: it is there, or never will be */
+    bool asked;  /* for the memory: it is there, or never will be */
+    bool behind; /* this rank has not begun its last call, which the others may have */
     cco_segment segment;
     cco_groups groups;
     cco_levels levels;

@@ -136,6 +136,8 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     m->problem.layouts = m->binding.layouts;
     if (kept != 0)
         copy_arrays(m, c);
+    if (plan != NULL)
+        plan->remembered = true;
     return true;
 }
 

@@ -11,8 +11,12 @@
 
 enum {
     KEPT = 32,        /* per communicator, */
-    MEMORY = 1 << 20, /* and bytes of it */
+    MEMORY = 1 << 20, /* and bytes of it; */
+    PART = 4,         /* of both, for plans used once: where there are more, these go first; and */
+    LARGE = MEMORY / PART, /* bytes of a plan beyond which one is kept besides */
 };
+
+typedef enum kind { ONCE, AGAIN, OF_ITS_OWN } kind;
 
 static bool same_arrays(const cco_side *a, const cco_side *b)
 {
@@ -61,30 +65,69 @@ static void free_plan(cco_plan *plan)
     free(plan);
 }
 
-/* Unhooks the last plan and frees it. */
-static void drop_last(cco_plans *plans)
+/* Unhooks a plan and frees it. */
+static void drop(cco_plans *plans, cco_plan **link)
 {
-    cco_plan **link = &plans->first;
-    while ((*link)->next != NULL)
-        link = &(*link)->next;
-    plans->memory -= (*link)->memory;
-    plans->drops++;
-    free_plan(*link);
-    *link = NULL;
+    cco_plan *plan = *link;
+    plans->memory -= plan->memory;
+    plans->drops += plan->remembered;
+    *link = plan->next;
+    free_plan(plan);
 }
 
 void cco_plans_empty(cco_plans *plans)
 {
     while (plans->first != NULL)
-        drop_last(plans);
+        drop(plans, &plans->first);
 }
 
-static int count(const cco_plans *plans)
+static kind kind_of(const cco_plan *plan)
+{
+    return plan->memory > LARGE ? OF_ITS_OWN : plan->again ? AGAIN : ONCE;
+}
+
+/* The plans of a kind, and their memory. */
+static int count(const cco_plans *plans, kind kind, size_t *memory)
 {
     int n = 0;
+    *memory = 0;
     for (const cco_plan *plan = plans->first; plan != NULL; plan = plan->next)
-        n++;
+        if (kind_of(plan) == kind) {
+            n++;
+            *memory += plan->memory;
+        }
     return n;
+}
+
+/* Drops the least recently used plan of a kind, if there is one. */
+static void drop_oldest(cco_plans *plans, kind kind)
+{
+    cco_plan **oldest = NULL;
+    for (cco_plan **link = &plans->first; *link != NULL; link = &(*link)->next)
+        if (kind_of(*link) == kind)
+            oldest = link;
+    if (oldest != NULL)
+        drop(plans, oldest);
+}
+
+/* For a new plan.  Sizes that never come again, as those of an alltoallv may be, make plans that
+ * are used once: they must not drive out the others. */
+static void make_room(cco_plans *plans, const cco_plan *made)
+{
+    if (kind_of(made) == OF_ITS_OWN) {
+        drop_oldest(plans, OF_ITS_OWN);
+        return;
+    }
+    for (;;) {
+        size_t bytes_once, bytes_again;
+        const int once = count(plans, ONCE, &bytes_once) + 1;
+        const int again = count(plans, AGAIN, &bytes_again);
+        bytes_once += made->memory;
+        if (once + again <= KEPT && bytes_once + bytes_again <= MEMORY)
+            return;
+        const bool many = once > KEPT / PART || bytes_once > MEMORY / PART;
+        drop_oldest(plans, many ? ONCE : AGAIN);
+    }
 }
 
 static void *keep(char **room, const void *array, size_t n)
@@ -173,8 +216,7 @@ static int make(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cc
             free_plan(plan);
         return rc;
     }
-    while (plans->first != NULL && (count(plans) >= KEPT || plans->memory + plan->memory > MEMORY))
-        drop_last(plans);
+    make_room(plans, plan);
     plan->next = plans->first;
     plans->first = plan;
     plans->memory += plan->memory;
@@ -188,6 +230,7 @@ int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, 
         cco_plan *found = *link;
         if (found->algo != algo || !same(&found->problem, q))
             continue;
+        found->again = true;
         *link = found->next;
         found->next = plans->first;
         plans->first = *plan = found;

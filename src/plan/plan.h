@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plan.h - schedules that are built, kept for their problem, and started again.
  *
- * A cache per communicator, the least recently used out first.  Ranks need not agree on what is
- * kept: building a schedule takes no communication. */
+ * A cache per communicator.  The least recently used goes first, those used once before others; a
+ * plan that would take a large part of the memory has a place of its own.  Ranks need not agree on
+ * what is kept: building a schedule takes no communication. */
 #ifndef CCO_PLAN_H
 #define CCO_PLAN_H
 
@@ -17,6 +18,8 @@ typedef struct cco_plan {
     long *round_ns;     /* ns, of each round (progress/round_time.h); NULL until somebody asks */
     size_t scratch;     /* bytes that it needs */
     size_t memory;      /* bytes that it takes */
+    bool again;         /* it was used more than once */
+    bool remembered;    /* there may be pointers to it in cached calls (call_cache.h) */
     struct cco_plan *next;
 } cco_plan;
 
@@ -26,7 +29,8 @@ typedef struct cco_plans {
     void *shared;    /* for its operations */
     cco_plan *first; /* the one used last */
     size_t memory;   /* of all */
-    unsigned drops;  /* how often one was let go: a pointer from before may be void */
+    unsigned drops;  /* how often one was let go that is remembered: a pointer from before may be
+                        void */
 } cco_plans;
 
 /* The plan of an algorithm for a problem, kept or made.  Returns MPI_SUCCESS, MPI_ERR_NO_MEM,

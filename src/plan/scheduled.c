@@ -11,6 +11,7 @@
 #include "algo/pattern/node_counts.h"
 #include "algo/registry.h"
 #include "core/fallback.h"
+#include "core/log.h"
 #include "plan/preset.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
@@ -86,11 +87,28 @@ bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *b
     return scratch != NULL;
 }
 
+int cco_scheduled_give_up(const cco_scheduled *own, int error)
+{
+    static bool reported;
+    const cco_transport *transport = own->plans.transport;
+    if (error == MPI_SUCCESS || error == MPI_ERR_UNSUPPORTED_OPERATION)
+        return error;
+    if (transport->give_up != NULL)
+        transport->give_up(own->plans.shared);
+    if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
+        cco_log(CCO_LOG_WARN,
+                "a call failed on this rank before its data moved%s: what other ranks"
+                " sent for it is never taken, and later calls on its communicator may"
+                " fail",
+                error == MPI_ERR_NO_MEM ? " (no memory)" : "");
+    return error;
+}
+
 /* Starts a plan and waits for its end. */
 static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *binding, ptrdiff_t low)
 {
     return cco_scheduled_bind(own, plan, binding, low) ? cco_engine_run(plan->engine, binding)
-                                                       : MPI_ERR_NO_MEM;
+                                                       : cco_scheduled_give_up(own, MPI_ERR_NO_MEM);
 }
 
 /* Room for the counts of a call. */
@@ -173,15 +191,13 @@ static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco
     return rc == MPI_ERR_UNSUPPORTED_OPERATION ? cco_comm_refuse(state, rc) : rc;
 }
 
-/* The plan for a call; its data packed, if need be. */
-static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
-                   cco_bound *bound, cco_plan **plan)
+/* The plan for a bound call, which is bound anew if its data have to be packed. */
+static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cco_bound *bound,
+                     cco_plan **plan)
 {
     const cco_algo *algo;
-    int rc = cco_bound_make(bound, state, call, false, &own->workspace);
-    if (rc == MPI_SUCCESS)
-        rc = settle(state, way, &bound->problem, &algo);
-    const bool shares = rc == MPI_SUCCESS && cco_algo_shares(algo, call->coll);
+    int rc = settle(state, way, &bound->problem, &algo);
+    const bool shares = rc == MPI_SUCCESS && cco_algo_shares(algo, bound->problem.coll);
     if (shares)
         rc = share_counts(own, &bound->problem);
     bound->problem.counts = shares ? own->counts : NULL;
@@ -190,16 +206,34 @@ static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, cons
     if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
         return rc;
     const cco_problem before = bound->problem;
-    rc = cco_bound_make(bound, state, call, true, &own->workspace);
+    rc = cco_bound_make(bound, state, bound->call, true, &own->workspace);
     bound->problem.counts = before.counts;
     memcpy(bound->problem.params, before.params, sizeof before.params);
-    return rc == MPI_SUCCESS ? cco_plan_find(&own->plans, algo, &bound->problem, plan) : rc;
+    if (rc == MPI_SUCCESS)
+        rc = cco_plan_find(&own->plans, algo, &bound->problem, plan);
+    return rc == MPI_SUCCESS && (*plan)->engine == NULL ? MPI_ERR_INTERN : rc;
+}
+
+/* All that comes before the schedule: bound, plan, packed data.  What is wrong with the arguments
+ * is wrong on all ranks; any other error may be this one's alone. */
+static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
+                   cco_bound *bound, cco_plan **plan)
+{
+    int rc = cco_bound_make(bound, state, call, false, &own->workspace);
+    if (rc != MPI_SUCCESS && rc != MPI_ERR_NO_MEM)
+        return rc;
+    if (rc == MPI_SUCCESS)
+        rc = find_plan(own, state, way, bound, plan);
+    if (rc == MPI_SUCCESS)
+        rc = cco_bound_pack(bound);
+    return cco_scheduled_give_up(own, rc);
 }
 
 static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call *call)
 {
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
+    cached->plan->again = true;
     const int rc = run_plan(own, cached->plan, &cached->binding, 0);
     cco_workspace_trim(&own->workspace);
     return rc;
@@ -212,11 +246,6 @@ static int run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
     cco_bound bound;
     cco_plan *plan = NULL;
     int rc = prepare(own, state, way, call, &bound, &plan);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (plan->engine == NULL)
-        return MPI_ERR_INTERN;
-    rc = cco_bound_pack(&bound);
     if (rc == MPI_SUCCESS)
         rc = run_plan(own, plan, &bound.binding, bound.low);
     if (rc == MPI_SUCCESS)
@@ -234,12 +263,20 @@ static int run_once_more(cco_scheduled *own, cco_cached_call *cached, cco_comm *
     return run_new(own, cached, state, &way, call);
 }
 
+static int count_call(const cco_scheduled *own)
+{
+    const cco_transport *transport = own->plans.transport;
+    return transport->call != NULL ? transport->call(own->plans.shared) : MPI_SUCCESS;
+}
+
 /* A call that the communicator remembers; its plan may have been dropped. */
 static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cco_call *call)
 {
     cco_scheduled *own = data;
-    const int rc = cached->drops == own->plans.drops ? run_again(own, cached, call)
-                                                     : run_once_more(own, cached, state, call);
+    int rc = count_call(own);
+    if (rc == MPI_SUCCESS)
+        rc = cached->drops == own->plans.drops ? run_again(own, cached, call)
+                                               : run_once_more(own, cached, state, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -248,6 +285,9 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
+    const int rc = count_call(own);
+    if (rc != MPI_SUCCESS)
+        return rc;
     if (!cco_cached_call_matches(cached, own->plans.drops, way, call))
         return run_new(own, cached, state, way, call);
     if (own->repeats)

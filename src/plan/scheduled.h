@@ -37,6 +37,11 @@ int cco_scheduled_settle(const cco_comm *state, const cco_way *way, cco_problem 
 bool cco_scheduled_bind(cco_scheduled *own, const cco_plan *plan, cco_binding *binding,
                         ptrdiff_t low);
 
+/* A call with this error, or none, goes no further on this rank, before its schedule started: what
+ * the others may send for it is given up (sched/transport.h), unless all ranks have the error.
+ * Returns it. */
+int cco_scheduled_give_up(const cco_scheduled *own, int error);
+
 /* The sizes that ranks have to be told (cco_algo_shares): the plan, bound, that brings them to
  * `own->counts`: a broadcast of what the root knows, or a gather to the leaders of nodes.  Returns
  * MPI_SUCCESS or an MPI error class. */

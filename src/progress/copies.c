@@ -113,7 +113,6 @@ int cco_copy_arrays(cco_call *call, cco_copies **copies)
         return rc;
     cco_copies_free(*copies);
     *copies = NULL;
-    PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 

@@ -16,12 +16,12 @@ typedef struct cco_copies {
 } cco_copies;
 
 /* Points a call to copies of its arrays, and of its send buffer if that is protected.  `*copies` is
- * NULL if there is nothing to copy.  Returns MPI_SUCCESS or an MPI error class, after the
- * communicator's error handler. */
+ * NULL if there is nothing to copy.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_copy_arrays(cco_call *call, cco_copies **copies);
 
 /* Afterwards, for a call that the MPI's own non-blocking one does: mends what this MPI cannot take
- * (native/empty.h, copies_types.h).  The same return values. */
+ * (native/empty.h, copies_types.h).  The same return values, after the communicator's error
+ * handler. */
 int cco_copy_for_mpi(cco_call *call, cco_copies *copies);
 
 void cco_copies_free(cco_copies *copies); /* NULL: does nothing */

@@ -67,27 +67,26 @@ static int make_own(cco_operation *o)
     cco_scheduled *own = &o->own;
     o->bound.problem.counts = cco_algo_shares(o->algo, o->call.coll) ? own->counts : NULL;
     int rc = cco_plan_find(&own->plans, o->algo, &o->bound.problem, &o->plan);
-    if (rc != MPI_SUCCESS)
-        return rc;
-    if (o->plan->engine == NULL)
-        return MPI_ERR_INTERN;
+    if (rc == MPI_SUCCESS && o->plan->engine == NULL)
+        rc = MPI_ERR_INTERN;
     o->shares = false;
-    return cco_scheduled_bind(own, o->plan, &o->bound.binding, o->bound.low) ? MPI_SUCCESS
-                                                                             : MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS && !cco_scheduled_bind(own, o->plan, &o->bound.binding, o->bound.low))
+        rc = MPI_ERR_NO_MEM;
+    return cco_scheduled_give_up(own, rc);
 }
 
 int cco_operation_start(cco_operation *o)
 {
     o->starts = false;
-    if (o->stream_set == NULL)
+    if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_start(&o->round_time, o->plan);
-    else
+    if (o->stream_set != NULL)
         o->stream_set->stream.shows = o->shows;
     return cco_engine_start(o->plan->engine, o->shares ? &o->sharing : &o->bound.binding);
 }
 
-/* Describes and packs the call, builds its schedule, or the one that has to come before. */
-int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
+/* Describes and packs the call. */
+static int describe(cco_operation *o, cco_comm *state, const cco_way *way)
 {
     int rc = cco_bound_make(&o->bound, state, &o->call, true, &o->own.workspace);
     o->nodes = cco_node_map_keep(o->bound.problem.nodes); /* the communicator may end first */
@@ -95,13 +94,20 @@ int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
         rc = cco_scheduled_settle(state, way, &o->bound.problem, &o->algo);
     if (rc == MPI_SUCCESS)
         rc = hold_types(o);
-    if (rc == MPI_SUCCESS)
-        rc = cco_bound_pack(&o->bound);
+    return rc == MPI_SUCCESS ? cco_bound_pack(&o->bound) : rc;
+}
+
+/* Builds its schedule, or the one that has to come before. */
+int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
+{
+    int rc = describe(o, state, way);
     if (rc != MPI_SUCCESS)
-        return rc;
+        return cco_scheduled_give_up(&o->own, rc);
     o->shares = cco_algo_shares(o->algo, o->call.coll);
-    return o->shares ? cco_scheduled_share(&o->own, &o->bound.problem, &o->sharing, &o->plan)
-                     : make_own(o);
+    if (!o->shares)
+        return make_own(o);
+    rc = cco_scheduled_share(&o->own, &o->bound.problem, &o->sharing, &o->plan);
+    return cco_scheduled_give_up(&o->own, rc);
 }
 
 bool cco_operation_progress(cco_operation *o, bool *moved)
@@ -112,7 +118,7 @@ bool cco_operation_progress(cco_operation *o, bool *moved)
     const int at = cco_engine_at(o->plan->engine);
     o->rc = cco_engine_test(o->plan->engine, &done);
     *moved = *moved || cco_engine_at(o->plan->engine) != at;
-    if (o->stream_set == NULL)
+    if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_poll(&o->round_time, o->plan, at);
     if (o->rc == MPI_SUCCESS && done && o->shares) {
         o->rc = make_own(o);

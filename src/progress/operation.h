@@ -12,15 +12,17 @@
 #include "progress/copies.h"
 #include "progress/round_time.h"
 #include "progress/stream_sets.h"
-#include "transport/p2p/p2p.h"
+#include "transport/route/route.h"
 
 struct cco_operation_pool; /* progress/operation_pool.h */
 
 typedef struct cco_operation {
     struct cco_operation_pool *pool;
     cco_scheduled own;
+    cco_progress_level level; /* what a thread must be allowed to do in order to progress it */
     cco_p2p p2p;
-    cco_stream_set *stream_set; /* NULL: it runs over messages */
+    cco_route route;            /* where it runs over memory and messages */
+    cco_stream_set *stream_set; /* NULL: it runs over messages only */
     size_t shows;               /* bytes of messages from which on they are (stream/shown.h) */
     bool starts;                /* its schedule has not started */
     bool counted;               /* by the progress thread, which polls because of it */
@@ -29,7 +31,7 @@ typedef struct cco_operation {
     const cco_node_map *nodes; /* of its problem, kept until it ends */
     const cco_algo *algo;
     cco_plan *plan;            /* the one that runs */
-    cco_round_time round_time; /* of its rounds, over messages */
+    cco_round_time round_time; /* of its rounds, where they take messages */
     bool shares;               /* that plan brings the counts that the call's own plan needs, */
     cco_binding sharing;       /* and this is its binding */
     MPI_Datatype *types;       /* duplicates that cco_operation_end needs, */
@@ -42,12 +44,6 @@ typedef struct cco_operation {
     struct cco_operation *behind; /* the next of those that wait for its stream set */
 } cco_operation;
 
-/* What a thread must be allowed to do in order to progress it. */
-static inline cco_progress_level cco_operation_level(const cco_operation *o)
-{
-    return o->stream_set != NULL ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
-}
-
 /* Binds and packs `o->call`, and builds its schedule, or the one that has to run before it.
  * Returns MPI_SUCCESS or an MPI error class. */
 int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way);
@@ -56,7 +52,7 @@ int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way);
 int cco_operation_start(cco_operation *o);
 
 /* Polls it once, by the one thread that has it.  True if its schedule is over, with success or not;
- * sets `*moved` if a round ended.  Calls the MPI only if it runs over messages. */
+ * sets `*moved` if a round ended.  Calls the MPI only if its level says so. */
 bool cco_operation_progress(cco_operation *o, bool *moved);
 
 /* After its schedule: unpacks the data and drops types and copies. */

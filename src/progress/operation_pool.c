@@ -108,6 +108,8 @@ void cco_operation_pool_make(cco_comm *state, cco_path path)
         pool = make(state);
     if (path == CCO_PATH_SINGLE)
         cco_operation_pool_make(state, CCO_PATH_SEGMENT);
+    if (path == CCO_PATH_NODES)
+        cco_operation_pool_make(state, CCO_PATH_MESSAGES);
     if (!pool->asked[path])
         make_path(pool, state, path);
     pool->asked[path] = true;
@@ -130,16 +132,22 @@ bool cco_operation_pool_has(const cco_comm *state, cco_path path)
     return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
 }
 
-static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state,
+/* A stream set is of one path, and so is the operation. */
+static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, cco_path path,
                                     cco_stream_set *stream_set)
 {
+    const cco_node_map *map = state->nodes.map;
     cco_operation *o = calloc(1, sizeof *o);
     if (o == NULL)
         return NULL;
     o->pool = pool;
     o->stream_set = stream_set;
-    o->p2p = (cco_p2p){.comm = pool->channel.comm, .last = 1, .broken = &pool->channel.broken};
-    if (stream_set != NULL)
+    o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
+    o->p2p.channel = &pool->channel;
+    if (path == CCO_PATH_NODES && stream_set != NULL) {
+        o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
+        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, state);
+    } else if (stream_set != NULL)
         cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
     else
         cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
@@ -173,24 +181,58 @@ static cco_operation *take_idle(cco_operation_pool *pool, const cco_stream_set *
     return o;
 }
 
-cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path)
+/* What the next begin on a path takes, counted on all ranks, also where it fails. */
+typedef struct turn {
+    cco_stream_set *stream_set; /* NULL: none */
+    int tag;                    /* where messages pass; -1: there are none left */
+} turn;
+
+static turn next_turn(cco_operation_pool *pool, cco_path path)
+{
+    cco_stream_sets *stream_sets = stream_sets_of(pool, path);
+    turn turn = {.stream_set = NULL};
+    if (stream_sets != NULL)
+        turn.stream_set = cco_stream_sets_next(stream_sets);
+    if (!cco_path_is_memory(path))
+        turn.tag = cco_channel_begin(&pool->channel, pool->number++);
+    return turn;
+}
+
+/* The others may begin: what they send must not be taken for data of a later begin. */
+static void give_up(cco_operation_pool *pool, cco_path path, const turn *turn)
+{
+    if (turn->stream_set != NULL)
+        cco_transport_stream.give_up(&turn->stream_set->stream);
+    if (!cco_path_is_memory(path))
+        cco_transport_p2p.give_up(&(cco_p2p){.channel = &pool->channel});
+}
+
+void cco_operation_pool_skip(cco_comm *state, cco_path path)
 {
     cco_operation_pool *pool = pool_of(state);
-    cco_stream_sets *stream_sets = stream_sets_of(pool, path);
-    cco_stream_set *stream_set = stream_sets != NULL ? cco_stream_sets_next(stream_sets) : NULL;
-    cco_operation *o = take_idle(pool, stream_set);
+    const turn turn = next_turn(pool, path);
+    give_up(pool, path, &turn);
+}
+
+int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **taken)
+{
+    cco_operation_pool *pool = pool_of(state);
+    const turn turn = next_turn(pool, path);
+    if (turn.tag < 0)
+        return MPI_ERR_OTHER;
+    cco_operation *o = take_idle(pool, turn.stream_set);
     if (o == NULL)
-        o = new_operation(pool, state, stream_set);
-    if (o == NULL)
-        return NULL;
-    o->shows = path == CCO_PATH_SINGLE ? CCO_SHOWN_LEAST : 0;
-    if (stream_set == NULL) {
-        o->p2p.first = pool->channel.pairs + 2 * (int)(pool->number++ % CCO_CHANNEL_PAIRS);
-        o->p2p.tag = 0; /* as on the other ranks, where it may be another operation */
+        o = new_operation(pool, state, path, turn.stream_set);
+    if (o == NULL) {
+        give_up(pool, path, &turn);
+        return MPI_ERR_NO_MEM;
     }
+    *taken = o;
+    o->shows = path == CCO_PATH_SINGLE ? CCO_SHOWN_LEAST : 0;
+    o->p2p.tag = turn.tag;
     __atomic_fetch_add(&pool->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&pool->in_flight, 1, __ATOMIC_ACQ_REL);
-    return o;
+    return MPI_SUCCESS;
 }
 
 void cco_operation_transport_done(cco_operation *o)

@@ -17,8 +17,11 @@ void cco_operation_pool_make(cco_comm *state, cco_path path);
 bool cco_operation_pool_has(const cco_comm *state, cco_path path);
 
 /* Takes an idle operation from the pool, or makes one, for the next begin on a path, and counts it
- * as in flight.  NULL if out of memory. */
-cco_operation *cco_operation_pool_take(cco_comm *state, cco_path path);
+ * as in flight.  Returns MPI_SUCCESS or an MPI error class. */
+int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **taken);
+
+/* Counts a begin which fails on this rank before that. */
+void cco_operation_pool_skip(cco_comm *state, cco_path path);
 
 /* Its messages are over: it is no longer in flight. */
 void cco_operation_transport_done(cco_operation *o);

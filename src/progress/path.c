@@ -12,10 +12,11 @@ static cco_path path_for(const cco_comm *state, const cco_way *way)
     const char *why;
     const cco_path path = cco_has_paths(state, way) ? way->model->path(state, way, &why)
                                                     : CCO_PATH_NONE;
-    if (path > CCO_PATH_MESSAGES && state->facts.linked)
+    if (cco_path_is_memory(path) && state->facts.linked)
         return path;
-    return path != CCO_PATH_NONE && state->facts.progress == CCO_PROGRESS_MPI ? CCO_PATH_MESSAGES
-                                                                              : CCO_PATH_NONE;
+    if (path == CCO_PATH_NONE || state->facts.progress < CCO_PROGRESS_MPI)
+        return CCO_PATH_NONE;
+    return path == CCO_PATH_NODES ? path : CCO_PATH_MESSAGES;
 }
 
 static bool visit_paths(cco_comm *state, bool make)
@@ -51,27 +52,33 @@ static const char *unfit(const cco_call *call, cco_path path)
         return NULL;
     if (!cco_op_predefined(call->op))
         return "the operation is the program's";
-    if (path > CCO_PATH_MESSAGES &&
+    if (cco_path_is_memory(path) &&
         (!cco_type_dense(call->recvtype) || cco_kernel_of(call->op, call->recvtype) == NULL))
         return "only the MPI can reduce this type";
     return NULL;
 }
 
+/* What a progress thread must be allowed to do. */
+static cco_progress_level level_of(cco_path path)
+{
+    return cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
+}
+
 /* What a path lacks here; NULL if nothing. */
 static const char *missing(const cco_comm *state, cco_path path)
 {
-    if (path > CCO_PATH_MESSAGES) {
-        if (state->facts.progress < CCO_PROGRESS_MEMORY)
-            return "there is no progress thread (CRESTA_ASYNC)";
-        if (!state->begins_ready)
-            return "the next blocking call on this communicator makes it ready";
-        return cco_operation_pool_has(state, path) ? NULL : "the ranks share no memory for begins";
-    }
-    if (state->facts.progress < CCO_PROGRESS_MPI)
-        return "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
+    if (state->facts.progress < level_of(path))
+        return cco_path_is_memory(path)
+                   ? "there is no progress thread (CRESTA_ASYNC)"
+                   : "there is no progress thread that may call the MPI (CRESTA_ASYNC=thread)";
     if (!state->begins_ready)
         return "the next blocking call on this communicator makes it ready";
-    return cco_operation_pool_has(state, CCO_PATH_MESSAGES) ? NULL : "the MPI has too few tags";
+    if (!cco_path_is_memory(path) && !cco_operation_pool_has(state, CCO_PATH_MESSAGES))
+        return "the MPI has too few tags";
+    if (cco_operation_pool_has(state, path))
+        return NULL;
+    return path == CCO_PATH_NODES ? "the ranks of a node share no memory for begins"
+                                  : "the ranks share no memory for begins";
 }
 
 static const char *lacking(const cco_comm *state, const cco_call *call, cco_path path)
@@ -82,9 +89,7 @@ static const char *lacking(const cco_comm *state, const cco_call *call, cco_path
 
 static bool could(const cco_comm *state, cco_path path)
 {
-    const cco_progress_level needed = path > CCO_PATH_MESSAGES ? CCO_PROGRESS_MEMORY
-                                                               : CCO_PROGRESS_MPI;
-    return path != CCO_PATH_NONE && state->facts.progress >= needed;
+    return path != CCO_PATH_NONE && state->facts.progress >= level_of(path);
 }
 
 /* Over messages, or not at all. */

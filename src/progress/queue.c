@@ -90,7 +90,7 @@ static void leave_stream_set(cco_operation *o)
 static void stop_counting(cco_operation *o)
 {
     if (o->counted)
-        cco_progress_thread_count(-1, cco_operation_level(o));
+        cco_progress_thread_count(-1, o->level);
     o->counted = false;
 }
 
@@ -127,7 +127,7 @@ static long next_expected(void)
 {
     long first = 0;
     for (const cco_operation *o = running; o != NULL; o = o->next)
-        if (o->stream_set == NULL)
+        if (o->level == CCO_PROGRESS_MPI && !o->starts)
             first = sooner(first, cco_round_time_expected(&o->round_time, o->plan));
     return first;
 }
@@ -138,7 +138,7 @@ static bool poll(bool calls_mpi)
     bool moved = false;
     for (cco_operation **link = &running; *link != NULL;) {
         cco_operation *o = *link;
-        const bool may = calls_mpi || o->stream_set != NULL;
+        const bool may = calls_mpi || o->level < CCO_PROGRESS_MPI;
         if (!may || !cco_operation_progress(o, &moved)) {
             link = &o->next;
             continue;

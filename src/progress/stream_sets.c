@@ -7,81 +7,121 @@
 
 #include "core/config.h"
 #include "core/log.h"
+#include "core/wait.h"
 #include "model/stream_model.h"
 #include "transport/rma/shared.h"
 
 enum { PART = 4 };
 
+/* Those who share the memory, and this rank's place among them. */
+typedef struct sharers {
+    MPI_Comm comm;
+    int rank, size;
+} sharers;
+
+static sharers sharers_of(const cco_comm *state, cco_path path)
+{
+    const cco_node_map *map = state->nodes.map;
+    if (path != CCO_PATH_NODES)
+        return (sharers){state->comm, state->rank, state->size};
+    const int node = map->node[state->rank];
+    return (sharers){cco_comm_split(state->comm, node), map->place[state->rank],
+                     cco_node_ranks(map, node)};
+}
+
 /* Bytes of a rank's part of a stream set, whole pages. */
-static size_t part_of(const cco_comm *state, size_t most)
+static size_t part_of(const sharers *who, cco_path path)
 {
     enum { PAGE = 4096 };
-    const size_t part = cco_stream_share(state->size, cco_stream_ring(state->size, most));
+    const size_t window = cco_configured.os_window.bytes;
+    const bool own = path == CCO_PATH_SEGMENT || path == CCO_PATH_NODES;
+    const size_t most = own || window > CCO_STREAM_SET_SHARE ? CCO_STREAM_SET_SHARE : window;
+    const size_t part = cco_stream_share(who->size, cco_stream_ring(who->size, most));
     return (part + PAGE - 1) / PAGE * PAGE;
 }
 
-static bool make_segment(cco_stream_sets *r, cco_comm *state, size_t bytes)
+static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes)
 {
     cco_segment *segment = &r->segment;
     const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
-    if (!cco_segment_make(segment, bytes, most, state->comm))
+    if (!cco_segment_make(segment, bytes, most, who->comm))
         return false;
-    for (int i = 0; i < state->size; i++)
+    for (int i = 0; i < who->size; i++)
         r->shares[i] = segment->memory + (size_t)i * segment->share;
     return true;
 }
 
-static bool make_window(cco_stream_sets *r, cco_comm *state, size_t bytes)
+static bool make_window(cco_stream_sets *r, const sharers *who, size_t bytes)
 {
-    const MPI_Comm comm = state->comm;
+    const MPI_Comm comm = who->comm;
     if (!cco_window_can_share(comm) ||
         cco_window_make(&r->window, bytes, bytes, comm, true, CCO_WINDOW_KEPT) != NULL)
         return false;
-    for (int i = 0; i < state->size; i++)
+    for (int i = 0; i < who->size; i++)
         r->shares[i] = r->window.area.shares[i];
     return true;
 }
 
+/* Memory for all stream sets.  A rank alone on its node needs none. */
+static bool make_memory(cco_stream_sets *r, cco_comm *state, cco_path path, sharers *who,
+                        size_t bytes)
+{
+    if (path == CCO_PATH_SEGMENT)
+        return make_segment(r, who, bytes);
+    if (path != CCO_PATH_NODES)
+        return make_window(r, who, bytes);
+    r->nodes = cco_node_map_keep(state->nodes.map);
+    const bool made = who->comm != MPI_COMM_NULL && (who->size == 1 || make_segment(r, who, bytes));
+    if (who->comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&who->comm);
+    return cco_all(made, state->comm);
+}
+
 /* False when memory runs out. */
-static bool open_stream_set(cco_stream_sets *r, int i, const cco_comm *state, size_t part,
-                            bool gets)
+static bool open_stream_set(cco_stream_sets *r, int i, const sharers *who, size_t part, bool gets)
 {
     cco_stream_set *stream_set = &r->list[i];
     cco_area *area = &stream_set->area;
     *area = (cco_area){.kind = &cco_area_quiet,
                        .bytes = part,
-                       .rank = state->rank,
-                       .size = state->size,
-                       .shares = malloc((size_t)state->size * sizeof *area->shares),
+                       .rank = who->rank,
+                       .size = who->size,
+                       .shares = malloc((size_t)who->size * sizeof *area->shares),
                        .comm = MPI_COMM_NULL};
     if (area->shares == NULL)
         return false;
-    for (int rank = 0; rank < state->size; rank++)
+    for (int rank = 0; rank < who->size; rank++)
         area->shares[rank] = r->shares[rank] + (size_t)i * part;
-    area->share = area->shares[state->rank];
+    area->share = area->shares[who->rank];
     cco_shown_open(area);
     return cco_stream_open(&stream_set->stream, area, gets);
 }
 
+/* To go on without them on one rank would hang the others. */
+static void open_stream_sets(cco_stream_sets *r, const cco_comm *state, const sharers *who,
+                             size_t part, bool gets)
+{
+    for (int i = 0; i < CCO_STREAM_SETS; i++)
+        if (!open_stream_set(r, i, who, part, gets))
+            cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
+}
+
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path)
 {
-    const bool own = path == CCO_PATH_SEGMENT;
-    const size_t window = cco_configured.os_window.bytes;
-    const size_t part = part_of(state, own || window > CCO_STREAM_SET_SHARE ? CCO_STREAM_SET_SHARE
-                                                                            : window);
+    sharers who = sharers_of(state, path);
+    const bool alone = who.size == 1;
+    const size_t part = part_of(&who, path);
     cco_stream_sets *r = calloc(1, sizeof *r);
-    if (r != NULL)
-        r->shares = malloc((size_t)state->size * sizeof *r->shares);
-    if (r == NULL || r->shares == NULL) /* to go on without it on one rank would hang the others */
+    if (r != NULL && !alone)
+        r->shares = malloc((size_t)who.size * sizeof *r->shares);
+    if (r == NULL || (r->shares == NULL && !alone))
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     r->window.win = MPI_WIN_NULL;
-    const bool made = own ? make_segment(r, state, CCO_STREAM_SETS * part)
-                          : make_window(r, state, CCO_STREAM_SETS * part);
-    for (int i = 0; i < CCO_STREAM_SETS && made; i++)
-        if (!open_stream_set(r, i, state, part, path == CCO_PATH_GETS))
-            cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
-    if (made)
+    if (make_memory(r, state, path, &who, CCO_STREAM_SETS * part)) {
+        if (!alone)
+            open_stream_sets(r, state, &who, part, path == CCO_PATH_GETS);
         return r;
+    }
     cco_stream_sets_free(r);
     return NULL;
 }
@@ -101,6 +141,7 @@ void cco_stream_sets_free(cco_stream_sets *r)
     }
     cco_segment_free(&r->segment);
     cco_window_retire(&r->window);
+    cco_node_map_drop(r->nodes);
     free(r->shares);
     free(r);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stream_sets.h - how begun operations (progress/operation.h) pass through memory that the ranks of
- * a communicator share: a few sets of streams, each for one operation at a time.  They never call
- * the MPI.
+ * a communicator share, or those of a node: a few sets of streams, each for one operation at a
+ * time.  They never call the MPI.
  *
  * The n-th begin of a communicator takes stream set n modulo their number, on all ranks; if another
  * operation still has it, the new one waits in line.  So a stream carries the same operations in
@@ -10,6 +10,7 @@
 #define CCO_STREAM_SETS_H
 
 #include "core/comm.h"
+#include "sched/node_map.h"
 #include "transport/rma/window.h"
 #include "transport/shm/segment.h"
 #include "transport/stream/stream.h"
@@ -31,14 +32,15 @@ typedef struct cco_stream_set {
 typedef struct cco_stream_sets {
     cco_segment segment;
     cco_window window; /* or this */
-    char **shares;     /* where the shares of the ranks begin */
-    unsigned number;   /* of begins */
-    bool readable;     /* the ranks may read each other's memory, as far as anybody has asked */
+    char **shares;     /* where the shares of the ranks begin; NULL for a rank alone on its node */
+    const cco_node_map *nodes; /* of streams within nodes, kept; else NULL */
+    unsigned number;           /* of begins */
+    bool readable; /* the ranks may read each other's memory, as far as anybody has asked */
     cco_stream_set list[CCO_STREAM_SETS];
 } cco_stream_sets;
 
-/* Makes the stream sets of a path; collective.  NULL on all ranks if they share no memory, or there
- * is none. */
+/* Makes the stream sets of a path; collective.  NULL on all ranks if they, or those of a node,
+ * share no memory, or there is none. */
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path);
 
 /* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
@@ -47,9 +49,11 @@ void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);
 /* No operation may use one afterwards.  Local; NULL: does nothing. */
 void cco_stream_sets_free(cco_stream_sets *stream_sets);
 
-/* The stream set of the next begin. */
+/* The stream set of the next begin; NULL for a rank alone on its node. */
 static inline cco_stream_set *cco_stream_sets_next(cco_stream_sets *stream_sets)
 {
+    if (stream_sets->shares == NULL)
+        return NULL;
     return &stream_sets->list[stream_sets->number++ % CCO_STREAM_SETS];
 }
 

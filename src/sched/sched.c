@@ -93,9 +93,19 @@ static bool is_peer(cco_sched *s, int peer)
     return false;
 }
 
+int cco_group_rank(const cco_group *group, int place)
+{
+    const cco_node_map *map = group->nodes;
+    if (group->ranks != NULL)
+        return group->ranks[place];
+    if (group->root >= 0 && map->node[group->root] == place)
+        return group->root;
+    return cco_node_rank(map, place, group->at + (group->at < 0 ? cco_node_ranks(map, place) : 0));
+}
+
 static int rank_of(const cco_sched *s, int peer)
 {
-    return s->group != NULL ? s->group->ranks[peer] : peer;
+    return s->group != NULL ? cco_group_rank(s->group, peer) : peer;
 }
 
 void cco_send(cco_sched *s, int peer, cco_span from)

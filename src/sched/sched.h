@@ -78,11 +78,16 @@ void cco_await(cco_sched *s, int peer);
 void cco_round(cco_sched *s);
 
 /* Some of the ranks, in an order of their own: a schedule may be put together from schedules of
- * such groups. */
+ * such groups.  Either a list, or the rank at one place of each node. */
 typedef struct cco_group {
-    const int *ranks;
-    int size, place; /* of this rank among them */
+    const int *ranks; /* NULL: of each node, */
+    const struct cco_node_map *nodes;
+    int at, root; /* its at-th rank, if negative from the end; but of its node `root`; -1: none */
+    int size, place; /* of this rank among them; -1: it is none of them */
 } cco_group;
+
+/* The rank at a place of a group. */
+int cco_group_rank(const cco_group *group, int place);
 
 /* From here on a peer is the place of a rank in a group; NULL: the rank itself again. */
 void cco_within(cco_sched *s, const cco_group *group);

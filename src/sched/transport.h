@@ -30,6 +30,13 @@ typedef struct cco_transport {
      * common. */
     void *(*open)(void *shared, int messages);
     void (*close)(void *transfer); /* nothing is under way */
+    /* A blocking call comes, on all ranks in the same order, also where it fails before a schedule
+     * starts.  An MPI error class if what another call left may be taken for its data.  NULL where
+     * nothing has to be counted. */
+    int (*call)(void *shared);
+    /* A call fails on this rank before its schedule starts, and perhaps not on the others: what
+     * they send for it must not be taken for data of a later one.  NULL where none comes. */
+    void (*give_up)(void *shared);
     /* The schedule starts, on all ranks in the same order. */
     void (*begin)(void *transfer);
     /* Start a message; between two ranks they match in the order of calls. */

@@ -3,9 +3,10 @@
  * change while calls are under way), communicators, many under way, ended in any order and any way,
  * blocking calls and messages in between.
  *
- *     split_stress [--seconds S] [--seed N] [--protected yes] [--caf yes]
+ *     split_stress [--seconds S] [--seed N] [--protected yes] [--caf yes] [--hier yes]
  *
- * --caf adds model caf, whose blocking calls take long where ranks outnumber cores.
+ * --caf adds model caf, whose blocking calls take long where ranks outnumber cores.  --hier is for
+ * CRESTA_NODES: little else than model hier.
  * What begins is decided by a generator that all ranks share; what ends, and how, by one of each
  * rank.  The seed is printed. */
 #include <sched.h>
@@ -39,12 +40,15 @@ static const char *const impls[] = {"*=mpi",
                                     "*=shm?copy=single",
                                     "*=shm:linear?copy=single",
                                     "*=p2p",
+                                    "*=hier",
                                     "*=caf"};
+static const char *const of_nodes[] = {"*=hier", "*=hier:leaders", "*=p2p",
+                                       "alltoallv=hier:leaders,*=hier:binomial"};
 static struct begun calls[MOST];
 static MPI_Request requests[MOST]; /* of the operations that a call is to end */
 static int chosen[MOST];
 static unsigned long shared, own; /* generators */
-static bool spoil, caf;
+static bool spoil, caf, hier;
 
 /* SplitMix64, after G. Steele et al., 2014. */
 static int random_below(unsigned long *state, int n)
@@ -58,7 +62,8 @@ static int random_below(unsigned long *state, int n)
 /* Also while calls are under way, which stay what they are. */
 static void choose_impl(int comm)
 {
-    const char *impl = impls[random_below(&shared, LEN(impls) - !caf)];
+    const char *impl = hier ? of_nodes[random_below(&shared, LEN(of_nodes))]
+                            : impls[random_below(&shared, LEN(impls) - !caf)];
     snprintf(testing_label, sizeof testing_label, "choosing %s", impl);
     CHECK(CRESTA_Set_impl(comms[comm], impl) == MPI_SUCCESS, "%s", impl);
 }
@@ -217,6 +222,8 @@ int main(int argc, char **argv)
             spoil = strcmp(argv[i + 1], "yes") == 0;
         else if (strcmp(argv[i], "--caf") == 0)
             caf = strcmp(argv[i + 1], "yes") == 0;
+        else if (strcmp(argv[i], "--hier") == 0)
+            hier = strcmp(argv[i + 1], "yes") == 0;
     testing_watchdog((unsigned)seconds + 60);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

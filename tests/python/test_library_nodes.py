@@ -57,3 +57,18 @@ def test_without_memory_for_a_node(build, policy, code):
     assert (done.returncode != 0) == bool(code), done.stderr
     assert len(messages(done)) == (policy != "silent"), done.stderr
     assert policy == "silent" or "the ranks of a node share no memory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("nodes", "memory", "said"),
+    [
+        ("2+1", "128M", "split-phase: hier runs"),
+        ("0,1,0", "128M", "split-phase: hier runs"),
+        ("3x1", "128M", "split-phase: hier runs"),
+        ("2+1", "1M", "split-phase: p2p runs instead of hier: the ranks of a node share no memory"),
+    ],
+)
+def test_begins_over_nodes(build, nodes, memory, said):
+    more = {"CRESTA_NODES": nodes, "CRESTA_SHM_MEMORY": memory, "CRESTA_ASYNC": "thread"}
+    done = run(build, "script", "set=*=hier", "begin=8", "begin=100000", ranks=3, env=HIER | more)
+    assert done.returncode == 0 and said in done.stderr, done.stderr

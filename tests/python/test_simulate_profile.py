@@ -213,9 +213,11 @@ def test_every_table_says_what_it_is(tmp_path):
 @pytest.mark.parametrize(
     "words, text",
     [
-        (["alltoall"], "leave out 'alltoall'"),
-        (["--bytes", "8"], "--bytes goes with a COLLECTIVE, not with --profile"),
-        (["--plot", "a.png"], "--plot goes with a COLLECTIVE"),
+        (["alltoall"], "COLLECTIVE (alltoall) and --profile do not go together"),
+        (["--bytes", "8"], "--bytes goes with COLLECTIVE, not with --profile"),
+        (["--plot", "a.png"], "--plot goes with COLLECTIVE, not"),
+        (["--calibrate", "a"], "--profile and --calibrate or --check do not go together"),
+        (["--output", "a"], "--output goes with --calibrate, not with --profile"),
         (["--comm", "row"], "expected sizes such as row=64,col=64"),
         (["--comm", "line=2"], "no communicator has this name; say NAME or SIZE:STRIDE of"),
         (["--comm", "MPI_COMM_WORLD=2"], "it has all 4 ranks"),
@@ -231,9 +233,10 @@ def test_what_does_not_go_together(tmp_path, words, text):
 def test_options_of_a_profile_need_one():
     words = ["simulate", "-n", "8", "--machine", "none"]
     ran = CliRunner().invoke(cli.main, words)
-    assert ran.exit_code == 2 and "--profile FILE" in ran.output
+    assert ran.exit_code == 2 and "--profile FILE instead of COLLECTIVE" in ran.output
     ran = CliRunner().invoke(cli.main, [*words, "alltoall", "--scaling", "strong"])
-    assert ran.exit_code == 2 and "--scaling goes with --profile" in ran.output
+    assert ran.exit_code == 2
+    assert "--scaling goes with --profile, not with COLLECTIVE (alltoall)" in ran.output
 
 
 def test_old_profiles_lack_the_communicators(tmp_path, profile_data):

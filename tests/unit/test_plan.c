@@ -59,7 +59,7 @@ static void test_bound(cco_plans *plans)
     const cco_problem first = bcast(4, 1), one_more = bcast(4, 1000);
     find(plans, &cco_bcast_binomial, &first); /* used again: 2 is the oldest now */
     find(plans, &cco_bcast_binomial, &one_more);
-    CHECK(count(plans) == KEPT && plans->drops == 1, "%d kept", count(plans));
+    CHECK(count(plans) == KEPT && plans->drops == 0, "%d kept", count(plans));
     CHECK(keeps(plans, 1) && !keeps(plans, 2) && keeps(plans, 3), "not the oldest went");
     cco_plans_empty(plans);
     CHECK(plans->first == NULL && plans->memory == 0, "%zu bytes left", plans->memory);
@@ -114,6 +114,61 @@ static void test_memory(cco_plans *plans)
     cco_plans_empty(plans);
 }
 
+/* Plans that nobody finds again leave those that are used. */
+static void test_once(cco_plans *plans)
+{
+    enum { USED = 20, OTHERS = 200 };
+    const unsigned before = plans->drops;
+    for (size_t n = 1; n <= USED; n++) {
+        const cco_problem q = bcast(4, n);
+        find(plans, &cco_bcast_binomial, &q)->remembered = true;
+        find(plans, &cco_bcast_binomial, &q);
+    }
+    for (size_t n = 1; n <= OTHERS; n++) {
+        const cco_problem q = bcast(4, 1000 + n), large = bcast(300, 2000 + n);
+        find(plans, &cco_bcast_binomial, &q);
+        find(plans, &cco_bcast_linear, &large);
+    }
+    for (size_t n = 1; n <= USED; n++)
+        CHECK(keeps(plans, n), "plan %zu went for one used once", n);
+    CHECK(plans->drops == before, "%u remembered plans went", plans->drops - before);
+    CHECK(count(plans) <= KEPT && plans->memory <= 1 << 20, "%d kept", count(plans));
+    cco_plans_empty(plans);
+    CHECK(plans->drops == before + USED, "%u remembered plans went", plans->drops - before);
+}
+
+/* What was used again does not stay for ever: new ones that are used take its place. */
+static void test_new_ones(cco_plans *plans)
+{
+    for (size_t n = 1; n <= 3 * KEPT; n++) {
+        const cco_problem q = bcast(4, n);
+        find(plans, &cco_bcast_binomial, &q);
+        find(plans, &cco_bcast_binomial, &q);
+    }
+    for (int round = 0; round < 2; round++)
+        for (size_t n = 1001; n <= 1006; n++) { /* in turn */
+            const cco_problem q = bcast(4, n);
+            CHECK(round == 0 || keeps(plans, n), "plan %zu is not kept", n);
+            find(plans, &cco_bcast_binomial, &q);
+        }
+    cco_plans_empty(plans);
+}
+
+/* One that alone would fill the cache is kept, one of them, and so are all others. */
+static void test_large(cco_plans *plans)
+{
+    const cco_problem small = bcast(4, 1), large = bcast(50000, 2), larger = bcast(60000, 3);
+    cco_plan *one = find(plans, &cco_bcast_binomial, &small);
+    cco_plan *other = find(plans, &cco_bcast_linear, &large);
+    CHECK(other->memory > 1 << 20, "%zu bytes are not much", other->memory);
+    CHECK(find(plans, &cco_bcast_linear, &large) == other, "the large one is not kept");
+    CHECK(find(plans, &cco_bcast_binomial, &small) == one, "the small one went");
+    find(plans, &cco_bcast_linear, &larger);
+    CHECK(keeps(plans, 1) && !keeps(plans, 2) && keeps(plans, 3), "two large ones are kept");
+    cco_plans_empty(plans);
+    CHECK(plans->memory == 0, "%zu bytes left", plans->memory);
+}
+
 int main(void)
 {
     cco_hook hook = {.inner = NULL};
@@ -121,5 +176,8 @@ int main(void)
     test_bound(&plans);
     test_keys(&plans);
     test_memory(&plans);
+    test_once(&plans);
+    test_new_ones(&plans);
+    test_large(&plans);
     return testing_end("test_plan");
 }

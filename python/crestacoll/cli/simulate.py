@@ -17,6 +17,7 @@ EPILOG = """\b
 crestacoll simulate allreduce -n 4096 --per-node 32 --machine FILE
 crestacoll simulate alltoall -n 256,1024,4096 --per-node 16 --bytes 8,1K --machine FILE --plot a.png
 crestacoll simulate --profile p.json -n 4096 --comm row=64,col=64 --machine FILE
+crestacoll simulate --calibrate measured.json --check others.json --output machine.json
 
 \b
 simulated time  from when the last rank begins to when the last one ends; of one call
@@ -24,6 +25,13 @@ interface busy  share of it in which the interface used most carried messages on
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
+
+# Options that only one way to use the command has.
+ONLY = {
+    "COLLECTIVE": ("sizes", "root", "calls", "plot"),
+    "--profile": ("scaling", "comm_sizes", "steps", "top"),
+    "--calibrate": ("output",),
+}
 
 
 class Skew(click.ParamType):
@@ -90,7 +98,6 @@ class CommSizes(click.ParamType):
     "-n",
     "--ranks",
     type=Counts(),
-    required=True,
     metavar="N[,N...]",
     help="Numbers of ranks, up to 4194304.",
 )
@@ -102,7 +109,6 @@ class CommSizes(click.ParamType):
 @click.option(
     "--machine",
     "machine_name",
-    required=True,
     metavar="FILE",
     help="What messages, copies and reductions cost: docs/simulating.md.",
 )
@@ -180,13 +186,28 @@ class CommSizes(click.ParamType):
     show_default=True,
     help="With --profile: classes of calls to simulate, those that took longest.",
 )
+@click.option(
+    "--calibrate",
+    multiple=True,
+    metavar="FILE",
+    help="Find the machine that fits these results of `crestacoll bench --json`.",
+)
+@click.option(
+    "--check",
+    multiple=True,
+    metavar="FILE",
+    help="Compare simulated with measured times, at the points of these results that --calibrate"
+    " has not seen.",
+)
+@click.option("--output", metavar="FILE", help="The machine file that --calibrate writes.")
 @click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context
 def command(
     ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, root,
-    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, plot, mpi, json_to,
+    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check, output,
+    plot, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
@@ -198,9 +219,18 @@ def command(
     With --profile instead of COLLECTIVE, simulate the calls that a program made, at other numbers
     of ranks: which implementation would be the best for each, and what the program would take.
     """
-    from crestacoll.simulate import jobs, sweep
+    from crestacoll.simulate import calibration, jobs, sweep
 
     refuse_options(ctx)
+    if calibrate or check:
+        calibration.run(choose_builds(mpi)[0], machine_name, calibrate, check, output, json_to)
+        return
+    if not ((collective or profile_name) and ranks and machine_name):
+        raise Problem(
+            "expected COLLECTIVE, --ranks and --machine; --profile FILE instead of COLLECTIVE; or"
+            " --calibrate",
+            USAGE,
+        )
     machine = machines.load(machine_name)
     build = choose_builds(mpi)[0]
     setting = sweep.Setting(
@@ -216,8 +246,6 @@ def command(
         simulate_profile(ctx, build, setting)
     else:
         simulate_collective(ctx, build, setting)
-OF_COLLECTIVE = ("sizes", "root", "calls", "plot")
-OF_PROFILE = ("scaling", "comm_sizes", "steps", "top")
 
 
 def given(ctx, name):
@@ -226,18 +254,22 @@ def given(ctx, name):
 
 def refuse_options(ctx):
     """What does not go together."""
-    collective, profile_name = ctx.params["collective"], ctx.params["profile_name"]
-    if not collective and not profile_name:
-        raise Problem("name a COLLECTIVE, or the profile of a program: --profile FILE", USAGE)
-    if collective and profile_name:
-        raise Problem(
-            f"--profile has the collectives of a program: leave out '{collective}'", USAGE
+    params = ctx.params
+    modes = [
+        name
+        for name, value in (
+            (f"COLLECTIVE ({params['collective']})", params["collective"]),
+            ("--profile", params["profile_name"]),
+            ("--calibrate or --check", params["calibrate"] or params["check"]),
         )
-    for name in OF_COLLECTIVE if profile_name else OF_PROFILE:
-        if given(ctx, name):
+        if value
+    ]
+    if len(modes) > 1:
+        raise Problem(f"{' and '.join(modes)} do not go together", USAGE)
+    for mine, name in ((mine, name) for mine, names in ONLY.items() for name in names):
+        if given(ctx, name) and modes and not modes[0].startswith(mine):
             option = next(p.opts[-1] for p in ctx.command.params if p.name == name)
-            other = "a COLLECTIVE, not with --profile" if profile_name else "--profile"
-            raise Problem(f"{option} goes with {other}", USAGE)
+            raise Problem(f"{option} goes with {mine}, not with {modes[0]}", USAGE)
 
 
 def simulate_collective(ctx, build, setting):

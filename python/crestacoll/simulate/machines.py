@@ -35,7 +35,8 @@ def load(name):
 
 def words(machine):
     """What crestacoll-simulate reads: network.latency=1e-06,..."""
-    found = {f"{level}.{k}": v for level, costs in machine["levels"].items() for k, v in costs.items()}
+    levels = machine["levels"].items()
+    found = {f"{level}.{k}": v for level, costs in levels for k, v in costs.items()}
     for what in ("copy", "reduce"):
         found |= {f"{what}.{k}": v for k, v in machine.get(what, {}).items()}
     found["round"] = machine.get("round", 0)

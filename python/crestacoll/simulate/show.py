@@ -17,7 +17,8 @@ def time_words(seconds):
 
 
 def caption(machine):
-    return f"simulated, machine {machine['name']} ({machine['file']}), {machines.said_error(machine)}"
+    name = f"{machine['name']} ({machine['file']})"
+    return f"simulated, machine {name}, {machines.said_error(machine)}"
 
 
 def print_points(points, machine):

@@ -17,12 +17,12 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_node_map *map = q->nodes;
     const cco_group node = cco_node_group(q);
     cco_span *blocks = cco_block_list(s, map->count);
-    cco_group lane;
+    const cco_group lane = cco_lane_group(q);
     size_t bytes = 0;
-    if (blocks == NULL || !cco_lane_group(s, q, &lane))
+    if (blocks == NULL)
         return;
     for (int k = 0; k < map->count; k++) {
-        blocks[k] = cco_block(q, &q->out, lane.ranks[k]);
+        blocks[k] = cco_block(q, &q->out, cco_group_rank(&lane, k));
         bytes += blocks[k].n;
     }
     cco_problem along = cco_group_problem(q, &lane, CCO_ALLGATHERV, 0, bytes);

@@ -43,10 +43,9 @@ static void build(cco_sched *s, const cco_problem *q)
     const bool direct = q->nodes->contiguous && q->out.at == NULL;
     const cco_group node = cco_node_group(q);
     cco_node_blocks all = {.q = q, .n = q->out.n, .each = q->out.each};
-    cco_group leaders;
+    const cco_group leaders = cco_leader_group(q, -1);
     all.all = direct ? cco_run(q, &q->out, 0, q->size) : cco_scratch(s, cco_all_bytes(&all));
-    if (!cco_leader_group(s, q, -1, &leaders) || !up(s, q, &all, &node) ||
-        (leaders.place >= 0 && !between(s, q, &all, &leaders)))
+    if (!up(s, q, &all, &node) || (leaders.place >= 0 && !between(s, q, &all, &leaders)))
         return;
     cco_problem down = cco_group_problem(q, &node, CCO_BCAST, 0, all.all.n);
     down.out = cco_side_of(all.all);

@@ -34,10 +34,9 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     const cco_span in = cco_whole(&q->in), out = cco_whole(&q->out);
     const cco_span mine = cco_cut(s, q, out, node.place, node.size);
-    cco_group lane;
+    const cco_group lane = cco_lane_group(q);
     cco_side ins, outs;
-    if (!cco_lane_group(s, q, &lane) || !parts_of(s, q, in, node.size, &ins) ||
-        !parts_of(s, q, out, node.size, &outs))
+    if (!parts_of(s, q, in, node.size, &ins) || !parts_of(s, q, out, node.size, &outs))
         return;
     cco_problem scatter = cco_group_problem(q, &node, CCO_REDUCE_SCATTER, 0, 0);
     scatter.in = ins;

@@ -11,9 +11,7 @@
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, -1, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, -1);
     cco_problem up = cco_group_problem(q, &node, CCO_REDUCE, 0, q->bytes);
     up.in = q->in;
     up.out = q->out;

@@ -25,10 +25,8 @@ static int head_of(int place, int p, int places)
 
 static int place_of(int rank, int p, int places)
 {
-    int place = 0;
-    while (head_of(place + 1, p, places) <= rank)
-        place++;
-    return place;
+    const int each = p / places, longer = p % places * (each + 1);
+    return rank < longer ? rank / (each + 1) : p % places + (rank - longer) / each;
 }
 
 /* Room for operand `i`; the `own`th needs none. */

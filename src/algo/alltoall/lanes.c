@@ -36,9 +36,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     const size_t bytes = (size_t)q->size * q->bytes;
     const cco_span a = cco_scratch(s, bytes), b = cco_scratch(s, bytes);
-    cco_group lane;
-    if (!cco_lane_group(s, q, &lane))
-        return;
+    const cco_group lane = cco_lane_group(q);
     for (int i = 0; i < map->most; i++)
         for (int k = 0; k < map->count; k++)
             cco_copy(s, cco_block(q, &q->in, cco_node_rank(map, k, i)), at(s, q, a, BY_LANE, k, i));

@@ -79,9 +79,7 @@ static bool exchange(cco_sched *s, const cco_problem *q, const cco_group *leader
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, -1, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, -1);
     const bool leads = leaders.place >= 0;
     const size_t bytes = leads ? (size_t)node.size * (size_t)q->size * q->bytes : 0;
     const cco_span by_rank = cco_scratch(s, bytes);

@@ -138,8 +138,8 @@ static void exchange_far(cco_sched *s, const cco_problem *q, const cco_group *le
             n += with_node(q, i, k, given);
             m += with_node(q, i, k, taken);
         }
-        cco_send(s, leaders->ranks[k], cco_part(s, give, at, n));
-        cco_recv(s, leaders->ranks[k], cco_part(s, got, from, m));
+        cco_send(s, cco_group_rank(leaders, k), cco_part(s, give, at, n));
+        cco_recv(s, cco_group_rank(leaders, k), cco_part(s, got, from, m));
         at += n;
         from += m;
     }
@@ -180,9 +180,7 @@ static void deal(cco_sched *s, const cco_problem *q, const cco_group *node, cco_
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, -1, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, -1);
     exchange_near(s, q, &node);
     if (leaders.place < 0) {
         follow(s, q, node.ranks[0]);

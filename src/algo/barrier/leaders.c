@@ -34,9 +34,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_group node = cco_node_group(q);
     const cco_span told = cco_scratch(s, 1);
     cco_problem within = cco_group_problem(q, &node, CCO_BCAST, 0, 1);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, -1, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, -1);
     gather(s, &within, &node, told);
     if (leaders.place >= 0) {
         cco_problem between = cco_group_problem(q, &leaders, CCO_BARRIER, 0, 0);

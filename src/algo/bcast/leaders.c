@@ -17,9 +17,7 @@ static const char *refuses(const cco_problem *q)
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, q->root, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, q->root);
     if (leaders.place >= 0) {
         cco_problem between = cco_group_problem(q, &leaders, CCO_BCAST, q->nodes->node[q->root],
                                                 q->bytes);

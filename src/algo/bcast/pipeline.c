@@ -23,8 +23,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const cco_span all = cco_whole(&q->out);
     const size_t segments = cco_pieces(q, all.n, segment);
     cco_node_tree tree;
-    if (!cco_node_tree_of(s, q, &tree))
-        return;
+    cco_node_tree_of(q, &tree);
     for (size_t i = 0; i <= segments; i++) { /* one segment comes while the last goes on */
         cco_round(s);
         for (int k = 0; i > 0 && k < tree.count; k++)

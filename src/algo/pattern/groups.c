@@ -22,46 +22,38 @@ cco_group cco_node_group(const cco_problem *q)
 {
     const cco_node_map *map = q->nodes;
     const int node = map->node[q->rank];
-    return (cco_group){map->ranks + map->first[node], cco_node_ranks(map, node),
-                       map->place[q->rank]};
+    return (cco_group){.ranks = map->ranks + map->first[node],
+                       .size = cco_node_ranks(map, node),
+                       .place = map->place[q->rank]};
 }
 
-/* The rank at a place of each node, counted from the end if it is negative; `root` of its own. */
-static bool one_of_each(cco_sched *s, const cco_problem *q, int place, int root, cco_group *g)
+static cco_group one_of_each(const cco_problem *q, int at, int root)
 {
     const cco_node_map *map = q->nodes;
-    int *ranks = cco_builder_memory(s, (size_t)map->count * sizeof *ranks);
-    *g = (cco_group){ranks, map->count, -1};
-    if (ranks == NULL)
-        return false;
-    for (int k = 0; k < map->count; k++) {
-        ranks[k] = cco_node_rank(map, k, place >= 0 ? place : place + cco_node_ranks(map, k));
-        if (root >= 0 && map->node[root] == k)
-            ranks[k] = root;
-        if (ranks[k] == q->rank)
-            g->place = k;
-    }
-    return true;
+    cco_group group = {.nodes = map, .at = at, .root = root, .size = map->count, .place = -1};
+    if (cco_group_rank(&group, map->node[q->rank]) == q->rank)
+        group.place = map->node[q->rank];
+    return group;
 }
 
-bool cco_leader_group(cco_sched *s, const cco_problem *q, int root, cco_group *leaders)
+cco_group cco_leader_group(const cco_problem *q, int root)
 {
-    return one_of_each(s, q, 0, root, leaders);
+    return one_of_each(q, 0, root);
 }
 
-bool cco_last_group(cco_sched *s, const cco_problem *q, cco_group *lasts)
+cco_group cco_last_group(const cco_problem *q)
 {
-    return one_of_each(s, q, -1, -1, lasts);
+    return one_of_each(q, -1, -1);
 }
 
-bool cco_lane_group(cco_sched *s, const cco_problem *q, cco_group *lane)
+cco_group cco_lane_group(const cco_problem *q)
 {
-    return one_of_each(s, q, q->nodes->place[q->rank], -1, lane);
+    return one_of_each(q, q->nodes->place[q->rank], -1);
 }
 
 int cco_leader_place(const cco_problem *q, const cco_group *leaders)
 {
-    return q->nodes->place[leaders->ranks[q->nodes->node[q->rank]]];
+    return q->nodes->place[cco_group_rank(leaders, q->nodes->node[q->rank])];
 }
 
 cco_side cco_side_of(cco_span span)

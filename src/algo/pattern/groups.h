@@ -18,12 +18,12 @@ const char *cco_needs_equal_nodes(const cco_problem *q);
 cco_group cco_node_group(const cco_problem *q);
 
 /* One rank of each node: the first, but `root` of its node (-1: no rank stands out); or the last.
- * The place of a rank that is not among them is -1. False if memory runs out. */
-bool cco_leader_group(cco_sched *s, const cco_problem *q, int root, cco_group *leaders);
-bool cco_last_group(cco_sched *s, const cco_problem *q, cco_group *lasts);
+ * The place of a rank that is not among them is -1. */
+cco_group cco_leader_group(const cco_problem *q, int root);
+cco_group cco_last_group(const cco_problem *q);
 
 /* The lane of this rank, where nodes have equally many. */
-bool cco_lane_group(cco_sched *s, const cco_problem *q, cco_group *lane);
+cco_group cco_lane_group(const cco_problem *q);
 
 /* The place on this rank's node of the leader among `leaders`. */
 int cco_leader_place(const cco_problem *q, const cco_group *leaders);

@@ -12,8 +12,8 @@ bool cco_sum_of_nodes_before(cco_sched *s, const cco_problem *q, cco_span total,
 {
     const cco_group node = cco_node_group(q);
     const bool first = q->nodes->node[q->rank] == 0;
-    cco_group lasts;
-    if (q->nodes->count == 1 || !cco_last_group(s, q, &lasts))
+    const cco_group lasts = cco_last_group(q);
+    if (q->nodes->count == 1)
         return false;
     *before = cco_scratch(s, cco_whole(&q->in).n);
     if (lasts.place >= 0) {

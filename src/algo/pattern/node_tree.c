@@ -4,12 +4,10 @@
 
 #include "algo/pattern/tree.h"
 
-bool cco_node_tree_of(cco_sched *s, const cco_problem *q, cco_node_tree *tree)
+void cco_node_tree_of(const cco_problem *q, cco_node_tree *tree)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, q->root, &leaders))
-        return false;
+    const cco_group leaders = cco_leader_group(q, q->root);
     const cco_problem within = cco_group_problem(q, &node, CCO_BCAST, 0, 0);
     const int root = cco_leader_place(q, &leaders), place = cco_tree_place(&within, root);
     const int reach = cco_tree_reach(place, node.size), nodes = leaders.size;
@@ -18,11 +16,10 @@ bool cco_node_tree_of(cco_sched *s, const cco_problem *q, cco_node_tree *tree)
     if (place > 0)
         tree->parent = node.ranks[(node.place - reach + node.size) % node.size];
     else if (far > 0)
-        tree->parent = leaders.ranks[(leaders.place - 1 + nodes) % nodes];
+        tree->parent = cco_group_rank(&leaders, (leaders.place - 1 + nodes) % nodes);
     if (place == 0 && far < nodes - 1)
-        tree->children[tree->count++] = leaders.ranks[(leaders.place + 1) % nodes];
+        tree->children[tree->count++] = cco_group_rank(&leaders, (leaders.place + 1) % nodes);
     for (int bit = reach / 2; bit > 0; bit /= 2)
         if (bit < node.size - place)
             tree->children[tree->count++] = node.ranks[(node.place + bit) % node.size];
-    return true;
 }

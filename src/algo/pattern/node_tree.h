@@ -14,7 +14,7 @@ typedef struct cco_node_tree {
     int children[CCO_NODE_CHILDREN];
 } cco_node_tree;
 
-/* The nodes follow that of the root in their order.  False if memory runs out. */
-bool cco_node_tree_of(cco_sched *s, const cco_problem *q, cco_node_tree *tree);
+/* The nodes follow that of the root in their order. */
+void cco_node_tree_of(const cco_problem *q, cco_node_tree *tree);
 
 #endif

@@ -12,9 +12,7 @@
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
-    cco_group leaders;
-    if (!cco_leader_group(s, q, q->root, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, q->root);
     const bool leads = leaders.place >= 0;
     const cco_span sum = cco_scratch(s, leads ? cco_whole(&q->in).n : 0);
     cco_problem within = cco_group_problem(q, &node, CCO_REDUCE, cco_leader_place(q, &leaders),

@@ -39,8 +39,7 @@ static void build(cco_sched *s, const cco_problem *q)
     const size_t size = segments > 0 ? cco_piece(s, q, in, 0, segment).n : 0;
     cco_span got[CCO_NODE_CHILDREN];
     cco_node_tree tree;
-    if (!cco_node_tree_of(s, q, &tree))
-        return;
+    cco_node_tree_of(q, &tree);
     for (int k = 1; k < tree.count; k++)
         got[k] = cco_scratch(s, size);
     const size_t room = tree.count > 0 ? size : 0;

@@ -41,7 +41,7 @@ static void divide(cco_sched *s, const cco_problem *q, const cco_group *lane, cc
 {
     size_t at = 0;
     for (int k = 0; k < lane->size; k++) {
-        const size_t n = cco_block(q, &q->in, lane->ranks[k]).n;
+        const size_t n = cco_block(q, &q->in, cco_group_rank(lane, k)).n;
         blocks[k] = cco_part(s, mine, at, n);
         at += n;
     }
@@ -59,8 +59,8 @@ static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_span *lanes = cco_block_list(s, node.size), *blocks = cco_block_list(s, q->nodes->count);
-    cco_group lane;
-    if (lanes == NULL || blocks == NULL || !cco_lane_group(s, q, &lane))
+    const cco_group lane = cco_lane_group(q);
+    if (lanes == NULL || blocks == NULL)
         return;
     const size_t bytes = bytes_of(q);
     pack(s, q, cco_scratch(s, bytes), lanes);

@@ -37,9 +37,7 @@ static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_group node = cco_node_group(q);
     cco_node_blocks given = {.q = q, .n = q->in.n, .each = q->in.each}, sums = given, mine = given;
-    cco_group leaders;
-    if (!cco_leader_group(s, q, -1, &leaders))
-        return;
+    const cco_group leaders = cco_leader_group(q, -1);
     const bool leads = leaders.place >= 0;
     const size_t bytes = cco_all_bytes(&given);
     given.all = q->nodes->contiguous ? cco_run(q, &q->in, 0, q->size) : cco_scratch(s, bytes);

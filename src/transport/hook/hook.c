@@ -45,6 +45,20 @@ static void close_transfer(void *data)
     free(f);
 }
 
+static int next_call(void *shared)
+{
+    const cco_hook *hook = shared;
+    const cco_transport *inner = hook->inner;
+    return inner != NULL && inner->call != NULL ? inner->call(hook->shared) : MPI_SUCCESS;
+}
+
+static void give_up(void *shared)
+{
+    const cco_hook *hook = shared;
+    if (hook->inner != NULL && hook->inner->give_up != NULL)
+        hook->inner->give_up(hook->shared);
+}
+
 static void begin(void *data)
 {
     transfer *f = data;
@@ -169,6 +183,8 @@ const cco_transport cco_transport_hook = {
     .name = "hook",
     .open = open_transfer,
     .close = close_transfer,
+    .call = next_call,
+    .give_up = give_up,
     .begin = begin,
     .recv = start_recv,
     .send = start_send,

@@ -16,14 +16,6 @@ typedef struct transfer {
     MPI_Request requests[];
 } transfer;
 
-cco_p2p cco_p2p_over(cco_channel *channel)
-{
-    return (cco_p2p){.comm = channel->comm,
-                     .first = channel->tags,
-                     .last = CCO_CHANNEL_TAGS - 1,
-                     .broken = &channel->broken};
-}
-
 static void *open_transfer(void *shared, int messages)
 {
     transfer *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);
@@ -32,13 +24,24 @@ static void *open_transfer(void *shared, int messages)
     return f;
 }
 
-/* Schedules that run at once must not take each other's messages. */
+/* Calls must not take each other's messages, where one was given up. */
+static int next_call(void *shared)
+{
+    cco_p2p *p2p = shared;
+    p2p->tag = cco_channel_call(p2p->channel);
+    return p2p->tag >= 0 ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+static void give_up(void *shared)
+{
+    cco_p2p *p2p = shared;
+    __atomic_store_n(&p2p->channel->broken, true, __ATOMIC_RELAXED);
+}
+
 static void begin(void *data)
 {
     transfer *f = data;
-    cco_p2p *shared = f->shared;
-    shared->tag = (shared->tag + 1) & shared->last;
-    f->tag = shared->first + shared->tag;
+    f->tag = f->shared->tag++;
     f->count = 0;
 }
 
@@ -50,8 +53,8 @@ static int start_wide(transfer *f, int peer, const cco_data *data, bool sends)
     int rc = cco_wide_type(data->count, data->layout->type, INT_MAX, &wide);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = sends ? PMPI_Isend(data->at, 1, wide, peer, f->tag, f->shared->comm, request)
-               : PMPI_Irecv(data->at, 1, wide, peer, f->tag, f->shared->comm, request);
+    rc = sends ? PMPI_Isend(data->at, 1, wide, peer, f->tag, f->shared->channel->comm, request)
+               : PMPI_Irecv(data->at, 1, wide, peer, f->tag, f->shared->channel->comm, request);
     f->count += rc == MPI_SUCCESS;
     PMPI_Type_free(&wide);
     return rc;
@@ -63,7 +66,7 @@ static int start_recv(void *data, int peer, const cco_data *to)
     if (to->count > INT_MAX)
         return start_wide(f, peer, to, false);
     const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag,
-                              f->shared->comm, &f->requests[f->count]);
+                              f->shared->channel->comm, &f->requests[f->count]);
     f->count += rc == MPI_SUCCESS;
     return rc;
 }
@@ -74,7 +77,7 @@ static int start_send(void *data, int peer, const cco_data *from)
     if (from->count > INT_MAX)
         return start_wide(f, peer, from, true);
     const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
-                              f->shared->comm, &f->requests[f->count]);
+                              f->shared->channel->comm, &f->requests[f->count]);
     f->count += rc == MPI_SUCCESS;
     return rc;
 }
@@ -99,8 +102,7 @@ static int test(void *data, bool *done)
 static void abandon(void *data)
 {
     transfer *f = data;
-    if (f->shared->broken != NULL)
-        __atomic_store_n(f->shared->broken, true, __ATOMIC_RELAXED);
+    give_up(f->shared);
     for (int i = 0; i < f->count; i++)
         if (f->requests[i] != MPI_REQUEST_NULL) {
             PMPI_Cancel(&f->requests[i]);
@@ -113,6 +115,8 @@ const cco_transport cco_transport_p2p = {
     .name = "p2p",
     .open = open_transfer,
     .close = free,
+    .call = next_call,
+    .give_up = give_up,
     .begin = begin,
     .recv = start_recv,
     .send = start_send,

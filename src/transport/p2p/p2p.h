@@ -8,15 +8,9 @@
 
 /* What the transfers of a communicator share. */
 typedef struct cco_p2p {
-    MPI_Comm comm; /* private: nothing else passes there; errors on it are returned */
-    int first;     /* tag; */
-    int last;      /* so many more, a power of two less 1: schedules take them in turn */
-    int tag;       /* of the schedule that started last, after the first: the same on all ranks */
-    bool *broken;  /* set where a message may be on its way that nobody takes */
+    cco_channel *channel;
+    int tag; /* of the next schedule of this call; that of the one after it is the next */
 } cco_p2p;
-
-/* What those of blocking calls share. */
-cco_p2p cco_p2p_over(cco_channel *channel);
 
 extern const cco_transport cco_transport_p2p;
 

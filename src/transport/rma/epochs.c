@@ -215,17 +215,24 @@ static int test(void *transfer, bool *done)
     return rc;
 }
 
+static void give_up(void *shared)
+{
+    cco_epochs *e = shared;
+    e->broken = true;
+}
+
 static void abandon(void *transfer)
 {
-    cco_epochs *e = ((cco_fragments *)transfer)->shared;
-    cco_fragments_drop(transfer);
-    e->broken = true;
+    cco_fragments *f = transfer;
+    cco_fragments_drop(f);
+    give_up(f->shared);
 }
 
 const cco_transport cco_transport_epochs = {
     .name = "epochs",
     .open = cco_fragments_open,
     .close = free,
+    .give_up = give_up,
     .begin = cco_fragments_begin,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,

@@ -175,11 +175,17 @@ static int test(void *transfer, bool *done)
     return rc;
 }
 
+static void give_up(void *shared)
+{
+    cco_fences *e = shared;
+    e->broken = true;
+}
+
 static void abandon(void *transfer)
 {
-    cco_fences *e = ((cco_fragments *)transfer)->shared;
-    cco_fragments_drop(transfer);
-    e->broken = true;
+    cco_fragments *f = transfer;
+    cco_fragments_drop(f);
+    give_up(f->shared);
 }
 
 /* What is told before a fence may be seen by who is not there yet, and must not count for him: he
@@ -213,6 +219,7 @@ const cco_transport cco_transport_fences = {
     .name = "fences",
     .open = cco_fragments_open,
     .close = free,
+    .give_up = give_up,
     .begin = cco_fragments_begin,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,

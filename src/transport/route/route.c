@@ -51,6 +51,20 @@ static void *open_transfer(void *shared, int messages)
     return NULL;
 }
 
+static int next_call(void *shared)
+{
+    const cco_route *route = shared;
+    return cco_transport_p2p.call(route->messages);
+}
+
+static void give_up(void *shared)
+{
+    const cco_route *route = shared;
+    cco_transport_p2p.give_up(route->messages);
+    if (route->streams != NULL)
+        cco_transport_stream.give_up(route->streams);
+}
+
 static void begin(void *data)
 {
     transfer *f = data;
@@ -115,6 +129,8 @@ const cco_transport cco_transport_route = {
     .name = "route",
     .open = open_transfer,
     .close = close_transfer,
+    .call = next_call,
+    .give_up = give_up,
     .begin = begin,
     .recv = start_recv,
     .send = start_send,

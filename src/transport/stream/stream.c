@@ -195,7 +195,7 @@ static int test(void *data, bool *done)
 {
     cco_fragments *f = data;
     cco_stream *s = f->shared;
-    int rc = s->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    int rc = __atomic_load_n(&s->broken, __ATOMIC_RELAXED) ? MPI_ERR_OTHER : MPI_SUCCESS;
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = s->area->kind->look(s->area);
     if (rc == MPI_SUCCESS)
@@ -206,20 +206,28 @@ static int test(void *data, bool *done)
     return rc;
 }
 
-/* Where the streams are, nobody knows.  What is shown will be other data. */
+/* Where the streams are, nobody knows. */
+static void give_up(void *shared)
+{
+    cco_stream *s = shared;
+    __atomic_store_n(&s->broken, true, __ATOMIC_RELAXED);
+}
+
+/* What is shown will be other data. */
 static void abandon(void *transfer)
 {
     cco_stream *s = ((cco_fragments *)transfer)->shared;
     for (int peer = 0; peer < s->area->size; peer++)
         cco_shown_withdraw(&s->pairs[peer].shown, s->area, peer);
     cco_fragments_drop(transfer);
-    s->broken = true;
+    give_up(s);
 }
 
 const cco_transport cco_transport_stream = {
     .name = "stream",
     .open = cco_fragments_open,
     .close = free,
+    .give_up = give_up,
     .begin = cco_fragments_begin,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* stage.h - a running simulation: ranks, messages, and what is to happen. */
+#ifndef SIMULATE_STAGE_H
+#define SIMULATE_STAGE_H
+
+#include "events.h"
+#include "match.h"
+#include "play.h"
+#include "ready.h"
+
+enum { A_MESSAGE = 1u << 31 }; /* in the number of an event: a message, else a rank */
+
+/* Where a message is: the interfaces that it passes. */
+typedef enum hop { NODE_OUT, GROUP_OUT, GROUP_IN, NODE_IN, HOPS } hop;
+
+typedef struct message {
+    double head, tail; /* when its first byte, and its last, leave where it was; its arrival */
+    double n;
+    uint32_t from, to;
+    uint8_t hop;
+    bool asks;    /* waits for its receiver to be ready */
+    bool taken;   /* a receive has met it */
+    bool arrived; /* ... and it waits for one */
+} message;
+
+typedef struct rank {
+    double time;            /* from which on its processor is free */
+    double posted;          /* when the receives of its round were */
+    double gone;            /* when the sends of its round that waited for receivers were */
+    double until;           /* when the computation beside the collective ends */
+    const uint32_t *rounds; /* of the passage of its program; NULL between two */
+    uint32_t passage, count, round, act; /* the passage; its rounds; next round, next act of it */
+    uint32_t open;                       /* messages of its round that are not done */
+    uint32_t arrivals;                   /* those that came in this round: a list */
+    int phase : 31;
+    bool waits : 1; /* for these, at the end of its round */
+} rank;
+
+typedef struct stage {
+    play *p;
+    rank *ranks;
+    message *messages;
+    uint32_t *next; /* of each message, in a list */
+    uint32_t unused, made, room;
+    matches matches;
+    events events;
+    ready ready; /* ranks that go on, where time does not order them */
+    double *sorted;
+    size_t sorted_room;
+    double *out, *in, *group_out, *group_in; /* when an interface is free again */
+    double *busy;
+    bool failed;
+    int done;
+} stage;
+
+/* A rank goes on at its time. */
+void stage_go_on_at(stage *s, uint32_t r);
+
+/* A message has come to the rank that waits for it. */
+void stage_add_arrival(stage *s, uint32_t m);
+
+/* One message of the round of a rank is done. */
+void stage_close_one(stage *s, uint32_t r);
+
+/* The rank takes what came in its round, in the order of arrival, and its round is over. */
+void stage_end_round(stage *s, rank *me);
+
+const level *stage_level(const stage *s, const message *m);
+
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+#endif

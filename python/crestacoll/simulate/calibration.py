@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll simulate --calibrate` and `--check`: machine files from measured times, and how far
+simulated times are from measured ones.
+"""
+
+import statistics
+from pathlib import Path
+
+from crestacoll import __version__
+from crestacoll.simulate import calibrate, machines, measured
+from crestacoll.simulate.show import time_words
+from crestacoll.ui import USAGE, Problem, err, out, show, table, write_json
+
+
+def run(build, machine_name, fitted, checked, output, json_to):
+    """Fits to the files `fitted` if there are any, and compares at the points of `checked`."""
+    if not fitted and not machine_name:
+        raise Problem("--check goes with --machine FILE or with --calibrate", USAGE)
+    if output and not fitted:
+        raise Problem("--output goes with --calibrate", USAGE)
+    known = [p for path in fitted for p in measured.load(path)]
+    machine = machines.load(machine_name) if machine_name else None
+    seen = {what(p) for p in known}
+    others = [p for path in checked for p in measured.load(path) if what(p) not in seen]
+    if checked and not others:
+        raise Problem("--check: no point that --calibrate has not seen", USAGE)
+    if fitted:
+        machine = found(build, known, machine, fitted)
+    compared = calibrate.compare(build, machine, others)
+    if compared:
+        machine["fit"] = summary(compared)
+    if output:
+        write_json({k: v for k, v in machine.items() if k != "file"}, output)
+    if json_to:
+        write_json(as_json(machine, compared), json_to)
+    if json_to != "-":
+        tell(machine, compared, output)
+
+
+def what(point):
+    """All but the time."""
+    return (point.collective, point.bytes, point.implementation, point.ranks, point.hosts)
+
+
+def found(build, points, start, paths):
+    def told(text):
+        if err.is_terminal:
+            err.print(text, style="dim")
+
+    costs, errors = calibrate.fit(build, points, start, told)
+    levels = {p.hosts > 1 for p in points}, {p.ranks > p.hosts for p in points}
+    missing = [name for name, has in zip(("network", "node"), levels) if True not in has]
+    names = ", ".join(Path(p).name for p in paths)
+    source = f"fitted to {len(points)} points of {names}"
+    if missing:
+        source += f"; nothing was measured of the {missing[0]}, whose costs are assumed"
+    median = calibrate.median_error(errors)
+    return costs | {
+        "schema": "crestacoll-machine-1",
+        "name": f"fitted to {names}",
+        "source": f"{source}, there with a median error of {100 * median:.0f} %",
+        "file": "as fitted",
+    }
+
+
+def summary(compared):
+    """`fit` of a machine file."""
+    errors = [abs(error) for _, _, error in compared]
+    return {
+        "median": round(statistics.median(errors), 4),
+        "worst": round(max(errors), 4),
+        "points": len(errors),
+    }
+
+
+def as_json(machine, compared):
+    return {
+        "schema": "crestacoll-simulate-check-1",
+        "crestacoll": __version__,
+        "machine": machine,
+        "points": [
+            {
+                "collective": p.collective,
+                "bytes": p.bytes,
+                "implementation": p.implementation,
+                "ranks": p.ranks,
+                "hosts": p.hosts,
+                "measured_s": p.seconds,
+                "simulated_s": time,
+                "error": error,
+            }
+            for p, time, error in compared
+        ],
+    }
+
+
+def tell(machine, compared, output):
+    out.print(f"{machine['name']}: {machine['source']}", soft_wrap=True)
+    if compared:
+        made = table("at points it was not fitted to", ">measured", ">simulated", ">error")
+        for point, time, error in compared:
+            words = time_words(point.seconds), time_words(time), f"{100 * error:+.0f} %"
+            made.add_row(point.name(), *words)
+        show(made)
+    out.print(machines.said_error(machine), soft_wrap=True)
+    if output:
+        out.print(f"wrote {output}", soft_wrap=True)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measured times beside simulated ones: the points of `crestacoll bench --json` whose schedules are
+known, those of p2p:ALGORITHM and hier:ALGORITHM.
+"""
+
+import dataclasses
+import json
+from pathlib import Path
+
+from crestacoll import schemas
+from crestacoll.simulate import jobs
+from crestacoll.ui import Problem
+
+CALLS = 8  # at least, of a simulated batch; the first ones do not count
+FIRST = 2
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    collective: str
+    bytes: int
+    implementation: str
+    ranks: int
+    hosts: int
+    rotates: bool  # the root moves on with each call
+    seconds: float  # measured, of a call
+
+    @property
+    def nodes(self):
+        return jobs.nodes_words(self.ranks, -(-self.ranks // self.hosts))
+
+    def name(self):
+        size = "" if self.collective == "barrier" else f" {self.bytes}"
+        where = f"{self.ranks} ranks, {self.hosts} hosts"
+        return f"{self.collective}{size} {self.implementation}, {where}"
+
+    def steps(self):
+        """Calls one after the other, as bench makes them; as often from each root."""
+        count = -(-(CALLS - FIRST) // self.ranks) * self.ranks + FIRST if self.rotates else CALLS
+        size = 0 if self.collective == "barrier" else self.bytes
+        return [
+            jobs.Call(
+                self.collective,
+                size,
+                self.implementation,
+                self.ranks,
+                root=k % self.ranks if self.rotates else 0,
+            )
+            for k in range(count)
+        ]
+
+
+def load(path):
+    """The points of a result of `crestacoll bench`."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise Problem(f"cannot read {path}: {e}") from e
+    wrong = schemas.problems("bench", data)
+    if wrong:
+        raise Problem(f"{path}: no result of `crestacoll bench --json`: {wrong[0]}")
+    hosts = {job["mpi"]: job["hosts"] for job in data["jobs"]}
+    found = [point_of(r, hosts[r["mpi"]]) for r in data["records"] if is_known(r)]
+    if not found:
+        raise Problem(
+            f"{path}: no point that can be simulated: measure algorithms by name, such as"
+            " --impl p2p:ring,hier:leaders, calls one after the other (--timing back_to_back)"
+        )
+    return found
+
+
+def is_known(record):
+    model, _, algorithm = record["implementation"].partition(":")
+    blocking = record.get("calls", "blocking") == "blocking"
+    usual = blocking and record["timing"] != "synchronised" and record["buffers"] in ("hot", "none")
+    return model in ("p2p", "hier") and algorithm and usual
+
+
+def point_of(record, hosts):
+    return Point(
+        collective=record["collective"],
+        bytes=record["bytes"],
+        implementation=record["implementation"],
+        ranks=record["ranks"],
+        hosts=hosts,
+        rotates=record.get("root") == "rotate",
+        seconds=1e-6 * record["median_us"],
+    )
+
+
+def simulate(build, machine, point, limits=jobs.Limits()):
+    """Seconds of a call of this point on a machine."""
+    steps = point.steps()
+    job = jobs.text(machine, point.ranks, point.nodes, steps)
+    ends = [end[2] for end in jobs.run(build, job, limits)["end"]]
+    return (ends[-1] - ends[FIRST - 1]) / (len(steps) - FIRST)

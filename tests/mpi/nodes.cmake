@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The ranks of this machine as those of several nodes: even, uneven, and interleaved.
+foreach(nodes IN ITEMS 2x2 1+3 0,1,0,1)
+  string(REPLACE "," "-" name "${nodes}")
+  cresta_mpi_test(NAME conformance-nodes-${name} RANKS 4 TIMEOUT 400 ENV "CRESTA_NODES=${nodes}"
+                  COMMAND crestacoll-check --all --seconds 0.01 --impl hier)
+endforeach()
+
+# Begun calls, over memory and messages. With MPICH fewer ranks: they hold the cores.
+cresta_mpi_test(NAME conformance-nodes-begun RANKS 3 TIMEOUT 240
+                ENV CRESTA_NODES=2+1 CRESTA_ASYNC=thread CRESTA_FALLBACK=error
+                COMMAND conformance hier,hier:leaders --mode ${split_modes} --sparse 31)
+set(shapes 2+1 0,1,0)
+if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
+  list(APPEND shapes 2x2 0,1,1,0 3+2)
+endif()
+foreach(nodes IN LISTS shapes)
+  string(REPLACE "," "-" name "${nodes}")
+  set(ranks 3)
+  if(nodes MATCHES "2x2|0,1,1,0")
+    set(ranks 4)
+  elseif(nodes STREQUAL "3+2")
+    set(ranks 5)
+  endif()
+  cresta_mpi_test(NAME split-stress-nodes-${name} RANKS ${ranks} TIMEOUT 90
+                  ENV "CRESTA_NODES=${nodes}" CRESTA_ASYNC=thread CRESTA_FALLBACK=silent
+                  COMMAND split_stress --seconds 0.5 --seed 2${ranks} --hier yes)
+endforeach()
+cresta_mpi_test(NAME split-stress-nodes-delayed RANKS 3 TIMEOUT 90
+                ENV CRESTA_NODES=2+1 CRESTA_ASYNC=thread CRESTA_FALLBACK=silent
+                    CRESTA_DEBUG=check,delay=7
+                COMMAND split_stress --seconds 0.5 --seed 27 --hier yes)
+cresta_mpi_test(NAME async-nodes RANKS 3 TIMEOUT 400 BESIDE
+                ENV CRESTA_NODES=2+1 CRESTA_ASYNC=thread CRESTA_FALLBACK=error
+                COMMAND async hier -1 thread)
+cresta_mpi_test(NAME conformance-preload-nodes RANKS 3 TIMEOUT 120 PRELOAD
+                ENV "CRESTA_IMPL=*=hier" CRESTA_NODES=2+1 CRESTA_ASYNC=thread
+                COMMAND conformance_plain hier --mode nonblocking --sparse 13)

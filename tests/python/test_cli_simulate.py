@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll simulate`: what it prints, draws and refuses."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from crestacoll import builds, cli, schemas
+
+MACHINE = {
+    "schema": "crestacoll-machine-1",
+    "name": "a test",
+    "source": "made up",
+    "ranks_per_node": 4,
+    "levels": {
+        "node": {"latency": 1e-7, "send": 1e-7, "receive": 1e-7},
+        "network": {"latency": 1e-6, "send": 2e-7, "receive": 2e-7, "byte": 1e-10, "gap": 1e-8},
+    },
+    "copy": {"byte": 5e-11},
+    "reduce": {"byte": 1e-10},
+    "round": 2e-8,
+}
+
+
+@pytest.fixture(autouse=True)
+def needs_build():
+    if not builds.all_builds():
+        pytest.skip("nothing is built")
+
+
+def simulate(folder, *words, machine=None):
+    (folder / "m.json").write_text(json.dumps(machine or MACHINE))
+    given = [] if "--machine" in words else ["--machine", str(folder / "m.json")]
+    return CliRunner().invoke(cli.main, ["simulate", *words, *given])
+
+
+def test_all_algorithms_are_compared(tmp_path):
+    shown = simulate(tmp_path, *"allreduce -n 16,48 --bytes 8,64K".split())
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.startswith("simulated, machine a test (")
+    assert "error unknown: never compared with measured times" in shown.output
+    assert "allreduce of 64K bytes, 48 ranks" in shown.output
+    assert "swing" in shown.output and "needs a power of two of processes" in shown.output
+    lines = shown.output.split("allreduce of 8 bytes, 16 ranks")[1].splitlines()[2:]
+    assert " 1.00 " in lines[0]  # the best comes first
+
+
+def test_json_names_machine_and_word(tmp_path):
+    shown = simulate(tmp_path, *"alltoall -n 64 --impl p2p,hier:lanes --bytes 1K --json".split())
+    data = json.loads(shown.output)
+    assert data["simulated"] is True and data["machine"]["name"] == "a test"
+    assert [p["implementation"] for p in data["points"]] == ["p2p", "hier:lanes"]
+    assert all(p["refused"] is None and p["time_s"] > 0 for p in data["points"])
+    assert data["per_node"] == 4
+
+
+def test_skew_has_a_spread(tmp_path):
+    words = "bcast -n 64 --impl p2p:binomial --skew uniform:50us --seeds 9 --json".split()
+    (point,) = json.loads(simulate(tmp_path, *words).output)["points"]
+    assert 0 < point["p10_s"] < point["p90_s"] and point["time_s"] <= point["p90_s"]
+    table = simulate(tmp_path, *words[:-1]).output
+    assert "p10 to p90" in table
+
+
+def test_queues_cost_time(tmp_path):
+    words = "alltoall -n 64 --impl p2p:pairwise --bytes 64K --json".split()
+    times = [
+        json.loads(simulate(tmp_path, *words, *more).output)["points"][0]["time_s"]
+        for more in ([], ["--no-queues"])
+    ]
+    assert times[0] > 2 * times[1]  # four ranks share an interface
+
+
+def test_a_picture(tmp_path):
+    words = ["bcast", "-n", "8", "--bytes", "8,1K", "--plot", str(tmp_path / "a.svg")]
+    shown = simulate(tmp_path, *words)
+    assert shown.exit_code == 0 and "wrote" in shown.output
+    text = (tmp_path / "a.svg").read_text()
+    assert text.startswith("<?xml") and len(text) > 5000
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("allreduce -n 8 --impl shm", "cannot simulate 'shm'"),
+        ("nothing -n 8", "no collective 'nothing'"),
+        ("bcast -n 8 --root 8", "root 8 is no rank of 8"),
+        ("bcast -n 8x", "expected numbers of ranks"),
+        ("bcast -n 8 --skew often", "expected uniform:TIME"),
+        ("bcast", "expected COLLECTIVE, --ranks and --machine"),
+        ("bcast -n 8 --machine nosuch.json", "cannot read the machine file nosuch.json"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, words, said):
+    shown = simulate(tmp_path, *words.split())
+    assert shown.exit_code in (2, 125) and said in shown.output, shown.output
+
+
+def test_a_machine_file_that_is_none(tmp_path):
+    machine = MACHINE | {"levels": {"node": {"speed": 1}}}
+    shown = simulate(tmp_path, "bcast", "-n", "8", machine=machine)
+    assert shown.exit_code == 125 and "no machine file" in shown.output
+    assert schemas.problems("machine", MACHINE) == []
+
+
+def test_what_cannot_be_simulated_here(tmp_path):
+    words = "allgather -n 8192 --impl p2p:ring --limit 1s".split()
+    shown = simulate(tmp_path, *words)
+    assert "takes more than 1 s to simulate" in shown.output and shown.exit_code == 1
