@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
+import dataclasses
+import functools
 import re
 
 import click
+from click.core import ParameterSource
 
 from crestacoll import __version__, options
 from crestacoll.builds import choose_builds
 from crestacoll.simulate import machines
 from crestacoll.sizes import Sizes
-from crestacoll.ui import USAGE, Problem, json_option, out, write_json
+from crestacoll.ui import USAGE, Problem, err, json_option, out, status_line, write_json
 
 EPILOG = """\b
 crestacoll simulate allreduce -n 4096 --per-node 32 --machine FILE
 crestacoll simulate alltoall -n 256,1024,4096 --per-node 16 --bytes 8,1K --machine FILE --plot a.png
+crestacoll simulate --profile p.json -n 4096 --comm row=64,col=64 --machine FILE
 crestacoll simulate --calibrate measured.json --check others.json --output machine.json
 
 \b
@@ -20,6 +25,13 @@ interface busy  share of it in which the interface used most carried messages on
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
+
+# Options that only one way to use the command has.
+ONLY = {
+    "COLLECTIVE": ("sizes", "root", "calls", "plot"),
+    "--profile": ("scaling", "comm_sizes", "steps", "top"),
+    "--calibrate": ("output",),
+}
 
 
 class Skew(click.ParamType):
@@ -55,10 +67,33 @@ class Counts(click.ParamType):
         return list(dict.fromkeys(int(n) for n in value.split(",")))
 
 
+class CommSizes(click.ParamType):
+    """row=64,col=64, or 4:1=64"""
+
+    name = "sizes"
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, dict):
+            return value
+        found = {}
+        for text in value.split(","):
+            name, equal, size = text.rpartition("=")
+            if not equal or not re.fullmatch(r"[1-9]\d*", size) or name in found:
+                self.fail(f"'{value}': expected sizes such as row=64,col=64", param, ctx)
+            found[name] = int(size)
+        return found
+
+
 @click.command(
     "simulate", short_help="Time collectives on a machine that is not there.", epilog=EPILOG
 )
 @click.argument("collective", required=False)
+@click.option(
+    "--profile",
+    "profile_name",
+    metavar="FILE",
+    help="Simulate the calls of this profile at other numbers of ranks, instead of COLLECTIVE.",
+)
 @click.option(
     "-n",
     "--ranks",
@@ -91,16 +126,21 @@ class Counts(click.ParamType):
     "--skew",
     type=Skew(),
     default="none",
-    show_default=True,
     metavar="KIND:TIME",
-    help="When ranks begin: uniform:10us, exponential:10us (mean), normal:10us (deviation).",
+    help=(
+        "When ranks begin: uniform:10us, exponential:10us (mean), normal:10us (deviation); none."
+        " Default: none; with --profile as late as ranks were there."
+    ),
 )
 @click.option(
     "--seeds",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Simulations of each point, each with another skew; the median is shown.",
+    help=(
+        "Simulations of each point, each with another skew; the median is shown, with --profile the"
+        " mean."
+    ),
 )
 @click.option(
     "--calls",
@@ -121,6 +161,32 @@ class Counts(click.ParamType):
     help="Leave out implementations that take longer to simulate.",
 )
 @click.option(
+    "--scaling",
+    type=click.Choice(["weak", "strong"]),
+    default="weak",
+    show_default=True,
+    help="With --profile: a rank keeps its data and computation, or all ranks together do.",
+)
+@click.option(
+    "--comm",
+    "comm_sizes",
+    type=CommSizes(),
+    metavar="NAME=N[,...]",
+    help="With --profile: sizes of communicators, by name or SIZE:STRIDE; default: all grow alike.",
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    help="With --profile: time steps of the run; calls and times are of a step.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="With --profile: classes of calls to simulate, those that took longest.",
+)
+@click.option(
     "--calibrate",
     multiple=True,
     metavar="FILE",
@@ -137,9 +203,11 @@ class Counts(click.ParamType):
 @click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
+@click.pass_context
 def command(
-    collective, ranks, per_node, machine_name, sizes, implementations, root, skew, seeds, calls,
-    no_queues, limit, calibrate, check, output, plot, mpi, json_to,
+    ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, root,
+    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check, output,
+    plot, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
@@ -147,18 +215,24 @@ def command(
     with the costs of a machine file, messages of a node queue at its interface, and ranks may begin
     at different times. What comes out is as good as the machine file: each output names it, and how
     far its simulated times have been from measured ones.
-    """
-    from crestacoll.simulate import calibration, jobs, show, sweep
 
+    With --profile instead of COLLECTIVE, simulate the calls that a program made, at other numbers
+    of ranks: which implementation would be the best for each, and what the program would take.
+    """
+    from crestacoll.simulate import calibration, jobs, sweep
+
+    refuse_options(ctx)
     if calibrate or check:
         calibration.run(choose_builds(mpi)[0], machine_name, calibrate, check, output, json_to)
         return
-    if not (collective and ranks and machine_name):
-        raise Problem("expected COLLECTIVE, --ranks and --machine, or --calibrate", USAGE)
+    if not ((collective or profile_name) and ranks and machine_name):
+        raise Problem(
+            "expected COLLECTIVE, --ranks and --machine; --profile FILE instead of COLLECTIVE; or"
+            " --calibrate",
+            USAGE,
+        )
     machine = machines.load(machine_name)
     build = choose_builds(mpi)[0]
-    if any(root >= n for n in ranks):
-        raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
     setting = sweep.Setting(
         machine=machine,
         per_node=per_node or machine.get("ranks_per_node", 1),
@@ -168,22 +242,117 @@ def command(
         queues=not no_queues,
         limits=jobs.Limits(seconds=limit),
     )
-    arms = arms_of(build, collective.lower(), implementations)
+    if profile_name:
+        simulate_profile(ctx, build, setting)
+    else:
+        simulate_collective(ctx, build, setting)
+
+
+def given(ctx, name):
+    return ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE
+
+
+def refuse_options(ctx):
+    """What does not go together."""
+    params = ctx.params
+    modes = [
+        name
+        for name, value in (
+            (f"COLLECTIVE ({params['collective']})", params["collective"]),
+            ("--profile", params["profile_name"]),
+            ("--calibrate or --check", params["calibrate"] or params["check"]),
+        )
+        if value
+    ]
+    if len(modes) > 1:
+        raise Problem(f"{' and '.join(modes)} do not go together", USAGE)
+    for mine, name in ((mine, name) for mine, names in ONLY.items() for name in names):
+        if given(ctx, name) and modes and not modes[0].startswith(mine):
+            option = next(p.opts[-1] for p in ctx.command.params if p.name == name)
+            raise Problem(f"{option} goes with {mine}, not with {modes[0]}", USAGE)
+
+
+def simulate_collective(ctx, build, setting):
+    """Points of one collective."""
+    from crestacoll.simulate import show, sweep
+
+    asked, collective = ctx.params, ctx.params["collective"].lower()
+    ranks, root, json_to, machine = asked["ranks"], asked["root"], asked["json_to"], setting.machine
+    if any(root >= n for n in ranks):
+        raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
+    arms = arms_of(build, collective, asked["implementations"])
     points = [
-        sweep.point(build, setting, collective.lower(), n, size, arm, root)
+        sweep.point(build, setting, collective, n, size, arm, root)
         for n in ranks
-        for size in (sizes if collective.lower() != "barrier" else [0])
+        for size in (asked["sizes"] if collective != "barrier" else [0])
         for arm in arms
     ]
     if json_to:
         write_json(as_json(setting, points), json_to)
     if json_to != "-":
         show.print_points(points, machine)
-    if plot:
-        show.save_plot(points, machine, plot)
-        out.print(f"wrote {plot}", soft_wrap=True)
+    if asked["plot"]:
+        show.save_plot(points, machine, asked["plot"])
+        out.print(f"wrote {asked['plot']}", soft_wrap=True)
     if all(p["refused"] is not None for p in points):
         raise Problem("no implementation could be simulated", exit_code=1)
+
+
+def simulate_profile(ctx, build, setting):
+    """The calls of a profile at other numbers of ranks."""
+    from crestacoll import profile
+    from crestacoll.simulate import replay, replayshow
+
+    params, file = ctx.params, ctx.params["profile_name"]
+    data = profile.load(file)
+    asked = replay.Asked(
+        ranks=params["ranks"],
+        strong=params["scaling"] == "strong",
+        sizes=params["comm_sizes"] or {},
+        top=params["top"],
+        skew=params["skew"] if given(ctx, "skew") else None,
+        seeds=params["seeds"],
+    )
+    arms = arms_of_profile(build, params["implementations"])
+    with told_on_terminal() as say:
+        found = replay.run(replay.Replay(build, setting, asked, arms, say), data, file)
+    told = {
+        **common(setting, "crestacoll-simulate-profile-1"),
+        "skew": dataclasses.asdict(asked.skew) if asked.skew else "as recorded",
+        "seeds": asked.seeds,
+        "profile": {k: data[k] for k in ("ranks", "mpi", "wall_s")} | {"file": file},
+        "scaling": params["scaling"],
+        "steps": params["steps"],
+        **found,
+    }
+    if params["json_to"]:
+        write_json(told, params["json_to"])
+    if params["json_to"] != "-":
+        replayshow.print_replay(told)
+    if all(c["best"] is None for scale in told["scales"] for c in scale["classes"]):
+        raise Problem("no implementation could be simulated", exit_code=1)
+
+
+@contextlib.contextmanager
+def told_on_terminal():
+    """A function that shows what is being simulated, until the end."""
+    if not err.is_terminal:
+        yield lambda text: None
+        return
+    with err.console.status("simulating") as status:
+        yield lambda text: status.update(status_line(f"simulating {text}"))
+
+
+def arms_of_profile(build, wanted):
+    """The implementations of a collective; the presets are always simulated."""
+    from crestacoll.simulate.replay import PRESETS
+
+    if wanted == "all":
+        return functools.cache(lambda collective: arms_of(build, collective, wanted))
+    for arm in wanted.split(","):
+        if arm.strip() not in PRESETS:
+            raise Problem(f"--impl {arm}: with --profile all, or {', '.join(PRESETS)}", USAGE)
+    return lambda collective: []
 
 
 def arms_of(build, collective, wanted):
@@ -206,15 +375,21 @@ def arms_of(build, collective, wanted):
     return arms
 
 
-def as_json(setting, points):
-    machine = setting.machine
+def common(setting, schema):
+    """What each result says first."""
     return {
-        "schema": "crestacoll-simulate-1",
+        "schema": schema,
         "crestacoll": __version__,
         "simulated": True,
-        "machine": machine,
+        "machine": setting.machine,
         "per_node": setting.per_node,
         "queues": setting.queues,
+    }
+
+
+def as_json(setting, points):
+    return {
+        **common(setting, "crestacoll-simulate-1"),
         "calls": setting.calls,
         "skew": {"kind": setting.skew.kind, "seconds": setting.skew.seconds},
         "seeds": setting.seeds,

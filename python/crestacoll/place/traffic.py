@@ -73,18 +73,24 @@ def total_of(collective, processes, of_a_call):
     return of_a_call * (pairs * processes + nodes) * (processes - 1)
 
 
-def of_profile(data, file):
-    """The Traffic of a profile."""
+def communicators_of(data, file):
+    """[(kind, members, {collective: bytes of its rank 0})] of a profile."""
     if data["communicators"] is None:
         raise Problem(
             f"{file} ({data['schema']}) does not say which ranks its communicators have:"
             " record it again with this version of crestacoll"
         )
-    groups = [
-        Group((c["communicator"], c["processes"]), members_of(c, data["ranks"], file))
+    return [
+        ((c["communicator"], c["processes"]), members_of(c, data["ranks"], file), c["bytes"])
         for c in data["communicators"]
     ]
-    own = [c["bytes"] for c in data["communicators"]]
+
+
+def of_profile(data, file):
+    """The Traffic of a profile."""
+    known = communicators_of(data, file)
+    groups = [Group(kind, members) for kind, members, _ in known]
+    own = [sent for _, _, sent in known]
     complete = len(groups) < MOST
     unknown = 0.0
     for (kind, collective), total in sums(data).items():
