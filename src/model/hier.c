@@ -99,13 +99,6 @@ static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call 
     return rc;
 }
 
-/* What `auto` has not been measured with, the MPI does: so nobody asked for hier. */
-static int run_automatic(cco_comm *state, const cco_way *way, const cco_call *call)
-{
-    own *o = cco_is_uneven(call) ? NULL : own_of(state);
-    return o != NULL && o->complete ? run_hier(o, state, way, call) : cco_run_mpi(state, call);
-}
-
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
@@ -114,8 +107,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_run_below(way, state, call, "nobody has found out where its ranks are");
     if (is_one_node(state, way))
         return cco_model_shm.run(state, &(cco_way){.model = &cco_model_shm}, call);
-    return way->automatic ? run_automatic(state, way, call)
-                          : run_hier(own_of(state), state, way, call);
+    return run_hier(own_of(state), state, way, call);
 }
 
 /* On one node as those of shm; where every rank has a node to itself, messages are all there is. */
