@@ -36,3 +36,17 @@ cresta_mpi_test(NAME async-nodes RANKS 3 TIMEOUT 400 BESIDE
 cresta_mpi_test(NAME conformance-preload-nodes RANKS 3 TIMEOUT 120 PRELOAD
                 ENV "CRESTA_IMPL=*=hier" CRESTA_NODES=2+1 CRESTA_ASYNC=thread
                 COMMAND conformance_plain hier --mode nonblocking --sparse 13)
+
+# More communicators than have room in shared memory.
+cresta_test_program(nodes_many nodes_many.c)
+set(shape 2x2)
+set(number 1000)
+set(ranks 4)
+if(CRESTA_MPI_FAMILY STREQUAL "mpich")
+  set(shape 2+1)
+  set(number 100)
+  set(ranks 3)
+endif()
+cresta_mpi_test(NAME nodes-many RANKS ${ranks} TIMEOUT 400
+                ENV CRESTA_NODES=${shape} CRESTA_FALLBACK=silent CRESTA_ASYNC=thread
+                COMMAND nodes_many ${number} 8388608)
