@@ -57,3 +57,17 @@ foreach(nodes_and_ranks IN ITEMS "2x2;4" "1+3;4" "3+5;8")
                   ENV "CRESTA_IMPL=*=hier" CRESTA_NODES=${nodes}
                   COMMAND set_up 3 0)
 endforeach()
+
+# More communicators than have room in shared memory.
+cresta_test_program(nodes_many nodes_many.c)
+set(shape 2x2)
+set(number 1000)
+set(ranks 4)
+if(CRESTA_MPI_FAMILY STREQUAL "mpich")
+  set(shape 2+1)
+  set(number 100)
+  set(ranks 3)
+endif()
+cresta_mpi_test(NAME nodes-many RANKS ${ranks} TIMEOUT 400
+                ENV CRESTA_NODES=${shape} CRESTA_FALLBACK=silent CRESTA_ASYNC=thread
+                COMMAND nodes_many ${number} 8388608)
