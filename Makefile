@@ -19,8 +19,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check nightly demo peers install reference
-.PHONY: clean help setup
+.PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
+.PHONY: clean help reference setup
 .NOTPARALLEL:
 
 all: static
@@ -59,6 +59,10 @@ demo: setup
 
 peers: setup
 	@bench/peers
+
+scale: setup
+	@tools/build.sh all
+	@.venv/bin/python tools/scale.py
 
 # ALGO: only these, as collective/name.
 ALGO :=
