@@ -155,6 +155,8 @@ static void read_environment(void)
     wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
     take_needs(user);
     take_needs(builtin);
+    if (c->profile != NULL) /* which says what goes between nodes */
+        cco_nodes_want();
     for (int i = 0; i < cco_race_arms(); i++)
         take_needs(cco_race_rules(i));
     cco_choose_from(user, builtin);
@@ -305,13 +307,6 @@ static void begin_together(int rank)
         cco_report_waits();
 }
 
-/* A profile says what goes between nodes. */
-static void begin_profile(void)
-{
-    cco_profile_begin(cco_configured.profile_wait);
-    cco_nodes_want();
-}
-
 void cco_process_begin(void)
 {
     int rank;
@@ -324,7 +319,7 @@ void cco_process_begin(void)
         begin_together(rank);
         spawned = is_spawned();
         if (cco_configured.profile != NULL)
-            begin_profile();
+            cco_profile_begin(cco_configured.profile_wait);
         if (cco_configured.profile != NULL && cco_configured.profile_every > 0)
             cco_snapshot_begin(cco_configured.profile_every);
         hook_the_end();

@@ -74,6 +74,8 @@ static void place(cco_channel *channel, carrier *c, int number)
     *channel = (cco_channel){.comm = c->comm,
                              .tags = number * CCO_CHANNEL_TAGS,
                              .pairs = room ? first + number * span : 0,
+                             .broken = channel->broken,
+                             .spent = channel->spent,
                              .carrier = c,
                              .number = number};
 }
@@ -232,7 +234,7 @@ static bool is_broken(const cco_channel *channel)
 
 int cco_channel_call(cco_channel *channel)
 {
-    const unsigned turn = channel->calls++ % (CCO_CHANNEL_TAGS / 2);
+    const unsigned turn = channel->calls++ % (CCO_CHANNEL_TAGS / 2 - 1);
     channel->spent = channel->spent || (turn == 0 && is_broken(channel));
     return channel->spent ? -1 : channel->tags + 2 * (int)turn;
 }

@@ -15,7 +15,7 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each */
+    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each; the last two of meetings */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
     CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
 };
@@ -55,7 +55,14 @@ int cco_channel_call(cco_channel *channel);
 /* The same for a begin, the `number`th of all ranks. */
 int cco_channel_begin(cco_channel *channel, unsigned number);
 
-/* This rank does not know how many calls the others have counted: there are no more. */
+/* The tag of meetings (core/meeting.h), which no call has. */
+static inline int cco_channel_meeting(const cco_channel *channel)
+{
+    return channel->tags + CCO_CHANNEL_TAGS - 2;
+}
+
+/* This rank does not know how many calls the others have counted: there are no more, also if the
+ * channel comes only later. */
 void cco_channel_lose(cco_channel *channel);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */

@@ -169,7 +169,7 @@ cco_channel *cco_comm_channel(cco_comm *state)
     cco_channel *channel = &state->channel;
     if (channel->comm != MPI_COMM_NULL)
         return channel;
-    return !channel->spent && cco_channel_open(channel, state->comm) ? channel : NULL;
+    return cco_channel_open(channel, state->comm) ? channel : NULL; /* also where it is spent */
 }
 
 int cco_comm_refuse(cco_comm *state, int error)

@@ -37,7 +37,7 @@ bool cco_meeting_all(const cco_meeting *m, bool mine)
 {
     const int own = bits_below(m);
     for (int bit = 1; bit < own; bit <<= 1) {
-        bool theirs = true;
+        bool theirs = m->place + bit >= m->count;
         if (m->place + bit < m->count)
             from(m, m->place + bit, &theirs, sizeof theirs);
         mine = mine && theirs;

@@ -40,14 +40,13 @@ static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
     const int mine = map->node[state->rank];
     const cco_meeting node = {.comm = state->channel.comm,
-                              .tag = cco_channel_call(&state->channel),
+                              .tag = cco_channel_meeting(&state->channel),
                               .ranks = &map->ranks[map->first[mine]],
                               .count = cco_node_ranks(map, mine),
                               .place = map->place[state->rank]};
     if (node.count == 1)
         return true;
-    if (node.tag >= 0 &&
-        cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))
+    if (cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))
         open_streams(n, state, map);
     return n->there;
 }

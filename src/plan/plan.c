@@ -13,7 +13,7 @@ enum {
     KEPT = 32,        /* per communicator, */
     MEMORY = 1 << 20, /* and bytes of it; */
     PART = 4,         /* of both, for plans used once: where there are more, these go first; and */
-    LARGE = MEMORY / PART, /* bytes of a plan beyond which one is kept besides */
+    LARGE = MEMORY / PART, /* bytes of a plan beyond which it is kept with others of its kind */
 };
 
 typedef enum kind { ONCE, AGAIN, OF_ITS_OWN } kind;
@@ -114,8 +114,10 @@ static void drop_oldest(cco_plans *plans, kind kind)
  * are used once: they must not drive out the others. */
 static void make_room(cco_plans *plans, const cco_plan *made)
 {
-    if (kind_of(made) == OF_ITS_OWN) {
-        drop_oldest(plans, OF_ITS_OWN);
+    if (kind_of(made) == OF_ITS_OWN) { /* they have as much memory for themselves */
+        size_t bytes;
+        while (count(plans, OF_ITS_OWN, &bytes) > 0 && bytes + made->memory > MEMORY)
+            drop_oldest(plans, OF_ITS_OWN);
         return;
     }
     for (;;) {

@@ -229,7 +229,7 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
 }
 
 /* All that comes before the schedule: bound, plan, packed data.  What is wrong with the arguments
- * is wrong on all ranks; any other error may be this one's alone. */
+ * is taken to be wrong on all ranks; any other error may be this one's alone. */
 static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call,
                    cco_bound *bound, cco_plan **plan)
 {

@@ -41,14 +41,14 @@ static size_t part_of(const sharers *who, cco_path path)
     return (part + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Those of a node meet on the channel of begins, whose tags of blocking calls nobody uses. */
+/* Those of a node meet on the channel of begins. */
 static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes,
                          const cco_channel *channel)
 {
     cco_segment *segment = &r->segment;
     const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
     const cco_meeting node = {.comm = channel->comm,
-                              .tag = channel->tags,
+                              .tag = cco_channel_meeting(channel),
                               .ranks = who->ranks,
                               .count = who->size,
                               .place = who->rank};

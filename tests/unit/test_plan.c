@@ -154,7 +154,8 @@ static void test_new_ones(cco_plans *plans)
     cco_plans_empty(plans);
 }
 
-/* One that alone would fill the cache is kept, one of them, and so are all others. */
+/* One that alone would fill the cache is kept, one of them, and so are all others; of large ones as
+ * many as fit. */
 static void test_large(cco_plans *plans)
 {
     const cco_problem small = bcast(4, 1), large = bcast(50000, 2), larger = bcast(60000, 3);
@@ -164,7 +165,13 @@ static void test_large(cco_plans *plans)
     CHECK(find(plans, &cco_bcast_linear, &large) == other, "the large one is not kept");
     CHECK(find(plans, &cco_bcast_binomial, &small) == one, "the small one went");
     find(plans, &cco_bcast_linear, &larger);
-    CHECK(keeps(plans, 1) && !keeps(plans, 2) && keeps(plans, 3), "two large ones are kept");
+    CHECK(keeps(plans, 1) && !keeps(plans, 2) && keeps(plans, 3), "two too large ones are kept");
+    for (size_t n = 4; n < 6; n++) {
+        const cco_problem half = bcast(5000, n);
+        cco_plan *plan = find(plans, &cco_bcast_linear, &half);
+        CHECK(plan->memory > 1 << 18 && plan->memory < 1 << 19, "%zu bytes", plan->memory);
+    }
+    CHECK(keeps(plans, 1) && keeps(plans, 4) && keeps(plans, 5), "two that fit are not kept");
     cco_plans_empty(plans);
     CHECK(plans->memory == 0, "%zu bytes left", plans->memory);
 }
