@@ -164,10 +164,15 @@ void transit_send(stage *s, uint32_t r, int peer, double n)
         grant(s, number, me->time + l->latency, s->ranks[to].posted);
 }
 
+/* Picoseconds between the receives of a round, so that what waits for them starts in their order.
+ * Else many messages of a rank start at one time: all ranks send to one rank first, whatever order
+ * the algorithm has. */
+enum { RECEIVE = 1 };
+
 void transit_receive(stage *s, uint32_t r, int peer)
 {
     rank *me = &s->ranks[r];
-    me->posted = me->time;
+    me->posted = later(me->posted + RECEIVE, me->time);
     const uint32_t number = match_receive(&s->matches, r, (uint32_t)peer, s->next);
     if (number == NO_MESSAGE) {
         me->open++;
@@ -181,5 +186,5 @@ void transit_receive(stage *s, uint32_t r, int peer)
     }
     me->open++;
     if (m->asks) /* its sender has waited since it asked */
-        grant(s, number, m->head + stage_level(s, m)->latency, me->time);
+        grant(s, number, m->head + stage_level(s, m)->latency, me->posted);
 }

@@ -120,6 +120,17 @@ def test_messages_to_one_node_queue(built):
     assert at_once == pytest.approx(2e-7 + 1e-6 + 1000e-9 + 8 * 3e-7)
 
 
+def test_messages_that_wait_leave_in_the_order_of_their_receives(built):
+    """Each rank sends to its neighbours first: no two to one rank at a time. All messages wait, and
+    are granted when the receives are posted; they still go one after the other, without gaps.
+    """
+    call = jobs.Call("alltoall", 10000, "p2p:linear", 16)
+    carried = 15 * (10000e-9 + 1e-8)
+    begin = 15 * 2e-7 + 3 * 1e-6 + 3e-7
+    assert last(built, [call], 16, network={"eager": 0}) <= carried + begin
+    assert last(built, [call], 16) <= carried + begin
+
+
 def test_a_ring(built):
     call = jobs.Call("allgather", 1000, "p2p:ring", 100)
     step = 2e-7 + 1e-6 + 1000e-9 + 3e-7
