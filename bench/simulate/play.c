@@ -102,17 +102,17 @@ static bool begin(stage *s, play *p)
     const size_t n = (size_t)p->ranks, nodes = (size_t)p->nodes;
     *s = (stage){.p = p, .unused = NO_MESSAGE};
     s->ranks = pages_resize(NULL, n, sizeof *s->ranks);
-    s->out = calloc(5 * nodes, sizeof *s->out);
+    s->out = calloc(4 * nodes, sizeof *s->out);
     if (s->ranks == NULL || s->out == NULL || !matches_begin(&s->matches) ||
         !ready_begin(&s->ready, p->ranks))
         return false;
     s->in = s->out + nodes;
     s->group_out = s->in + nodes;
     s->group_in = s->group_out + nodes;
-    s->busy = s->group_in + nodes;
     for (uint32_t r = 0; r < n; r++) {
         s->ranks[r] = (rank){.arrivals = NO_MESSAGE};
         s->ranks[r].time = p->start != NULL ? p->start[r] : 0;
+        s->begun = later(s->begun, s->ranks[r].time);
         stage_go_on_at(s, r);
     }
     return true;

@@ -36,6 +36,12 @@ typedef struct rank {
     bool waits : 1; /* for these, at the end of its round */
 } rank;
 
+/* An interface of a node, or the link of a group, one way. */
+typedef struct interface {
+    double free_at; /* again */
+    double busy;    /* so long since the last rank began, but for the gap after the last message */
+} interface;
+
 typedef struct stage {
     play *p;
     rank *ranks;
@@ -47,8 +53,8 @@ typedef struct stage {
     ready ready; /* ranks that go on, where time does not order them */
     double *sorted;
     size_t sorted_room;
-    double *out, *in, *group_out, *group_in; /* when an interface is free again */
-    double *busy;
+    interface *out, *in, *group_out, *group_in;
+    double begun; /* when the last rank begins */
     bool failed;
     int done;
 } stage;

@@ -48,18 +48,22 @@ static void leave(stage *s, const message *m, double at)
     }
 }
 
-static void count_busy(stage *s, size_t interface, double time)
+/* The interface was occupied between these times. */
+static void count_busy(stage *s, interface *i, double from, double to)
 {
-    s->busy[interface] += time;
-    s->p->busiest = later(s->p->busiest, s->busy[interface]);
+    i->busy += later(to, s->begun) - later(from, s->begun);
+    s->p->busiest = later(s->p->busiest, i->busy);
 }
 
 /* The message comes to an interface at `head`. */
-static void pass(stage *s, uint32_t number, double *free_at, const level *l)
+static void pass(stage *s, uint32_t number, interface *i, const level *l)
 {
     message *m = &s->messages[number];
-    const double start = later(m->head, *free_at), time = m->n * l->byte;
-    *free_at = start + l->gap + time;
+    const double start = later(m->head, i->free_at), time = m->n * l->byte;
+    if (i->free_at > 0) /* the gap after the message before this one, if there was one */
+        count_busy(s, i, i->free_at - l->gap, i->free_at);
+    count_busy(s, i, start, start + time);
+    i->free_at = start + l->gap + time;
     m->head = start;
     m->tail = later(m->tail, start + time);
 }
@@ -87,7 +91,6 @@ void transit_hop(stage *s, uint32_t number)
     switch ((hop)m->hop) {
     case NODE_OUT:
         pass(s, number, &s->out[from], node);
-        count_busy(s, from, node->gap + m->n * node->byte);
         leave(s, m, m->tail);
         on_way(s, number, far ? 0 : l->latency, far ? GROUP_OUT : NODE_IN);
         break;

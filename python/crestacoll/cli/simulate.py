@@ -21,7 +21,8 @@ crestacoll simulate --calibrate measured.json --check others.json --output machi
 
 \b
 simulated time  from when the last rank begins to when the last one ends; of one call
-interface busy  share of it in which the interface used most carried messages one way
+interface busy  share of it in which the interface used most carried messages one way,
+                of a node or of a group
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
