@@ -129,6 +129,23 @@ def test_a_machine_file_that_is_none(tmp_path):
     assert schemas.problems("machine", MACHINE) == []
 
 
+@pytest.mark.parametrize(
+    "level, costs",
+    [
+        ("cache", {}),
+        ("cache", {"ranks": 2, "nodes": 2}),
+        ("cache", {"ranks": 1 << 31}),
+        ("group", {"ranks": 2}),
+        ("node", {"ranks": 2}),
+        ("network", {"nodes": 2}),
+    ],
+)
+def test_levels_say_what_they_are_made_of(level, costs):
+    machine = MACHINE | {"levels": MACHINE["levels"] | {level: costs}}
+    (wrong, *_) = schemas.problems("machine", machine)
+    assert level in wrong
+
+
 def test_what_cannot_be_simulated_here(tmp_path):
     words = "allgather -n 8192 --impl p2p:ring --limit 1s".split()
     shown = simulate(tmp_path, *words)
