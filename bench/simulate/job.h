@@ -14,7 +14,9 @@
  * what p2p takes, "node_preset", what hier does; SIZE and STRIDE of the communicators: play.h
  *   overlap SECONDS thread|none      computation between the begin of the call before this line and
  *                                    its end, while a thread drives the messages, or nobody
- *   repeat TIMES                     all of them, once if it is missing */
+ *   repeat TIMES                     all of them, once if it is missing
+ *
+ * Only compute, call and overlap may come several times. */
 #ifndef SIMULATE_JOB_H
 #define SIMULATE_JOB_H
 

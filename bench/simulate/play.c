@@ -14,9 +14,9 @@ static void work(const stage *s, rank *me, const act *a)
 }
 
 /* True if the rank may go on at once, though its time has moved on. */
-static bool is_next(const stage *s, uint32_t r)
+static bool is_next(stage *s, uint32_t r)
 {
-    return !s->p->queues || events_none_before(&s->events, (uint64_t)s->ranks[r].time);
+    return !s->p->queues || events_none_before(&s->events, stage_time(s, s->ranks[r].time));
 }
 
 /* Performs what is left of a round of a collective; false if the rank has to wait: for messages, or
@@ -69,9 +69,11 @@ static bool next_passage(const play *p, uint32_t r, rank *me)
     return me->rounds != NULL;
 }
 
-static void end_phase(const play *p, uint32_t r, rank *me)
+static void end_phase(stage *s, uint32_t r, rank *me)
 {
+    play *p = s->p;
     me->time = later(me->time, me->until);
+    stage_time(s, me->time); /* without queues nothing else looks at it */
     me->passage = 0;
     p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
 }
@@ -83,7 +85,7 @@ static void go_on(stage *s, uint32_t r)
     const play *p = s->p;
     while (me->phase < p->phase_count && !s->failed) {
         if (me->rounds == NULL && !next_passage(p, r, me)) {
-            end_phase(p, r, me);
+            end_phase(s, r, me);
             continue;
         }
         if (!is_next(s, r)) {
@@ -174,6 +176,8 @@ bool play_run(play *p)
         else
             run_in_any_order(&s);
         fine = !s.failed && s.done == p->ranks;
+        if (s.too_late)
+            p->why = "times beyond 100 days";
         if (!s.failed && !fine)
             p->why = "ranks wait for each other for ever";
     }

@@ -56,6 +56,7 @@ typedef struct stage {
     interface *out, *in, *group_out, *group_in;
     double begun; /* when the last rank begins */
     bool failed;
+    bool too_late; /* ... since a time passed 2^63 picoseconds */
     int done;
 } stage;
 
@@ -76,6 +77,16 @@ const level *stage_level(const stage *s, const message *m);
 static inline double later(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* A time in whole picoseconds; what comes later than 2^63 of them ends the simulation. */
+static inline uint64_t stage_time(stage *s, double time)
+{
+    const double times = 9223372036854775808.0;
+    if (time < times)
+        return (uint64_t)time;
+    s->failed = s->too_late = true;
+    return (uint64_t)1 << 63;
 }
 
 #endif

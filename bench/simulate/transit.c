@@ -74,7 +74,7 @@ static void on_way(stage *s, uint32_t number, double latency, hop to)
     m->head += latency;
     m->tail += latency;
     m->hop = (uint8_t)to;
-    events_push(&s->events, (uint64_t)m->head, number | A_MESSAGE);
+    events_push(&s->events, stage_time(s, m->head), number | A_MESSAGE);
 }
 
 void transit_hop(stage *s, uint32_t number)
@@ -117,10 +117,10 @@ static void start_message(stage *s, uint32_t number)
         m->hop = NODE_OUT;
         m->tail = m->head;
         /* One that waited starts later than the rank's own time, which may send others before. */
-        if (!m->asks && events_none_before(&s->events, (uint64_t)m->head))
+        if (!m->asks && events_none_before(&s->events, stage_time(s, m->head)))
             transit_hop(s, number);
         else
-            events_push(&s->events, (uint64_t)m->head, number | A_MESSAGE);
+            events_push(&s->events, stage_time(s, m->head), number | A_MESSAGE);
         return;
     }
     m->tail = m->head + m->n * l->byte;
