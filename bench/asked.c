@@ -3,12 +3,15 @@
 #include "asked.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/imposed_nodes.h"
+
+enum { UNIT_ROOM = 24 };
 
 const cco_algo *asked_algo(cco_coll coll, bool by_nodes, int i)
 {
@@ -87,7 +90,21 @@ static bool no_parameter(const cco_algo *algo, const char *name)
     return false;
 }
 
-/* "k=3" */
+/* "4K" becomes "4096", in `room`; what is not such a text stays. */
+static const char *without_unit(const char *text, char room[UNIT_ROOM])
+{
+    char *end;
+    const long long number = strtoll(text, &end, 10);
+    const int unit = toupper((unsigned char)*end);
+    const int shift = unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+    if (!isdigit((unsigned char)text[0]) || shift == 0 || end[1] != '\0' ||
+        number > LLONG_MAX >> shift)
+        return text;
+    snprintf(room, UNIT_ROOM, "%lld", number << shift);
+    return room;
+}
+
+/* "k=3", "chunk=4K" */
 static bool read_parameter(const cco_algo *algo, char *text, long *params)
 {
     char *value = strchr(text, '=');
@@ -96,10 +113,11 @@ static bool read_parameter(const cco_algo *algo, char *text, long *params)
     *value++ = '\0';
     for (int i = 0; i < CCO_PARAMS && algo->params[i].name != NULL; i++) {
         const cco_param *param = &algo->params[i];
+        char plain[UNIT_ROOM];
         long long given = 0;
         if (strcmp(param->name, text) != 0)
             continue;
-        if (!asked_number(text, value, param->min, param->max, &given))
+        if (!asked_number(text, without_unit(value, plain), param->min, param->max, &given))
             return false;
         params[i] = (long)given;
         return true;
@@ -132,12 +150,16 @@ bool asked_algorithm(cco_coll coll, bool by_nodes, char *text, const cco_algo **
 cco_node_map *asked_nodes(const char *text, int size)
 {
     uint64_t *keys = malloc((size_t)size * sizeof *keys);
+    int *node = malloc((size_t)size * sizeof *node);
     const int ranks = cco_imposed_ranks(text);
     cco_node_map *nodes = NULL;
-    for (int i = 0; keys != NULL && i < size; i++)
-        keys[i] = (uint64_t)cco_imposed_node(text, i);
-    if (ranks >= size && keys != NULL)
+    if (ranks >= size && keys != NULL && node != NULL) {
+        cco_imposed_nodes(text, size, node);
+        for (int i = 0; i < size; i++)
+            keys[i] = (uint64_t)node[i];
         nodes = cco_node_map_new(keys, size);
+    }
+    free(node);
     free(keys);
     if (ranks == 0)
         asked_wrong("nodes: '%s': expected nodes and ranks of each, such as 2x4, or 3+5, or the"

@@ -9,17 +9,19 @@
 #include "../asked.h"
 #include "calls.h"
 
-enum { MOST_RANKS = 1 << 22, LINE = 1 << 16, WORDS = 8 };
+enum { MOST_RANKS = 1 << 22, MOST_PHASES = 1 << 30, WORDS = 8 };
 
-static const double second = 1e12;
+static const double second = 1e12, most_seconds = 1e6;
 
 static bool seconds(const char *what, const char *text, double *to)
 {
     char *end;
     *to = strtod(text, &end) * second;
-    if (end != text && *end == '\0' && isfinite(*to) && *to >= 0)
-        return true;
-    return asked_wrong("%s: '%s' is no time in seconds", what, text);
+    if (end == text || *end != '\0' || isnan(*to) || *to < 0)
+        return asked_wrong("%s: '%s' is no time in seconds", what, text);
+    if (*to > most_seconds * second)
+        return asked_wrong("%s: %s is not possible, only up to 1000000 seconds", what, text);
+    return true;
 }
 
 static bool read_ranks(job *j, char **words)
@@ -173,13 +175,30 @@ static bool read_trace(job *j, char **words)
 static const struct {
     const char *name;
     int words;
+    bool often; /* there may be several of them */
     bool (*read)(job *j, char **words);
-} kinds[] = {{"ranks", 2, read_ranks},   {"nodes", 2, read_nodes},     {"machine", 2, read_machine},
-             {"queues", 2, read_queues}, {"skew", 4, read_skew},       {"compute", 2, read_compute},
-             {"call", 7, read_call},     {"overlap", 3, read_overlap}, {"repeat", 2, read_repeat},
-             {"trace", 2, read_trace}};
+} kinds[] = {
+    {"ranks", 2, false, read_ranks},     {"nodes", 2, false, read_nodes},
+    {"machine", 2, false, read_machine}, {"queues", 2, false, read_queues},
+    {"skew", 4, false, read_skew},       {"compute", 2, true, read_compute},
+    {"call", 7, true, read_call},        {"overlap", 3, true, read_overlap},
+    {"repeat", 2, false, read_repeat},   {"trace", 2, false, read_trace},
+};
+enum { RANKS, NODES, MACHINE }; /* of these, those that come first */
 
-static bool read_line(job *j, char *line)
+/* Reads a line of a kind; `seen` has a bit for each kind that was there. */
+static bool read_kind(job *j, size_t kind, char **words, unsigned *seen)
+{
+    const unsigned bit = 1u << kind, before = kind < MACHINE ? bit - 1 : (1u << MACHINE) - 1;
+    if ((*seen & before) != before)
+        return asked_wrong("%s: ranks and nodes come first", words[0]);
+    if ((*seen & bit) != 0 && !kinds[kind].often)
+        return asked_wrong("%s: twice", words[0]);
+    *seen |= bit;
+    return kinds[kind].read(j, words);
+}
+
+static bool read_line(job *j, char *line, unsigned *seen)
 {
     char *words[WORDS] = {NULL}, *rest = NULL;
     int count = 0;
@@ -188,23 +207,31 @@ static bool read_line(job *j, char *line)
         words[count++] = word;
     for (size_t i = 0; count > 0 && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, words[0]) == 0 && kinds[i].words == count)
-            return (i == 0 || j->ranks > 0) && (i <= 1 || j->nodes != NULL)
-                       ? kinds[i].read(j, words)
-                       : asked_wrong("%s: ranks and nodes come first", words[0]);
+            return read_kind(j, i, words, seen);
     return count == 0 || asked_wrong("no line '%s' of %d words", words[0], count);
 }
 
 bool job_read(job *j, FILE *from)
 {
     *j = (job){.times = 1, .queues = true};
-    char *line = malloc(LINE);
-    bool fine = line != NULL;
-    while (fine && fgets(line, LINE, from) != NULL)
-        fine = read_line(j, line);
+    char *line = NULL;
+    size_t room = 0;
+    unsigned seen = 0;
+    bool fine = true;
+    while (fine && getline(&line, &room, from) >= 0)
+        fine = read_line(j, line, &seen);
     free(line);
-    if (fine && j->count == 0)
+    if (!fine)
+        return false;
+    if (!feof(from))
+        return asked_wrong("no memory");
+    if ((seen & 1u << MACHINE) == 0)
+        return asked_wrong("no machine");
+    if (j->count == 0)
         return asked_wrong("nothing to simulate");
-    return fine;
+    if ((long long)j->count * j->times > MOST_PHASES)
+        return asked_wrong("more than %d calls and computations", (int)MOST_PHASES);
+    return true;
 }
 
 void job_free(job *j)

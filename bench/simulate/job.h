@@ -15,7 +15,9 @@
  *   overlap SECONDS thread|none      computation between the begin of the call before this line and
  *                                    its end, while a thread drives the messages, or nobody
  *   repeat TIMES                     all of them, once if it is missing
- *   trace BANDWIDTH                  writes them for another simulator, too: trace.h */
+ *   trace BANDWIDTH                  writes them for another simulator, too: trace.h
+ *
+ * Only compute, call and overlap may come several times. */
 #ifndef SIMULATE_JOB_H
 #define SIMULATE_JOB_H
 

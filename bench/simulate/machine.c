@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const double second = 1e12; /* in picoseconds */
+static const double most_time = 1e3, most_count = 2147483647.0;
 
 typedef struct parameter {
     const char *name;
@@ -47,12 +48,25 @@ static void list(machine *m, parameter *to)
     *to = (parameter){.name = NULL};
 }
 
+/* What a value may be. */
+static bool is_possible(const parameter *p, double number)
+{
+    if (p->time != NULL)
+        return number <= most_time;
+    return p->count == NULL || (number >= 1 && number <= most_count && floor(number) == number);
+}
+
 static bool set(const parameter *p, const char *value)
 {
     char *end;
     const double number = strtod(value, &end);
     if (end == value || *end != '\0' || !isfinite(number) || number < 0) {
         fprintf(stderr, "machine: %s: '%s' is no number from 0 on\n", p->name, value);
+        return false;
+    }
+    if (!is_possible(p, number)) {
+        fprintf(stderr, "machine: %s: %s is not possible, only %s\n", p->name, value,
+                p->time != NULL ? "up to 1000 seconds" : "whole numbers from 1 to 2147483647");
         return false;
     }
     if (p->time != NULL)

@@ -6,9 +6,9 @@
 #include "transit.h"
 
 /* True if the rank may go on at once, though its time has moved on. */
-static bool is_next(const stage *s, uint32_t r)
+static bool is_next(stage *s, uint32_t r)
 {
-    return !s->p->queues || events_none_before(&s->events, (uint64_t)s->ranks[r].time);
+    return !s->p->queues || events_none_before(&s->events, stage_time(s, s->ranks[r].time));
 }
 
 /* Performs what is left of a round of a collective; false if the rank has to wait: for messages, or
@@ -61,9 +61,11 @@ static bool next_passage(const play *p, uint32_t r, rank *me)
     return me->rounds != NULL;
 }
 
-static void end_phase(const play *p, uint32_t r, rank *me)
+static void end_phase(stage *s, uint32_t r, rank *me)
 {
+    play *p = s->p;
     me->time = later(me->time, me->until);
+    stage_time(s, me->time); /* without queues nothing else looks at it */
     me->passage = 0;
     p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
 }
@@ -75,7 +77,7 @@ static void go_on(stage *s, uint32_t r)
     const play *p = s->p;
     while (me->phase < p->phase_count && !s->failed) {
         if (me->rounds == NULL && !next_passage(p, r, me)) {
-            end_phase(p, r, me);
+            end_phase(s, r, me);
             continue;
         }
         if (!is_next(s, r)) {
@@ -94,17 +96,17 @@ static bool begin(stage *s, play *p)
     const size_t n = (size_t)p->ranks, nodes = (size_t)p->nodes;
     *s = (stage){.p = p, .unused = NO_MESSAGE};
     s->ranks = pages_resize(NULL, n, sizeof *s->ranks);
-    s->out = calloc(5 * nodes, sizeof *s->out);
+    s->out = calloc(4 * nodes, sizeof *s->out);
     if (s->ranks == NULL || s->out == NULL || !matches_begin(&s->matches) ||
         !ready_begin(&s->ready, p->ranks))
         return false;
     s->in = s->out + nodes;
     s->group_out = s->in + nodes;
     s->group_in = s->group_out + nodes;
-    s->busy = s->group_in + nodes;
     for (uint32_t r = 0; r < n; r++) {
         s->ranks[r] = (rank){.arrivals = NO_MESSAGE};
         s->ranks[r].time = p->start != NULL ? p->start[r] : 0;
+        s->begun = later(s->begun, s->ranks[r].time);
         stage_go_on_at(s, r);
     }
     return true;
@@ -166,6 +168,8 @@ bool play_run(play *p)
         else
             run_in_any_order(&s);
         fine = !s.failed && s.done == p->ranks;
+        if (s.too_late)
+            p->why = "times beyond 100 days";
         if (!s.failed && !fine)
             p->why = "ranks wait for each other for ever";
     }

@@ -32,7 +32,7 @@ typedef struct play {
     const double *start; /* of each rank, picoseconds; NULL: 0 */
     double *end;         /* of each rank and phase, filled in */
     uint64_t messages, bytes, messages_between, bytes_between; /* nodes */
-    double busiest;  /* time in which the interface used most carried messages one way */
+    double busiest; /* since the last rank began, the interface used most carried so long one way */
     const char *why; /* what went wrong */
 } play;
 

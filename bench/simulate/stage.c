@@ -14,7 +14,7 @@ const level *stage_level(const stage *s, const message *m)
 void stage_go_on_at(stage *s, uint32_t r)
 {
     if (s->p->queues)
-        events_push(&s->events, (uint64_t)s->ranks[r].time, r);
+        events_push(&s->events, stage_time(s, s->ranks[r].time), r);
     else
         ready_push(&s->ready, r);
 }

@@ -36,6 +36,12 @@ typedef struct rank {
     bool waits : 1; /* for these, at the end of its round */
 } rank;
 
+/* An interface of a node, or the link of a group, one way. */
+typedef struct interface {
+    double free_at; /* again */
+    double busy;    /* so long since the last rank began, but for the gap after the last message */
+} interface;
+
 typedef struct stage {
     play *p;
     rank *ranks;
@@ -47,9 +53,10 @@ typedef struct stage {
     ready ready; /* ranks that go on, where time does not order them */
     double *sorted;
     size_t sorted_room;
-    double *out, *in, *group_out, *group_in; /* when an interface is free again */
-    double *busy;
+    interface *out, *in, *group_out, *group_in;
+    double begun; /* when the last rank begins */
     bool failed;
+    bool too_late; /* ... since a time passed 2^63 picoseconds */
     int done;
 } stage;
 
@@ -70,6 +77,16 @@ const level *stage_level(const stage *s, const message *m);
 static inline double later(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* A time in whole picoseconds; what comes later than 2^63 of them ends the simulation. */
+static inline uint64_t stage_time(stage *s, double time)
+{
+    const double times = 9223372036854775808.0;
+    if (time < times)
+        return (uint64_t)time;
+    s->failed = s->too_late = true;
+    return (uint64_t)1 << 63;
 }
 
 #endif

@@ -48,18 +48,22 @@ static void leave(stage *s, const message *m, double at)
     }
 }
 
-static void count_busy(stage *s, size_t interface, double time)
+/* The interface was occupied between these times. */
+static void count_busy(stage *s, interface *i, double from, double to)
 {
-    s->busy[interface] += time;
-    s->p->busiest = later(s->p->busiest, s->busy[interface]);
+    i->busy += later(to, s->begun) - later(from, s->begun);
+    s->p->busiest = later(s->p->busiest, i->busy);
 }
 
 /* The message comes to an interface at `head`. */
-static void pass(stage *s, uint32_t number, double *free_at, const level *l)
+static void pass(stage *s, uint32_t number, interface *i, const level *l)
 {
     message *m = &s->messages[number];
-    const double start = later(m->head, *free_at), time = m->n * l->byte;
-    *free_at = start + l->gap + time;
+    const double start = later(m->head, i->free_at), time = m->n * l->byte;
+    if (i->free_at > 0) /* the gap after the message before this one, if there was one */
+        count_busy(s, i, i->free_at - l->gap, i->free_at);
+    count_busy(s, i, start, start + time);
+    i->free_at = start + l->gap + time;
     m->head = start;
     m->tail = later(m->tail, start + time);
 }
@@ -70,7 +74,7 @@ static void on_way(stage *s, uint32_t number, double latency, hop to)
     m->head += latency;
     m->tail += latency;
     m->hop = (uint8_t)to;
-    events_push(&s->events, (uint64_t)m->head, number | A_MESSAGE);
+    events_push(&s->events, stage_time(s, m->head), number | A_MESSAGE);
 }
 
 void transit_hop(stage *s, uint32_t number)
@@ -87,7 +91,6 @@ void transit_hop(stage *s, uint32_t number)
     switch ((hop)m->hop) {
     case NODE_OUT:
         pass(s, number, &s->out[from], node);
-        count_busy(s, from, node->gap + m->n * node->byte);
         leave(s, m, m->tail);
         on_way(s, number, far ? 0 : l->latency, far ? GROUP_OUT : NODE_IN);
         break;
@@ -114,10 +117,10 @@ static void start_message(stage *s, uint32_t number)
         m->hop = NODE_OUT;
         m->tail = m->head;
         /* One that waited starts later than the rank's own time, which may send others before. */
-        if (!m->asks && events_none_before(&s->events, (uint64_t)m->head))
+        if (!m->asks && events_none_before(&s->events, stage_time(s, m->head)))
             transit_hop(s, number);
         else
-            events_push(&s->events, (uint64_t)m->head, number | A_MESSAGE);
+            events_push(&s->events, stage_time(s, m->head), number | A_MESSAGE);
         return;
     }
     m->tail = m->head + m->n * l->byte;

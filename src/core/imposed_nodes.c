@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 20 /* ranks */ };
+enum { MOST = 1 << 22 /* ranks */ };
 
 /* A number of a text from 0 to MOST; -1, and `*at` unchanged, if there is none. */
 static long number(const char **at)
@@ -19,24 +19,36 @@ static long number(const char **at)
     return value;
 }
 
-/* Numbers between separators to the end of the text: how many ranks they place; the node of `rank`
- * if it is among them. */
-static long walk(const char *text, char separator, int rank, int *node)
+/* Ranks whose nodes are asked for. */
+typedef struct asked {
+    long first, count;
+    int *node; /* of each */
+} asked;
+
+/* Ranks from `from` up to `to` are on a node. */
+static void place(const asked *a, long from, long to, int node)
+{
+    const long end = a->first + a->count;
+    for (long i = from > a->first ? from : a->first; i < to && i < end; i++)
+        a->node[i - a->first] = node;
+}
+
+/* Numbers between separators to the end of the text: how many ranks they place. */
+static long walk(const char *text, char separator, const asked *a)
 {
     long ranks = 0;
     for (int i = 0;; i++, text++) {
         const long value = number(&text), more = separator == ',' ? 1 : value;
         if (value < 0 || more == 0 || ranks + more > MOST || (*text != separator && *text != '\0'))
             return 0;
-        if (node != NULL && ranks <= rank && rank < ranks + more)
-            *node = separator == ',' ? (int)value : i;
+        place(a, ranks, ranks + more, separator == ',' ? (int)value : i);
         ranks += more;
         if (*text == '\0')
             return ranks;
     }
 }
 
-static long product(const char *text, int rank, int *node)
+static long product(const char *text, const asked *a)
 {
     const long nodes = number(&text);
     if (nodes <= 0 || *text++ != 'x')
@@ -44,26 +56,31 @@ static long product(const char *text, int rank, int *node)
     const long each = number(&text);
     if (each <= 0 || *text != '\0' || nodes * each > MOST)
         return 0;
-    if (node != NULL)
-        *node = (int)(rank / each);
+    for (long i = 0; i < a->count; i++)
+        a->node[i] = (int)((a->first + i) / each);
     return nodes * each;
 }
 
-static long read_text(const char *text, int rank, int *node)
+static long read_text(const char *text, const asked *a)
 {
     if (strchr(text, 'x') != NULL)
-        return product(text, rank, node);
-    return walk(text, strchr(text, ',') != NULL ? ',' : '+', rank, node);
+        return product(text, a);
+    return walk(text, strchr(text, ',') != NULL ? ',' : '+', a);
 }
 
 int cco_imposed_ranks(const char *text)
 {
-    return (int)read_text(text, 0, NULL);
+    return (int)read_text(text, &(asked){.count = 0});
 }
 
 int cco_imposed_node(const char *text, int rank)
 {
     int node = 0;
-    read_text(text, rank, &node);
+    read_text(text, &(asked){rank, 1, &node});
     return node;
+}
+
+void cco_imposed_nodes(const char *text, int count, int *node)
+{
+    read_text(text, &(asked){0, count, node});
 }

@@ -12,4 +12,7 @@ int cco_imposed_ranks(const char *text);
 /* The node of a rank there, from 0. */
 int cco_imposed_node(const char *text, int rank);
 
+/* The nodes of the first `count` ranks; the text places at least so many. */
+void cco_imposed_nodes(const char *text, int count, int *node);
+
 #endif

@@ -19,6 +19,7 @@ MACHINE = {
     "copy": {"byte": 1e-10},
     "reduce": {"byte": 2e-10},
 }  # fmt: skip
+HEAD = {"schema": "crestacoll-machine-1", "name": "made up", "source": "for tests"}
 ALGORITHMS = {
     "allgather": ["p2p:ring", "p2p:bruck", "hier:leaders"],
     "allreduce": ["p2p:recursive_doubling", "p2p:rabenseifner", "hier:lanes"],
@@ -92,6 +93,53 @@ def test_points_that_were_fitted_do_not_count_as_checked(built, tmp_path):
     some = write(tmp_path / "some.json", built, ["bcast"], [8, 1024])
     shown = CliRunner().invoke(cli.main, ["simulate", "--calibrate", some, "--check", some])
     assert shown.exit_code == 2 and "no point that --calibrate has not seen" in shown.output
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        ({"oversubscribed": True}, "more ranks than cores"),
+        ({"ranks": 8}, "more ranks than cores"),  # 4 on each of 2 hosts, which share 6 cores
+        ({"skew_us": 5}, "ranks began late"),
+        ({"verified": False}, "not verified"),
+        ({"median_us": 0}, "a time of 0"),
+    ],
+)
+def test_points_that_tell_nothing_are_skipped(built, tmp_path, change, why):
+    path = write(tmp_path / "some.json", built, ["bcast"], [8, 1024])
+    data = json.loads((tmp_path / "some.json").read_text())
+    data["records"][0] |= change
+    (tmp_path / "some.json").write_text(json.dumps(data))
+    points, skipped = measured.load(path)
+    assert len(points) == 3
+    assert [(why in text, count) for text, count in skipped.items()] == [(True, 1)]
+
+
+def test_points_that_cannot_be_simulated_are_named(built, tmp_path):
+    path = write(tmp_path / "some.json", built, ["allreduce"], [64])
+    data = json.loads((tmp_path / "some.json").read_text())
+    data["records"][0]["implementation"] = "p2p:swing"  # not for 6 ranks
+    (tmp_path / "some.json").write_text(json.dumps(data))
+    (tmp_path / "m.json").write_text(json.dumps(HEAD | {"levels": MACHINE["levels"]}))
+    words = ["simulate", "--machine", str(tmp_path / "m.json"), "--check", path, "--json"]
+    shown = CliRunner().invoke(cli.main, words)
+    assert shown.exit_code == 0, shown.output
+    assert "not compared: allreduce 64 p2p:swing" in shown.stderr
+    assert len(json.loads(shown.stdout)["points"]) == 2
+
+
+def test_a_fit_begins_with_a_machine_file(built, tmp_path):
+    """What that lacks is assumed, and its error is not that of the machine that is found."""
+    path = write(tmp_path / "some.json", built, ["bcast"], [8, 1024])
+    fit = {"median": 0.01, "worst": 0.02, "points": 99}
+    start = HEAD | {"levels": MACHINE["levels"], "fit": fit}
+    (tmp_path / "m.json").write_text(json.dumps(start))
+    words = ["--machine", str(tmp_path / "m.json"), "--output", str(tmp_path / "out.json")]
+    shown = CliRunner().invoke(cli.main, ["simulate", "--calibrate", path, *words])
+    assert shown.exit_code == 0, shown.output
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert "fit" not in found and "error unknown" in shown.output
+    assert {"copy", "reduce", "round"} <= set(found)
 
 
 def test_results_without_schedules_are_refused(tmp_path, built):

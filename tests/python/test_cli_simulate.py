@@ -72,6 +72,31 @@ def test_queues_cost_time(tmp_path):
     assert times[0] > 2 * times[1]  # four ranks share an interface
 
 
+def test_how_busy_interfaces_are(tmp_path):
+    """All comes to one node: its interface carries messages one way, nearly all the time."""
+    network = {"latency": 1e-9, "byte": 1e-9, "gap": 1e-7}
+    machine = MACHINE | {"levels": {"node": {}, "network": network}, "copy": {}, "round": 0}
+    words = "gather -n 33 --per-node 1 --impl p2p:linear --bytes 1000".split()
+    for more in ([], ["--skew", "uniform:1us"]):
+        shown = simulate(tmp_path, *words, *more, "--json", machine=machine)
+        (point,) = json.loads(shown.output)["points"]
+        assert 0.97 < point["busiest_interface"] <= 1
+    shown = simulate(tmp_path, *words, "--no-queues", machine=machine)
+    assert shown.output.splitlines()[-1].split()[-1] == "-"
+    shown = simulate(tmp_path, *words, "--no-queues", "--json", machine=machine)
+    assert json.loads(shown.output)["points"][0]["busiest_interface"] is None
+
+
+def test_how_busy_the_link_of_a_group_is(tmp_path):
+    """Groups of two nodes: half of an alltoall's messages and more pass the links of groups."""
+    slow = {"latency": 1e-9, "byte": 1e-9}
+    levels = {"node": {}, "group": {"nodes": 2, "latency": 1e-9}, "network": slow}
+    machine = MACHINE | {"levels": levels, "copy": {}, "round": 0}
+    words = "alltoall -n 4 --per-node 1 --impl p2p:linear --bytes 1000 --json".split()
+    (point,) = json.loads(simulate(tmp_path, *words, machine=machine).output)["points"]
+    assert 0.97 < point["busiest_interface"] <= 1
+
+
 def test_a_picture(tmp_path):
     words = ["bcast", "-n", "8", "--bytes", "8,1K", "--plot", str(tmp_path / "a.svg")]
     shown = simulate(tmp_path, *words)
@@ -86,6 +111,9 @@ def test_a_picture(tmp_path):
         ("allreduce -n 8 --impl shm", "cannot simulate 'shm'"),
         ("nothing -n 8", "no collective 'nothing'"),
         ("bcast -n 8 --root 8", "root 8 is no rank of 8"),
+        ("bcast -n 4194305", "only up to 4194304"),
+        ("bcast -n 8 --plot a.xyz", "ends with .png, .svg or .pdf"),
+        ("bcast -n 8 --plot nosuch/a.png", "no folder nosuch"),
         ("bcast -n 8x", "expected numbers of ranks"),
         ("bcast -n 8 --skew often", "expected uniform:TIME"),
         ("bcast", "expected COLLECTIVE, --ranks and --machine"),
@@ -102,6 +130,23 @@ def test_a_machine_file_that_is_none(tmp_path):
     shown = simulate(tmp_path, "bcast", "-n", "8", machine=machine)
     assert shown.exit_code == 125 and "no machine file" in shown.output
     assert schemas.problems("machine", MACHINE) == []
+
+
+@pytest.mark.parametrize(
+    "level, costs",
+    [
+        ("cache", {}),
+        ("cache", {"ranks": 2, "nodes": 2}),
+        ("cache", {"ranks": 1 << 31}),
+        ("group", {"ranks": 2}),
+        ("node", {"ranks": 2}),
+        ("network", {"nodes": 2}),
+    ],
+)
+def test_levels_say_what_they_are_made_of(level, costs):
+    machine = MACHINE | {"levels": MACHINE["levels"] | {level: costs}}
+    (wrong, *_) = schemas.problems("machine", machine)
+    assert level in wrong
 
 
 def test_what_cannot_be_simulated_here(tmp_path):

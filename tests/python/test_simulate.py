@@ -11,6 +11,7 @@ import slow_simulator
 from crestacoll import builds
 from crestacoll.cli import explain
 from crestacoll.simulate import jobs
+from crestacoll.ui import Problem
 
 MASK = (1 << 64) - 1
 
@@ -184,6 +185,13 @@ def test_ranks_that_do_the_same_share_what_they_do(built):
         ("call allreduce 8 lanes 3 1 0", "do not divide"),
         ("compute -1", "is no time in seconds"),
         ("overlap 1 thread", "no call before it"),
+        ("compute 1e7", "only up to 1000000 seconds"),
+        ("compute 1e300", "only up to 1000000 seconds"),
+        ("skew uniform 1e7 1", "only up to 1000000 seconds"),
+        ("ranks 8", "ranks: twice"),
+        ("queues no", "queues: twice"),
+        ("machine round=1", "machine: twice"),
+        ("compute 1\n" * 1025 + "repeat 1048576", "more than 1073741824 calls"),
         ("nonsense", "no line 'nonsense'"),
     ],
 )
@@ -194,9 +202,62 @@ def test_what_cannot_be_asked(built, line, said):
 
 
 def test_a_wrong_machine(built):
-    for text, said in (("network.speed=1", "no parameter"), ("round=x", "is no number")):
+    for text, said in (
+        ("network.speed=1", "no parameter"),
+        ("round=x", "is no number"),
+        ("round=1e4", "only up to 1000 seconds"),
+        ("network.byte=1e300", "only up to 1000 seconds"),
+        ("cache.ranks=0", "only whole numbers from 1 to 2147483647"),
+        ("group.nodes=1.5", "only whole numbers"),
+        ("group.nodes=1e10", "only whole numbers"),
+    ):
         with pytest.raises(jobs.Refused, match=said):
             jobs.run(built, f"ranks 2\nnodes 2x1\nmachine {text}\n")
+
+
+def test_a_job_without_a_machine(built):
+    with pytest.raises(jobs.Refused, match="no machine"):
+        jobs.run(built, "ranks 2\nnodes 2x1\ncall bcast 8 binomial 2 1 0\n")
+
+
+def test_times_beyond_what_there_is(built):
+    """Neither infinite nor negative, but refused."""
+    network = {"latency": 1000, "byte": 1000}
+    call = jobs.Call("bcast", 1 << 40, "p2p:binomial", 2)
+    for steps, times in (([call], 1), ([1e6], 10), ([1e6, call], 1)):
+        for queues in (True, False):
+            with pytest.raises(jobs.Refused, match="times beyond 100 days"):
+                last(built, steps, 2, network=network, times=times, queues=queues)
+    assert last(built, [1e6], 2, times=9) == pytest.approx(9e6)
+
+
+def test_many_nodes_of_which_the_last_is_not_full(built):
+    """A line of 400000 characters, read once."""
+    call = jobs.Call("bcast", 8, "p2p:linear", 200001)
+    found = last(built, [call], 200001, per_node=2)
+    assert found == pytest.approx(last(built, [call], 200001, per_node=2, queues=False), rel=0.1)
+
+
+def test_parameters_may_have_units(built):
+    times = [
+        last(built, [jobs.Call("bcast", 100000, f"p2p:pipeline?segment={n}", 4)], 4)
+        for n in ("4K", "4096", "8K")
+    ]
+    assert times[0] == times[1] != times[2]
+
+
+def test_a_crash_is_no_limit(built, tmp_path):
+    """A program that a signal ends has an error; one that a limit ends takes too long."""
+
+    class Crashing:
+        def program(self, name):
+            path = tmp_path / name
+            path.write_text("#!/bin/sh\nkill -SEGV $$\n")
+            path.chmod(0o755)
+            return str(path)
+
+    with pytest.raises(Problem, match="failed: -11"):
+        jobs.run(Crashing(), "")
 
 
 def test_limits(built):

@@ -18,20 +18,25 @@ static void check_text(const char *text, int ranks, const char *nodes)
     for (int i = 0; i < ranks && nodes[i] != '\0'; i++)
         CHECK(cco_imposed_node(text, i) == nodes[i] - '0', "rank %d on node %d", i,
               cco_imposed_node(text, i));
+    const int count = (int)strlen(nodes);
+    int all[16];
+    cco_imposed_nodes(text, count, all);
+    for (int i = 0; i < count; i++)
+        CHECK(all[i] == nodes[i] - '0', "rank %d on node %d of all", i, all[i]);
 }
 
 static void texts(void)
 {
     static const char *const wrong[] = {
         "",      "x",  "2x", "x4",   "0x4",   "2x0",  "2x4x2", "-2x4",    "3+",       "+3",
-        "3+0+1", "3,", ",3", "1,-2", "3+1,2", "node", "2 x 4", "1048577", "1024x1025"};
+        "3+0+1", "3,", ",3", "1,-2", "3+1,2", "node", "2 x 4", "4194305", "2048x2049"};
     check_text("2x4", 8, "00001111");
     check_text("4x1", 4, "0123");
     check_text("3+1+4", 8, "00012222");
     check_text("5", 5, "00000");
     check_text("0,1,0,1", 4, "0101");
     check_text("7,7,2", 3, "772");
-    check_text("1024x1024", 1 << 20, "0");
+    check_text("2048x2048", 1 << 22, "0");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         check_text(wrong[i], 0, "");
 }

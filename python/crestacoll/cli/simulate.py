@@ -3,6 +3,7 @@ import contextlib
 import dataclasses
 import functools
 import re
+from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -21,10 +22,13 @@ crestacoll simulate --calibrate measured.json --check others.json --output machi
 
 \b
 simulated time  from when the last rank begins to when the last one ends; of one call
-interface busy  share of it in which the interface used most carried messages one way
+interface busy  share of it in which the interface used most carried messages one way,
+                of a node or of a group
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
+
+MOST_RANKS = 1 << 22  # of crestacoll-simulate
 
 # Options that only one way to use the command has.
 ONLY = {
@@ -64,7 +68,10 @@ class Counts(click.ParamType):
             return value
         if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
             self.fail(f"'{value}': expected numbers of ranks such as 256,1024", param, ctx)
-        return list(dict.fromkeys(int(n) for n in value.split(",")))
+        found = list(dict.fromkeys(int(n) for n in value.split(",")))
+        if max(found) > MOST_RANKS:
+            self.fail(f"{max(found)} ranks: only up to {MOST_RANKS} can be simulated", param, ctx)
+        return found
 
 
 class CommSizes(click.ParamType):
@@ -283,6 +290,7 @@ def simulate_collective(ctx, build, setting):
         raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
     arms = arms_of(build, collective, asked["implementations"])
     smpi.need_one_point(asked, arms)
+    check_plot(asked["plot"])
     points = [
         sweep.point(build, setting, collective, n, size, arm, root)
         for n in ranks
@@ -299,6 +307,16 @@ def simulate_collective(ctx, build, setting):
     if all(p["refused"] is not None for p in points):
         raise Problem("no implementation could be simulated", exit_code=1)
     smpi.write_point(build, setting, points[0], asked)
+
+
+def check_plot(path):
+    """Before minutes of simulation, not after them."""
+    if path is None:
+        return
+    if Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise Problem(f"--plot {path}: expected a name that ends with .png, .svg or .pdf", USAGE)
+    if not Path(path).parent.is_dir():
+        raise Problem(f"--plot {path}: no folder {Path(path).parent}", USAGE)
 
 
 def simulate_profile(ctx, build, setting):

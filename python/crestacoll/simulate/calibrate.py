@@ -15,7 +15,7 @@ import statistics
 
 import numpy as np
 
-from crestacoll.simulate import measured
+from crestacoll.simulate import jobs, measured
 
 ROUNDS = 12
 FAR = 0.3  # of the logarithm: a point that is so far off, or more, counts linearly
@@ -35,12 +35,20 @@ START = {
 }  # fmt: skip
 
 
+def complete(start):
+    """A machine to begin with; copy, reduce and round are those of START where it has none."""
+    made = copy.deepcopy(start or START)
+    for key in ("copy", "reduce", "round"):
+        made.setdefault(key, copy.deepcopy(START[key]))
+    return made
+
+
 class Fit:
     """Costs that are to be found, and the points that tell them."""
 
     def __init__(self, build, points, start=None):
         self.build, self.points = build, points
-        self.start = copy.deepcopy(start or START)
+        self.start = complete(start)
         self.keys = [k for k in self.all_keys() if self.shows(k)]
         self.workers = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
 
@@ -125,7 +133,23 @@ def median_error(errors):
 
 
 def compare(build, machine, points):
-    """[(point, simulated seconds, simulated / measured - 1)]"""
+    """[(point, simulated seconds, simulated / measured - 1)], and what could not be simulated."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
-        times = list(workers.map(lambda p: measured.simulate(build, machine, p), points))
-    return [(p, t, t / p.seconds - 1) for p, t in zip(points, times)]
+        tried = list(workers.map(lambda p: attempt(build, machine, p), points))
+    refused = [f"{p.name()}: {t}" for p, t in zip(points, tried) if isinstance(t, str)]
+    times = [(p, t) for p, t in zip(points, tried) if not isinstance(t, str)]
+    return [(p, t, t / p.seconds - 1) for p, t in times], refused
+
+
+def attempt(build, machine, point):
+    """Seconds, or why there are none."""
+    try:
+        return measured.simulate(build, machine, point)
+    except jobs.Refused as e:
+        return str(e)
+
+
+def possible(build, start, points):
+    """The points that can be simulated, and why others cannot."""
+    compared, refused = compare(build, complete(start), points)
+    return [p for p, _, _ in compared], refused

@@ -18,15 +18,17 @@ def run(build, machine_name, fitted, checked, output, json_to):
         raise Problem("--check goes with --machine FILE or with --calibrate", USAGE)
     if output and not fitted:
         raise Problem("--output goes with --calibrate", USAGE)
-    known = [p for path in fitted for p in measured.load(path)]
+    known = [p for path in fitted for p in loaded(path)]
     machine = machines.load(machine_name) if machine_name else None
     seen = {what(p) for p in known}
-    others = [p for path in checked for p in measured.load(path) if what(p) not in seen]
+    others = [p for path in checked for p in loaded(path) if what(p) not in seen]
     if checked and not others:
         raise Problem("--check: no point that --calibrate has not seen", USAGE)
     if fitted:
         machine = found(build, known, machine, fitted)
-    compared = calibrate.compare(build, machine, others)
+    compared, refused = calibrate.compare(build, machine, others)
+    if others and not compared:
+        raise Problem(f"--check: no point can be simulated: {refused[0]}")
     if compared:
         machine["fit"] = summary(compared)
     if output:
@@ -35,6 +37,16 @@ def run(build, machine_name, fitted, checked, output, json_to):
         write_json(as_json(machine, compared), json_to)
     if json_to != "-":
         tell(machine, compared, output)
+    for text in refused:
+        err.print(f"not compared: {text}", soft_wrap=True)
+
+
+def loaded(path):
+    """The points of a file; how many were skipped, and why, is told."""
+    points, skipped = measured.load(path)
+    for why, count in skipped.items():
+        err.print(f"{path}: {count} points skipped: {why}", soft_wrap=True)
+    return points
 
 
 def what(point):
@@ -47,6 +59,11 @@ def found(build, points, start, paths):
         if err.is_terminal:
             err.print(text, style="dim")
 
+    points, refused = calibrate.possible(build, start, points)
+    for text in refused:
+        err.print(f"not fitted to: {text}", soft_wrap=True)
+    if not points:
+        raise Problem("--calibrate: no point can be simulated")
     costs, errors = calibrate.fit(build, points, start, told)
     levels = {p.hosts > 1 for p in points}, {p.ranks > p.hosts for p in points}
     missing = [name for name, has in zip(("network", "node"), levels) if True not in has]
@@ -55,7 +72,8 @@ def found(build, points, start, paths):
     if missing:
         source += f"; nothing was measured of the {missing[0]}, whose costs are assumed"
     median = calibrate.median_error(errors)
-    return costs | {
+    # The error of the machine that the fit began with is not that of this one.
+    return {k: v for k, v in costs.items() if k != "fit"} | {
         "schema": "crestacoll-machine-1",
         "name": f"fitted to {names}",
         "source": f"{source}, there with a median error of {100 * median:.0f} %",

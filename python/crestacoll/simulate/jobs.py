@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import resource
+import signal
 import subprocess
 
 from crestacoll.builds import clean_environment
@@ -11,6 +12,7 @@ from crestacoll.simulate import machines
 from crestacoll.ui import TEXT, Problem
 
 REFUSED = 2  # its exit code for what cannot be asked
+TOO_LATE = "times beyond"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,8 +60,17 @@ class Limits:
     def set(self):
         """Called in the process that is to have them."""
         seconds = max(1, round(self.seconds))
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (self.memory, self.memory))
+        limit(resource.RLIMIT_CPU, seconds, seconds + 1)
+        limit(resource.RLIMIT_AS, self.memory, self.memory)
+        limit(resource.RLIMIT_CORE, 0, 0)
+
+
+def limit(what, soft, hard):
+    """Sets a limit; one that the process already has may be smaller."""
+    most = resource.getrlimit(what)[1]
+    if most != resource.RLIM_INFINITY:
+        soft, hard = min(soft, most), min(hard, most)
+    resource.setrlimit(what, (soft, hard))
 
 
 class Refused(Exception):
@@ -111,9 +122,9 @@ def run(build, job, limits=Limits(), cwd=None):
         return json.loads(done.stdout)
     if "no memory" in done.stderr:
         raise Refused(f"takes more than {limits.memory >> 30} GiB to simulate")
-    if done.returncode < 0:
+    if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
         raise Refused(f"takes more than {limits.seconds:g} s to simulate")
-    if done.returncode == REFUSED:
+    if done.returncode == REFUSED or TOO_LATE in done.stderr:
         raise Refused(done.stderr.strip())
     raise Problem(f"{program} failed: {done.stderr.strip() or done.returncode}")
 

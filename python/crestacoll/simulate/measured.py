@@ -3,6 +3,7 @@
 known, those of p2p:ALGORITHM and hier:ALGORITHM.
 """
 
+import collections
 import dataclasses
 import json
 from pathlib import Path
@@ -51,7 +52,7 @@ class Point:
 
 
 def load(path):
-    """The points of a result of `crestacoll bench`."""
+    """The points of a result of `crestacoll bench`, and {why: how many were skipped}."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as e:
@@ -60,20 +61,38 @@ def load(path):
     if wrong:
         raise Problem(f"{path}: no result of `crestacoll bench --json`: {wrong[0]}")
     hosts = {job["mpi"]: job["hosts"] for job in data["jobs"]}
-    found = [point_of(r, hosts[r["mpi"]]) for r in data["records"] if is_known(r)]
+    cores = data["machine"].get("allowed_cores", 0)
+    reasons = [(r, unusable(r, cores)) for r in data["records"]]
+    found = [point_of(r, hosts[r["mpi"]]) for r, why in reasons if not why]
+    skipped = collections.Counter(why for _, why in reasons if why)
     if not found:
-        raise Problem(
-            f"{path}: no point that can be simulated: measure algorithms by name, such as"
-            " --impl p2p:ring,hier:leaders, calls one after the other (--timing back_to_back)"
+        counted = "; ".join(f"{count} skipped: {why}" for why, count in skipped.items())
+        raise Problem(f"{path}: no point that can be simulated ({counted or 'it has none'})")
+    return found, skipped
+
+
+def unusable(record, cores):
+    """Why the simulator has nothing to compare with a record; None if it has."""
+    if not has_schedule(record):
+        return (
+            "not an algorithm by name, such as --impl p2p:ring,hier:leaders, with calls one after"
+            " the other (--timing back_to_back)"
         )
-    return found
+    # Hosts of a bench are parts of one machine, and share its cores.
+    if record["oversubscribed"] or 0 < cores < record["ranks"]:
+        return "more ranks than cores, which the model does not have"
+    if record["skew_us"] != 0:
+        return "ranks began late (--skew)"
+    if not record["verified"]:
+        return "its results were not verified"
+    return None if record["median_us"] > 0 else "a time of 0"
 
 
-def is_known(record):
+def has_schedule(record):
     model, _, algorithm = record["implementation"].partition(":")
     blocking = record.get("calls", "blocking") == "blocking"
     usual = blocking and record["timing"] != "synchronised" and record["buffers"] in ("hot", "none")
-    return model in ("p2p", "hier") and algorithm and usual
+    return bool(model in ("p2p", "hier") and algorithm and usual)
 
 
 def point_of(record, hosts):

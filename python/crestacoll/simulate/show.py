@@ -16,6 +16,10 @@ def time_words(seconds):
     return f"{seconds * 1e9:.3g} ns"
 
 
+def busy_words(share):
+    return "-" if share is None else f"{100 * share:.0f} %"
+
+
 def caption(machine):
     name = f"{machine['name']} ({machine['file']})"
     return f"simulated, machine {name}, {machines.said_error(machine)}"
@@ -64,7 +68,7 @@ def print_panel(points):
             str(p["messages"]),
             str(p["messages_between_nodes"]),
             format_amount(p["bytes_between_nodes"]),
-            f"{100 * p['busiest_interface']:.0f} %",
+            busy_words(p["busiest_interface"]),
             "",
         )
     show(made)

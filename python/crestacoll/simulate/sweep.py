@@ -40,15 +40,16 @@ def point(build, setting, collective, ranks, size, implementation, root=0):
             found.append(jobs.run(build, job, setting.limits))
     except jobs.Refused as e:
         return named | {"refused": str(e)}
-    return named | {"refused": None} | figures(found, setting.calls)
+    return named | {"refused": None} | figures(found, setting)
 
 
-def figures(found, calls):
+def figures(found, setting):
     """Times in seconds, from when the last rank begins to when the last one ends."""
-    times = sorted((f["end"][-1][2] - f["start"]) / calls for f in found)
-    first = found[0]
+    calls, first = setting.calls, found[0]
+    totals = [f["end"][-1][2] - f["start"] for f in found]
+    times = sorted(total / calls for total in totals)
     deciles = statistics.quantiles(times, n=10, method="inclusive") if len(times) > 1 else []
-    busy = statistics.median(f["busiest_interface"] / max(f["end"][-1][2], 1e-15) for f in found)
+    busy = statistics.median(f["busiest_interface"] / max(t, 1e-15) for f, t in zip(found, totals))
     return {
         "time_s": statistics.median(times),
         "p10_s": deciles[0] if deciles else times[0],
@@ -57,6 +58,6 @@ def figures(found, calls):
         "bytes_sent": first["bytes"] // calls,
         "messages_between_nodes": first["messages_between_nodes"] // calls,
         "bytes_between_nodes": first["bytes_between_nodes"] // calls,
-        "busiest_interface": busy,
+        "busiest_interface": busy if setting.queues else None,
         "seconds_to_simulate": sum(f["seconds_to_build"] + f["seconds_to_run"] for f in found),
     }
