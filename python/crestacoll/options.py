@@ -125,3 +125,22 @@ def check_hosts(count, rate_of_each, ranks_asked):
         raise Problem("--rate goes with --hosts", exit_code=2)
     if count > ranks_asked:
         raise Problem(f"--hosts {count}: there are only {ranks_asked} ranks", exit_code=2)
+
+
+class Counts(click.ParamType):
+    """256,1024"""
+
+    name = "numbers"
+
+    def __init__(self, most):
+        self.most = most
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, list):
+            return value
+        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
+            self.fail(f"'{value}': expected numbers of ranks such as 256,1024", param, ctx)
+        found = list(dict.fromkeys(int(n) for n in value.split(",")))
+        if max(found) > self.most:
+            self.fail(f"{max(found)} ranks: only up to {self.most} are possible", param, ctx)
+        return found

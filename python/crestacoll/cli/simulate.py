@@ -3,7 +3,6 @@ import contextlib
 import dataclasses
 import functools
 import re
-from pathlib import Path
 
 import click
 from click.core import ParameterSource
@@ -27,8 +26,6 @@ interface busy  share of it in which the interface used most carried messages on
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
-
-MOST_RANKS = 1 << 22  # of crestacoll-simulate
 
 # Options that only one way to use the command has.
 ONLY = {
@@ -58,20 +55,6 @@ class Skew(click.ParamType):
                 ctx,
             )
         return Found(m[1], float(m[2]) * self.UNITS[m[3]]) if m else Found()
-
-
-class Counts(click.ParamType):
-    name = "numbers"
-
-    def convert(self, value, param, ctx):
-        if isinstance(value, list):
-            return value
-        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", value):
-            self.fail(f"'{value}': expected numbers of ranks such as 256,1024", param, ctx)
-        found = list(dict.fromkeys(int(n) for n in value.split(",")))
-        if max(found) > MOST_RANKS:
-            self.fail(f"{max(found)} ranks: only up to {MOST_RANKS} can be simulated", param, ctx)
-        return found
 
 
 class CommSizes(click.ParamType):
@@ -104,7 +87,7 @@ class CommSizes(click.ParamType):
 @click.option(
     "-n",
     "--ranks",
-    type=Counts(),
+    type=options.Counts(most=1 << 22),
     metavar="N[,N...]",
     help="Numbers of ranks, up to 4194304.",
 )
@@ -290,7 +273,7 @@ def simulate_collective(ctx, build, setting):
         raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
     arms = arms_of(build, collective, asked["implementations"])
     smpi.need_one_point(asked, arms)
-    check_plot(asked["plot"])
+    show.check_plot(asked["plot"])
     points = [
         sweep.point(build, setting, collective, n, size, arm, root)
         for n in ranks
@@ -307,16 +290,6 @@ def simulate_collective(ctx, build, setting):
     if all(p["refused"] is not None for p in points):
         raise Problem("no implementation could be simulated", exit_code=1)
     smpi.write_point(build, setting, points[0], asked)
-
-
-def check_plot(path):
-    """Before minutes of simulation, not after them."""
-    if path is None:
-        return
-    if Path(path).suffix not in (".png", ".svg", ".pdf"):
-        raise Problem(f"--plot {path}: expected a name that ends with .png, .svg or .pdf", USAGE)
-    if not Path(path).parent.is_dir():
-        raise Problem(f"--plot {path}: no folder {Path(path).parent}", USAGE)
 
 
 def simulate_profile(ctx, build, setting):

@@ -3,9 +3,11 @@
 which machine, and how far such times have been from measured ones.
 """
 
+from pathlib import Path
+
 from crestacoll.simulate import machines
 from crestacoll.sizes import format_amount, format_size
-from crestacoll.ui import out, show, table
+from crestacoll.ui import USAGE, Problem, out, show, table
 
 
 def time_words(seconds):
@@ -72,6 +74,16 @@ def print_panel(points):
             "",
         )
     show(made)
+
+
+def check_plot(path):
+    """Before minutes of simulation, not after them."""
+    if path is None:
+        return
+    if Path(path).suffix not in (".png", ".svg", ".pdf"):
+        raise Problem(f"--plot {path}: expected a name that ends with .png, .svg or .pdf", USAGE)
+    if not Path(path).parent.is_dir():
+        raise Problem(f"--plot {path}: no folder {Path(path).parent}", USAGE)
 
 
 def save_plot(points, machine, path):
