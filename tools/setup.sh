@@ -20,7 +20,8 @@ openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
 extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
-[ -z "${CI:-}" ] || extra+=(chromium)    # which looks at reports; large, and tests skip without it
+# Large, and tests skip without them: what looks at reports, and a second simulator.
+[ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev)
 
 say() { echo "set-up: $*"; }
 

@@ -162,13 +162,22 @@ static bool read_repeat(job *j, char **words)
     return true;
 }
 
+static bool read_trace(job *j, char **words)
+{
+    char *end;
+    j->trace = strtod(words[1], &end);
+    return (end != words[1] && *end == '\0' && isfinite(j->trace) && j->trace > 0) ||
+           asked_wrong("trace: '%s' is no bandwidth", words[1]);
+}
+
 static const struct {
     const char *name;
     int words;
     bool (*read)(job *j, char **words);
 } kinds[] = {{"ranks", 2, read_ranks},   {"nodes", 2, read_nodes},     {"machine", 2, read_machine},
              {"queues", 2, read_queues}, {"skew", 4, read_skew},       {"compute", 2, read_compute},
-             {"call", 7, read_call},     {"overlap", 3, read_overlap}, {"repeat", 2, read_repeat}};
+             {"call", 7, read_call},     {"overlap", 3, read_overlap}, {"repeat", 2, read_repeat},
+             {"trace", 2, read_trace}};
 
 static bool read_line(job *j, char *line)
 {

@@ -14,7 +14,8 @@
  * what p2p takes, "node_preset", what hier does; SIZE and STRIDE of the communicators: play.h
  *   overlap SECONDS thread|none      computation between the begin of the call before this line and
  *                                    its end, while a thread drives the messages, or nobody
- *   repeat TIMES                     all of them, once if it is missing */
+ *   repeat TIMES                     all of them, once if it is missing
+ *   trace BANDWIDTH                  writes them for another simulator, too: trace.h */
 #ifndef SIMULATE_JOB_H
 #define SIMULATE_JOB_H
 
@@ -42,6 +43,7 @@ typedef struct job {
     phase *phases; /* a call each, or none */
     job_call *calls;
     int count, times;
+    double trace; /* bandwidth of its links, bytes a second; 0: no trace */
     programs programs;
 } job;
 

@@ -5,14 +5,6 @@
 #include "pages.h"
 #include "transit.h"
 
-/* What a rank does by itself. */
-static void work(const stage *s, rank *me, const act *a)
-{
-    const machine *m = s->p->machine;
-    const local_cost *cost = a->kind == ACT_COPY ? &m->copy : &m->reduce;
-    me->time += a->peer * cost->each + act_bytes(a) * cost->byte;
-}
-
 /* True if the rank may go on at once, though its time has moved on. */
 static bool is_next(const stage *s, uint32_t r)
 {
@@ -30,7 +22,7 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
     while (me->act < count && !s->failed) {
         const act *a = &acts[me->act++];
         if (a->kind > ACT_RECEIVE) {
-            work(s, me, a);
+            me->time += local_time(s->p->machine, a);
         } else {
             const int peer = first + act_peer(a->peer, how, place, f->size) * f->stride;
             if (a->kind == ACT_RECEIVE) {

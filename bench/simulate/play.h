@@ -39,6 +39,23 @@ typedef struct play {
 /* False, and `why`, when memory runs out, or ranks wait for each other for ever. */
 bool play_run(play *p);
 
+/* What a message between two ranks costs. */
+static inline const level *level_between(const play *p, int a, int b)
+{
+    const machine *m = p->machine;
+    const int x = p->node[a], y = p->node[b], c = m->cache_ranks, g = m->group_nodes;
+    if (x != y)
+        return &m->levels[g > 0 && x / g == y / g ? GROUP : NETWORK];
+    return &m->levels[c > 0 && p->place[a] / c == p->place[b] / c ? CACHE : NODE];
+}
+
+/* How long copies or reductions of a round take. */
+static inline double local_time(const machine *m, const act *a)
+{
+    const local_cost *cost = a->kind == ACT_COPY ? &m->copy : &m->reduce;
+    return a->peer * cost->each + act_bytes(a) * cost->byte;
+}
+
 /* First rank of the communicator of a rank in a phase, and the place of the rank there. */
 static inline int phase_first(const phase *f, int rank)
 {

@@ -4,6 +4,7 @@
  *
  *   "end"      when each phase ends, in seconds: first rank, mean of all, last rank
  *   "start"    when the last rank begins
+ *   "trace"    for a job with a trace: trace.h
  *
  * Exit code 2, and a line on standard error, for what cannot be asked. */
 #include <stdio.h>
@@ -12,6 +13,9 @@
 
 #include "job.h"
 #include "../json.h"
+#include "trace.h"
+
+enum { CANNOT = 2 }; /* the exit code for what cannot be asked */
 
 static const double second = 1e12;
 
@@ -47,7 +51,13 @@ static void put_ends(const play *p)
     }
 }
 
-static void put(const play *p, double built, double ran)
+static void put_trace(const trace *t)
+{
+    printf("\"trace\": {\"eager\": %lld, \"waiting\": %lld, \"waiting_in_a_node\": %s}, ", t->eager,
+           t->waiting, t->waiting_in_a_node ? "true" : "false");
+}
+
+static void put(const play *p, const trace *t, double built, double ran)
 {
     double start = 0;
     for (int r = 0; p->start != NULL && r < p->ranks; r++)
@@ -60,11 +70,15 @@ static void put(const play *p, double built, double ran)
     json_number("messages_between_nodes", p->messages_between, ", ");
     json_number("bytes_between_nodes", p->bytes_between, ", ");
     json_number("programs", p->programs->list.count, ", ");
+    if (t->bandwidth > 0)
+        put_trace(t);
     printf("\"seconds_to_build\": %.3f, \"seconds_to_run\": %.3f}\n", built, ran);
 }
 
-static bool run(job *j, double began)
+/* The exit code. */
+static int run(job *j, double began)
 {
+    trace t = {.bandwidth = j->trace};
     play p = {.machine = &j->machine,
               .programs = &j->programs,
               .phase_count = j->count * j->times,
@@ -79,22 +93,22 @@ static bool run(job *j, double began)
     p.end = malloc((size_t)p.phase_count * (size_t)p.ranks * sizeof *p.end);
     const double built = now();
     p.why = "no memory";
-    const bool fine = phases != NULL && p.end != NULL && play_run(&p);
+    const bool ran = phases != NULL && p.end != NULL && play_run(&p);
+    const bool fine = ran && (t.bandwidth == 0 || trace_write(&p, &t));
     if (fine)
-        put(&p, built - began, now() - built);
-    else
+        put(&p, &t, built - began, now() - built);
+    else if (!ran)
         fprintf(stderr, "%s\n", p.why);
     free(phases);
     free(p.end);
-    return fine;
+    return fine ? 0 : ran ? CANNOT : 1;
 }
 
 int main(void)
 {
     job j;
     const double began = now();
-    const bool fine = job_read(&j, stdin);
-    const bool ran = fine && run(&j, began);
+    const int code = job_read(&j, stdin) ? run(&j, began) : CANNOT;
     job_free(&j);
-    return !fine ? 2 : ran ? 0 : 1;
+    return code;
 }

@@ -4,19 +4,9 @@
 
 #include <stdlib.h>
 
-static nearness nearness_of(const play *p, uint32_t a, uint32_t b)
-{
-    const machine *m = p->machine;
-    const int x = p->node[a], y = p->node[b];
-    if (x != y)
-        return m->group_nodes > 0 && x / m->group_nodes == y / m->group_nodes ? GROUP : NETWORK;
-    const int c = m->cache_ranks;
-    return c > 0 && p->place[a] / c == p->place[b] / c ? CACHE : NODE;
-}
-
 const level *stage_level(const stage *s, const message *m)
 {
-    return &s->p->machine->levels[nearness_of(s->p, m->from, m->to)];
+    return level_between(s->p, (int)m->from, (int)m->to);
 }
 
 /* Without queues the order of what happens makes no difference: every rank goes as far as it can.

@@ -28,7 +28,7 @@ Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 i
 
 # Options that only one way to use the command has.
 ONLY = {
-    "COLLECTIVE": ("sizes", "root", "calls", "plot"),
+    "COLLECTIVE": ("sizes", "root", "calls", "plot", "smpi"),
     "--profile": ("scaling", "comm_sizes", "steps", "top"),
     "--calibrate": ("output",),
 }
@@ -201,13 +201,14 @@ class CommSizes(click.ParamType):
 )
 @click.option("--output", metavar="FILE", help="The machine file that --calibrate writes.")
 @click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
+@click.option("--smpi", metavar="DIR", help="Write one point for SMPI: docs/results/simulator.md.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context
 def command(
     ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, root,
     skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check, output,
-    plot, mpi, json_to,
+    plot, smpi, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
@@ -274,13 +275,14 @@ def refuse_options(ctx):
 
 def simulate_collective(ctx, build, setting):
     """Points of one collective."""
-    from crestacoll.simulate import show, sweep
+    from crestacoll.simulate import show, smpi, sweep
 
     asked, collective = ctx.params, ctx.params["collective"].lower()
     ranks, root, json_to, machine = asked["ranks"], asked["root"], asked["json_to"], setting.machine
     if any(root >= n for n in ranks):
         raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
     arms = arms_of(build, collective, asked["implementations"])
+    smpi.need_one_point(asked, arms)
     points = [
         sweep.point(build, setting, collective, n, size, arm, root)
         for n in ranks
@@ -296,6 +298,7 @@ def simulate_collective(ctx, build, setting):
         out.print(f"wrote {asked['plot']}", soft_wrap=True)
     if all(p["refused"] is not None for p in points):
         raise Problem("no implementation could be simulated", exit_code=1)
+    smpi.write_point(build, setting, points[0], asked)
 
 
 def simulate_profile(ctx, build, setting):

@@ -74,8 +74,10 @@ def nodes_words(ranks, per_node):
     return "+".join([str(per_node)] * full + [str(rest)])
 
 
-def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1):
-    """The job as crestacoll-simulate reads it. Steps are calls, and seconds of computation."""
+def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1, trace=None):
+    """The job as crestacoll-simulate reads it. Steps are calls, and seconds of computation. With
+    `trace`, a bandwidth, it writes their messages for SMPI too.
+    """
     lines = [
         f"ranks {ranks}",
         f"nodes {nodes}",
@@ -84,12 +86,13 @@ def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1):
         skew.line(),
         *(s.line() if isinstance(s, Call) else f"compute {float(s)!r}" for s in steps),
         f"repeat {times}",
+        *([f"trace {trace!r}"] if trace else []),
     ]
     return "\n".join(lines) + "\n"
 
 
-def run(build, job, limits=Limits()):
-    """What crestacoll-simulate answers."""
+def run(build, job, limits=Limits(), cwd=None):
+    """What crestacoll-simulate answers; traces are written to `cwd`."""
     program = build.program("crestacoll-simulate")
     try:
         done = subprocess.run(
@@ -98,6 +101,7 @@ def run(build, job, limits=Limits()):
             capture_output=True,
             preexec_fn=limits.set,
             env=clean_environment(),
+            cwd=cwd,
             check=False,
             **TEXT,
         )
