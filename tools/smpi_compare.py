@@ -14,7 +14,7 @@ ways, which differ in what messages do that pass an interface at the same time:
     shared  one goes after the other here; in SMPI they share the bandwidth, which is its own way
 
 Needs smpirun (libsimgrid-dev). FILE has an empty field where SMPI took longer than --limit seconds
-of a processor.
+of a processor. Where FILE is there already, SMPI replays only points whose times here are others.
 """
 import argparse
 import concurrent.futures
@@ -43,6 +43,7 @@ MACHINE = ROOT / "docs" / "results" / "simulator-machine.json"
 COLLECTIVES = "allreduce,allgather,alltoall,bcast,reduce_scatter_block"
 ONE_BY_ONE = "--cfg=maxmin/concurrency-limit:1"
 CASE = ["collective", "ranks", "per_node", "bytes"]
+POINT = [*CASE, "implementation"]
 TIMES = ["free_s", "smpi_free_s", "queues_s", "smpi_fifo_s", "smpi_shared_s"]
 WAYS = {
     "free": ("free_s", "smpi_free_s"),
@@ -72,8 +73,13 @@ def replay(folder, limit, *more):
     raise RuntimeError(f"smpirun failed ({done.returncode}): {log[-2000:]}")
 
 
-def compare(build, setting, call, limit):
-    """{name of TIMES: seconds} of a point; None if it is none: the algorithm refuses it."""
+def words(times):
+    """{name of TIMES: seconds} as FILE has them."""
+    return {name: "" if time is None else f"{time:.7g}" for name, time in times.items()}
+
+
+def compare(build, setting, call, limit, known):
+    """The words of a point; None if it is none: the algorithm refuses it. `known`: of FILE."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         without = dataclasses.replace(setting, queues=False)
@@ -84,10 +90,12 @@ def compare(build, setting, call, limit):
             }
         except jobs.Refused:
             return None
+        if known and words(found).items() <= known.items():
+            return known
         found["smpi_free_s"] = replay(folder / "free", limit)
         found["smpi_fifo_s"] = replay(folder / "queues", limit, ONE_BY_ONE)
         found["smpi_shared_s"] = replay(folder / "queues", limit)
-    return found
+    return words(found)
 
 
 def points(build, o):
@@ -100,21 +108,25 @@ def points(build, o):
 def measure(o):
     build = builds.need_builds()[0]
     machine = machines.load(o.machine)
+    known = {}
+    if os.path.exists(o.write):
+        with open(o.write, encoding="utf-8", newline="") as file:
+            known = {tuple(row[key] for key in POINT): row for row in csv.DictReader(file)}
 
     def one(point):
         collective, ranks, per_node, size, arm = point
         setting = sweep.Setting(machine=machine, per_node=per_node)
         call = jobs.Call(collective, size, arm, ranks)
-        return point, compare(build, setting, call, o.limit)
+        before = known.get(tuple(map(str, point)))
+        return point, compare(build, setting, call, o.limit, before)
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         with open(o.write, "w", encoding="utf-8", newline="") as file:
             out = csv.writer(file, lineterminator="\n")
-            out.writerow([*CASE, "implementation", *TIMES])
+            out.writerow([*POINT, *TIMES])
             for point, found in pool.map(one, points(build, o)):
                 if found is not None:
-                    times = [found[t] for t in TIMES]
-                    out.writerow([*point, *("" if t is None else f"{t:.7g}" for t in times)])
+                    out.writerow([*point, *(found[name] for name in TIMES)])
                     file.flush()
 
 

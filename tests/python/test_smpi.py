@@ -186,6 +186,19 @@ def test_smpi_with_queues(built, tmp_path):
     assert tool.replay(tmp_path, 600) >= 0.999 * time
 
 
+def test_points_that_have_not_changed_are_not_replayed(built, monkeypatch):
+    setting = sweep.Setting(machine=MACHINE, per_node=2)
+    call = jobs.Call("bcast", 8, "p2p:linear", 4)
+    monkeypatch.setattr(tool, "replay", lambda *_: 7.0)
+    fresh = tool.compare(built, setting, call, 60, None)
+    assert [fresh[name] for name in tool.TIMES if name.startswith("smpi")] == ["7"] * 3
+    known = fresh | {"smpi_fifo_s": "5"}
+    assert tool.compare(built, setting, call, 60, known) == known
+    assert tool.compare(built, setting, call, 60, known | {"free_s": "1"}) == fresh
+    refused = jobs.Call("allreduce", 8, "hier:nonsense", 4)
+    assert tool.compare(built, setting, refused, 60, None) is None
+
+
 def made_up(implementation, ours, theirs):
     case = {"collective": "bcast", "ranks": 4, "per_node": 1, "bytes": 8}
     times = {"queues_s": ours, "smpi_fifo_s": theirs, "smpi_shared_s": None, "free_s": 1.0}
