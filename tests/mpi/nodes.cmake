@@ -71,3 +71,18 @@ endif()
 cresta_mpi_test(NAME nodes-many RANKS ${ranks} TIMEOUT 400
                 ENV CRESTA_NODES=${shape} CRESTA_FALLBACK=silent CRESTA_ASYNC=thread
                 COMMAND nodes_many ${number} 8388608)
+
+# What programs do besides, over memory and messages: sizes about those of rings, wrong arguments,
+# threads, communicators freed in unlike orders, worlds that meet.
+cresta_test_program(nodes_sizes nodes_sizes.c)
+set(nodes CRESTA_NODES=2+1 CRESTA_ASYNC=thread)
+cresta_mpi_test(NAME nodes-sizes RANKS 3 TIMEOUT 400 ENV ${nodes} CRESTA_FALLBACK=silent
+                COMMAND nodes_sizes hier,hier:leaders,hier:linear)
+cresta_mpi_test(NAME nodes-errors RANKS 3 ENV ${nodes} COMMAND errors hier)
+cresta_mpi_test(NAME nodes-threads RANKS 3 TIMEOUT 600 ENV CRESTA_NODES=2+1
+                COMMAND threads hier,hier:leaders)
+cresta_mpi_test(NAME nodes-orders RANKS 3 ENV CRESTA_NODES=2+1 COMMAND orders hier free)
+cresta_mpi_test(NAME nodes-orders-threads RANKS 3 ENV ${nodes} CRESTA_FALLBACK=silent
+                COMMAND orders hier threads)
+cresta_mpi_test(NAME nodes-spawn RANKS 1 ENV CRESTA_NODES=0,1 COMMAND spawn hier)
+set_tests_properties(nodes-spawn PROPERTIES SKIP_RETURN_CODE 77)
