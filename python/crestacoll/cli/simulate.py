@@ -102,7 +102,14 @@ class CommSizes(click.ParamType):
     metavar="FILE",
     help="What messages, copies and reductions cost: docs/simulating.md.",
 )
-@click.option("--bytes", "sizes", type=Sizes(), default="8", show_default=True, help="Sizes.")
+@click.option(
+    "--bytes",
+    "sizes",
+    type=Sizes(),
+    default="8",
+    show_default=True,
+    help="Bytes of a call, as in `crestacoll help bench`.",
+)
 @click.option(
     "--impl",
     "implementations",

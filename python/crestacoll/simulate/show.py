@@ -3,6 +3,7 @@
 which machine, and how far such times have been from measured ones.
 """
 
+import textwrap
 from pathlib import Path
 
 from crestacoll.simulate import machines
@@ -103,12 +104,15 @@ def save_plot(points, machine, path):
         panel(axes, mine, over, plots)
         what = f"{value} ranks" if over == "bytes" else f"{format_size(value)} bytes"
         axes.set_title(f"{collective}, {what}", fontsize=10)
-    figure.suptitle(caption(machine), fontsize=9)
+    lines = textwrap.fill(caption(machine), 90 * len(groups))
+    figure.suptitle(lines, fontsize=9)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
 
 def panel(axes, points, over, plots):
+    from matplotlib import ticker
+
     for k, name in enumerate(plots.names_of(points)):
         mine = [p for p in points if p["implementation"] == name and p["refused"] is None]
         look = plots.line_style(k + 1, name)
@@ -119,6 +123,8 @@ def panel(axes, points, over, plots):
     ticks = ticks[:: -(-len(ticks) // plots.MOST_TICKS)]
     axes.set_xticks(ticks, [format_size(t) if over == "bytes" else str(t) for t in ticks])
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.3)
     axes.set_xlabel("bytes" if over == "bytes" else "ranks")
     axes.set_ylabel("simulated time, microseconds")
