@@ -20,7 +20,7 @@ typedef struct message {
     uint8_t hop;
     bool asks;    /* waits for its receiver to be ready */
     bool taken;   /* a receive has met it */
-    bool arrived; /* ... and it waits for one */
+    bool arrived; /* all of it is there */
 } message;
 
 typedef struct rank {
