@@ -69,7 +69,8 @@ def measure(build, variables, where, budget):
     _, _, hosts, each, rate, timing = where
     ranks = hosts * each
     plan = benchjob.Plan(COLLECTIVES, ["mpi", MODEL], SIZES, ranks, timing=timing,
-                         samples=SAMPLES, budget=budget)
+                         samples=SAMPLES, budget=budget,
+                         options=[] if rate == FAST else benchjob.LONG_BATCHES)
     with nethosts.hosts(hosts, None if rate == FAST else rate) as made:
         words = [*made.launch_words(build, ranks), *benchjob.program_words(build, plan)]
         return benchjob.run_command(build, words, variables=variables).records

@@ -23,6 +23,8 @@ BUFFERS = {  # and what they say about the data of a call
     "written": "data written again",
     "cold": "other data in every call",
 }
+# A network interface with a rate lets the first of a batch through at once (nethosts.at_once).
+LONG_BATCHES = ["--batch-us", "3000"]
 
 
 @dataclass

@@ -8,6 +8,7 @@ and tc (iproute2).
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,8 +23,10 @@ from crestacoll.ui import TEXT, Problem
 NEEDED = ["ip", "tc", "unshare", "mount", "hostname", "taskset"]
 SUBNET = "10.213.77"  # of nobody else: it exists in the name spaces only
 DEVICE = "eth0"
-SEGMENT = 512 * 1024 - 8  # bytes, the most that veth takes
-BURST = "16kb"  # beyond the rate
+SEGMENTS = 4096, 512 * 1024 - 8  # bytes, least and most: the most that veth takes
+BURSTS = 2048, 16 * 1024  # bytes beyond the rate: more than a frame
+AT_ONCE = 130e-6  # seconds
+UNITS = {"bit": 1, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
 
 # What a launcher takes for a remote shell: options, host, command. The host is an address.
 AGENT = """#!/bin/sh
@@ -59,6 +62,20 @@ def share_cores(count):
     cores = sorted(os.sched_getaffinity(0))
     each = len(cores) // count
     return [cores[i * each : (i + 1) * each] or cores for i in range(count)]
+
+
+def at_once(rate, least, most):
+    """Bytes that an interface lets through at once.
+
+    A token bucket lets a segment pass as soon as nothing before it is owed, and delays the next
+    one. With short segments a message takes the time of its bytes, as on a real interface, but for
+    its first AT_ONCE; with long ones the kernel's work for each segment matters less.
+    """
+    found = re.fullmatch(r"([0-9.]+)([kmg]?bit)", rate or "", re.IGNORECASE)
+    if not found:
+        return most
+    bytes_per_second = float(found[1]) * UNITS[found[2].lower()] / 8
+    return round(min(max(bytes_per_second * AT_ONCE, least), most))
 
 
 def words_of(cores):
@@ -105,6 +122,7 @@ class Hosts:
 
     def __init__(self, count, rate, folder, stack):
         self.count, self.rate = count, rate
+        self.segment = at_once(rate, *SEGMENTS)
         self.prefix = f"crestacoll-{os.getpid()}-"
         self.agent = folder / "agent"
         self.cores = share_cores(count)
@@ -160,12 +178,13 @@ class Hosts:
             self._limit(name)
 
     def _lengthen_segments(self, space, device):
-        self._at(space, sys.executable, segments.__file__, str(SEGMENT), device)
+        self._at(space, sys.executable, segments.__file__, str(self.segment), device)
 
     def _limit(self, name):
         """By htb: tbf would cut the segments to its burst, or let that much through at once."""
         root = f"tc qdisc add dev {DEVICE} root handle 1: htb default 1"
-        rate = f"rate {self.rate} burst {BURST} cburst {BURST} quantum 60000"
+        burst = f"{at_once(self.rate, *BURSTS)}b"  # of tc: bytes
+        rate = f"rate {self.rate} burst {burst} cburst {burst} quantum 60000"
         self._at(name, *root.split())
         limit = f"tc class add dev {DEVICE} parent 1: classid 1:1 htb {rate}"
         self._at(name, *limit.split())
@@ -186,11 +205,10 @@ class Hosts:
         if build.family == "openmpi":
             # Debian's settings leave out pt2pt, which alone has windows over TCP.
             options = f"""
-                --mca plm_rsh_agent {self.agent} --mca pml ob1 --mca btl tcp,self,vader
-                --mca osc ^ucx
-                --mca btl_tcp_if_include {net} --mca oob_tcp_if_include {net}
-                --bind-to none --oversubscribe --host {places}"""
-            if each > min(map(len, self.cores)):  # by itself it takes each for a core
+                --mca pml ob1 --mca osc ^ucx --mca btl_tcp_if_include {net}
+                --bind-to none --host {places}"""
+            options += launch_options(build, self.agent, net)
+            if self.count * each > len(os.sched_getaffinity(0)):  # by itself it does not know
                 options += " --mca mpi_yield_when_idle 1"
         elif build.family == "mpich":
             options = f"""
@@ -199,3 +217,14 @@ class Hosts:
         else:
             raise Problem(f"hosts are not known for {build.family}")
         return options.split()
+
+
+def launch_options(build, agent, net):
+    """Open MPI 5 has another run time, and another name for its transport by shared memory."""
+    if re.match(r"Open MPI v[1-4]\.", build.description["mpi"]["library"]):
+        return f"""
+            --mca btl tcp,self,vader --oversubscribe
+            --mca plm_rsh_agent {agent} --mca oob_tcp_if_include {net}"""
+    return f"""
+        --mca btl tcp,self,sm --map-by :OVERSUBSCRIBE
+        --prtemca plm_ssh_agent {agent} --prtemca prte_if_include {net}"""

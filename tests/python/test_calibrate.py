@@ -115,6 +115,21 @@ def test_points_that_tell_nothing_are_skipped(built, tmp_path, change, why):
     assert [(why in text, count) for text, count in skipped.items()] == [(True, 1)]
 
 
+@pytest.mark.parametrize("change", [{"oversubscribed": True}, {"ranks": 8}])
+def test_crowded_takes_points_with_more_ranks_than_cores(built, tmp_path, change):
+    path = write(tmp_path / "some.json", built, ["bcast"], [8, 1024])
+    data = json.loads((tmp_path / "some.json").read_text())
+    data["records"][0] |= change
+    (tmp_path / "some.json").write_text(json.dumps(data))
+    points, skipped = measured.load(path, crowded=True)
+    assert len(points) == 4 and not skipped
+    (tmp_path / "m.json").write_text(json.dumps(HEAD | {"levels": MACHINE["levels"]}))
+    words = ["simulate", "--machine", str(tmp_path / "m.json"), "--check", path, "--json"]
+    shown = CliRunner().invoke(cli.main, [*words, "--crowded"])
+    assert shown.exit_code == 0, shown.output
+    assert len(json.loads(shown.stdout)["points"]) == 4
+
+
 def test_points_that_cannot_be_simulated_are_named(built, tmp_path):
     path = write(tmp_path / "some.json", built, ["allreduce"], [64])
     data = json.loads((tmp_path / "some.json").read_text())

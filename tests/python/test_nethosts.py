@@ -32,6 +32,14 @@ def start(hosts, number, program):
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.parametrize(
+    "rate, expected",
+    [(None, 500000), ("1gbit", 16250), ("1.5Gbit", 24375), ("100mbit", 4096), ("3kbps", 500000)],
+)
+def test_slow_interfaces_let_less_through_at_once(rate, expected):
+    assert nethosts.at_once(rate, 4096, 500000) == expected
+
+
 @pytest.mark.alone
 def test_the_rate_holds_from_the_first_byte_on():
     if nethosts.why_not():

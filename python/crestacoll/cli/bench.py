@@ -219,6 +219,7 @@ def run_all(plans, end, hosts=1, rate=None):
         for i, (build, plan) in enumerate(plans):
             share = (end - time.monotonic()) / (len(plans) - i)
             plan.budget = max(share - LAUNCH, share / 2, 0.1)
+            plan.options += benchjob.LONG_BATCHES if rate else []
             program = benchjob.program_words(build, plan)
             results.append(benchjob.run_on(build, program, plan.ranks, hosts, rate, advance))
     return results

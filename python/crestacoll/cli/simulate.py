@@ -2,14 +2,13 @@
 import contextlib
 import dataclasses
 import functools
-import re
 
 import click
 from click.core import ParameterSource
 
 from crestacoll import __version__, options
 from crestacoll.builds import choose_builds
-from crestacoll.simulate import machines
+from crestacoll.simulate import arguments, machines
 from crestacoll.sizes import Sizes
 from crestacoll.ui import USAGE, Problem, err, json_option, out, status_line, write_json
 
@@ -31,47 +30,8 @@ Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 i
 ONLY = {
     "COLLECTIVE": ("sizes", "root", "calls", "plot", "smpi"),
     "--profile": ("scaling", "comm_sizes", "steps", "top"),
-    "--calibrate": ("output",),
+    "--calibrate": ("output", "crowded"),
 }
-
-
-class Skew(click.ParamType):
-    """exponential:10us"""
-
-    name = "skew"
-    UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
-    def convert(self, value, param, ctx):
-        from crestacoll.simulate.jobs import Skew as Found
-
-        if isinstance(value, Found):
-            return value
-        m = re.fullmatch(r"(uniform|exponential|normal):(\d+(?:\.\d+)?)(ns|us|ms|s)", value)
-        if value != "none" and not m:
-            self.fail(
-                f"'{value}': expected uniform:TIME, exponential:TIME or normal:TIME, such as"
-                " uniform:10us",
-                param,
-                ctx,
-            )
-        return Found(m[1], float(m[2]) * self.UNITS[m[3]]) if m else Found()
-
-
-class CommSizes(click.ParamType):
-    """row=64,col=64, or 4:1=64"""
-
-    name = "sizes"
-
-    def convert(self, value, param, ctx):
-        if isinstance(value, dict):
-            return value
-        found = {}
-        for text in value.split(","):
-            name, equal, size = text.rpartition("=")
-            if not equal or not re.fullmatch(r"[1-9]\d*", size) or name in found:
-                self.fail(f"'{value}': expected sizes such as row=64,col=64", param, ctx)
-            found[name] = int(size)
-        return found
 
 
 @click.command(
@@ -121,7 +81,7 @@ class CommSizes(click.ParamType):
 @click.option("--root", type=click.IntRange(0), default=0, help="Root of rooted calls; default: 0.")
 @click.option(
     "--skew",
-    type=Skew(),
+    type=arguments.Skew(),
     default="none",
     metavar="KIND:TIME",
     help=(
@@ -167,7 +127,7 @@ class CommSizes(click.ParamType):
 @click.option(
     "--comm",
     "comm_sizes",
-    type=CommSizes(),
+    type=arguments.CommSizes(),
     metavar="NAME=N[,...]",
     help="With --profile: sizes of communicators, by name or SIZE:STRIDE; default: all grow alike.",
 )
@@ -196,6 +156,12 @@ class CommSizes(click.ParamType):
     help="Compare simulated with measured times, at the points of these results that --calibrate"
     " has not seen.",
 )
+@click.option(
+    "--crowded",
+    is_flag=True,
+    help="With --calibrate and --check: take points with more ranks than cores, too. The model has"
+    " a core for each rank, so do so only where the network takes nearly all of the time.",
+)
 @click.option("--output", metavar="FILE", help="The machine file that --calibrate writes.")
 @click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
 @click.option("--smpi", metavar="DIR", help="Write one point for SMPI: docs/results/simulator.md.")
@@ -204,8 +170,8 @@ class CommSizes(click.ParamType):
 @click.pass_context
 def command(
     ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, root,
-    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check, output,
-    plot, smpi, mpi, json_to,
+    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check,
+    crowded, output, plot, smpi, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
@@ -221,7 +187,8 @@ def command(
 
     refuse_options(ctx)
     if calibrate or check:
-        calibration.run(choose_builds(mpi)[0], machine_name, calibrate, check, output, json_to)
+        files = calibration.Files(calibrate, check, crowded, output, json_to)
+        calibration.run(choose_builds(mpi)[0], machine_name, files)
         return
     if not ((collective or profile_name) and ranks and machine_name):
         raise Problem(

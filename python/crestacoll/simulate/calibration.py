@@ -3,6 +3,7 @@
 simulated times are from measured ones.
 """
 
+import dataclasses
 import statistics
 from pathlib import Path
 
@@ -12,41 +13,51 @@ from crestacoll.simulate.show import time_words
 from crestacoll.ui import USAGE, Problem, err, out, show, table, write_json
 
 
-def run(build, machine_name, fitted, checked, output, json_to):
-    """Fits to the files `fitted` if there are any, and compares at the points of `checked`."""
-    if not fitted and not machine_name:
+@dataclasses.dataclass(frozen=True)
+class Files:
+    """What the command was given: results of `crestacoll bench --json`, and where to write."""
+
+    fitted: tuple
+    checked: tuple
+    crowded: bool  # points with more ranks than cores, too
+    output: str | None
+    json_to: str | None
+
+    def points(self, path):
+        """The points of a result; how many were skipped, and why, is told."""
+        points, skipped = measured.load(path, self.crowded)
+        for why, count in skipped.items():
+            err.print(f"{path}: {count} points skipped: {why}", soft_wrap=True)
+        return points
+
+
+def run(build, machine_name, files):
+    """Fits to some results if there are any, and compares at the points of others."""
+    if not files.fitted and not machine_name:
         raise Problem("--check goes with --machine FILE or with --calibrate", USAGE)
-    if output and not fitted:
+    if files.output and not files.fitted:
         raise Problem("--output goes with --calibrate", USAGE)
-    known = [p for path in fitted for p in loaded(path)]
+    known = [p for path in files.fitted for p in files.points(path)]
     machine = machines.load(machine_name) if machine_name else None
     seen = {what(p) for p in known}
-    others = [p for path in checked for p in loaded(path) if what(p) not in seen]
-    if checked and not others:
+    others = [p for path in files.checked for p in files.points(path) if what(p) not in seen]
+    if files.checked and not others:
         raise Problem("--check: no point that --calibrate has not seen", USAGE)
-    if fitted:
-        machine = found(build, known, machine, fitted)
+    if known:
+        machine = found(build, known, machine, files.fitted)
     compared, refused = calibrate.compare(build, machine, others)
     if others and not compared:
         raise Problem(f"--check: no point can be simulated: {refused[0]}")
     if compared:
         machine["fit"] = summary(compared)
-    if output:
-        write_json({k: v for k, v in machine.items() if k != "file"}, output)
-    if json_to:
-        write_json(as_json(machine, compared), json_to)
-    if json_to != "-":
-        tell(machine, compared, output)
+    if files.output:
+        write_json({k: v for k, v in machine.items() if k != "file"}, files.output)
+    if files.json_to:
+        write_json(as_json(machine, compared), files.json_to)
+    if files.json_to != "-":
+        tell(machine, compared, files.output)
     for text in refused:
         err.print(f"not compared: {text}", soft_wrap=True)
-
-
-def loaded(path):
-    """The points of a file; how many were skipped, and why, is told."""
-    points, skipped = measured.load(path)
-    for why, count in skipped.items():
-        err.print(f"{path}: {count} points skipped: {why}", soft_wrap=True)
-    return points
 
 
 def what(point):

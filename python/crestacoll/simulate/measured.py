@@ -51,8 +51,10 @@ class Point:
         ]
 
 
-def load(path):
-    """The points of a result of `crestacoll bench`, and {why: how many were skipped}."""
+def load(path, crowded=False):
+    """The points of a result of `crestacoll bench`, and {why: how many were skipped}; those with
+    more ranks than cores only where `crowded`.
+    """
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as e:
@@ -62,7 +64,7 @@ def load(path):
         raise Problem(f"{path}: no result of `crestacoll bench --json`: {wrong[0]}")
     hosts = {job["mpi"]: job["hosts"] for job in data["jobs"]}
     cores = data["machine"].get("allowed_cores", 0)
-    reasons = [(r, unusable(r, cores)) for r in data["records"]]
+    reasons = [(r, unusable(r, cores, crowded)) for r in data["records"]]
     found = [point_of(r, hosts[r["mpi"]]) for r, why in reasons if not why]
     skipped = collections.Counter(why for _, why in reasons if why)
     if not found:
@@ -71,7 +73,7 @@ def load(path):
     return found, skipped
 
 
-def unusable(record, cores):
+def unusable(record, cores, crowded):
     """Why the simulator has nothing to compare with a record; None if it has."""
     if not has_schedule(record):
         return (
@@ -79,8 +81,8 @@ def unusable(record, cores):
             " the other (--timing back_to_back)"
         )
     # Hosts of a bench are parts of one machine, and share its cores.
-    if record["oversubscribed"] or 0 < cores < record["ranks"]:
-        return "more ranks than cores, which the model does not have"
+    if not crowded and (record["oversubscribed"] or record["ranks"] > cores > 0):
+        return "more ranks than cores, which the model does not have (--crowded takes them)"
     if record["skew_us"] != 0:
         return "ranks began late (--skew)"
     if not record["verified"]:
