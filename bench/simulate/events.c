@@ -38,6 +38,15 @@ static int first_bucket(const events *e)
     return i;
 }
 
+enum { SOON = 256, NEAR = 16 }; /* as many events at most are told of at once */
+
+static void tell(const events *e, const event_bucket *b)
+{
+    if (e->soon != NULL && b->count <= SOON)
+        for (size_t k = 0; k < b->count; k++)
+            e->soon(e->whose, b->list[k].id, b->count <= NEAR);
+}
+
 /* Makes the earliest time `now`, and sorts its bucket into those below. */
 static void refill(events *e)
 {
@@ -45,6 +54,7 @@ static void refill(events *e)
     event_bucket *b = &e->buckets[i];
     if (i == 0)
         return;
+    tell(e, b);
     uint64_t least = UINT64_MAX;
     for (size_t k = 0; k < b->count; k++)
         least = b->list[k].time < least ? b->list[k].time : least;

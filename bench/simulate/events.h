@@ -26,6 +26,9 @@ typedef struct events {
     size_t count;
     event_bucket buckets[65]; /* by the highest bit in which a time differs from `now` */
     bool no_memory;           /* sticks: what was pushed since then is lost */
+    /* Told of events that come soon, if there is one: `near` of those that come sooner. */
+    void (*soon)(const void *whose, uint32_t id, bool near);
+    const void *whose;
 } events;
 
 /* `time` is at least that of the last one taken. */

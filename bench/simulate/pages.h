@@ -20,4 +20,14 @@ static inline void *pages_resize(void *old, size_t count, size_t size)
     return memory;
 }
 
+/* Of whole lines of the caches, too. */
+static inline void *pages_new(size_t count, size_t size)
+{
+    const size_t page = (size_t)2 << 20, bytes = (count * size + page - 1) / page * page;
+    void *memory = aligned_alloc(page, bytes);
+    if (memory != NULL)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+    return memory;
+}
+
 #endif

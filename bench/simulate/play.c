@@ -38,7 +38,7 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
     }
     me->time += s->p->machine->round;
     if (f->alone && me->passage == 1 && me->round == 0)
-        me->time = later(me->time, me->until);
+        me->time = later(me->time, s->until[r]);
     me->waits = me->open > 0;
     if (!me->waits)
         stage_end_round(s, me);
@@ -46,12 +46,13 @@ static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
 }
 
 /* The next rounds of a rank; false at the end of its phase. */
-static bool next_passage(const play *p, uint32_t r, rank *me)
+static bool next_passage(stage *s, uint32_t r, rank *me)
 {
+    const play *p = s->p;
     const phase *f = &p->phases[me->phase];
     if (me->passage == 0) {
         me->time += f->compute;
-        me->until = me->time + f->overlap;
+        s->until[r] = me->time + f->overlap;
     }
     me->rounds = NULL;
     me->round = 0;
@@ -64,7 +65,7 @@ static bool next_passage(const play *p, uint32_t r, rank *me)
 static void end_phase(stage *s, uint32_t r, rank *me)
 {
     play *p = s->p;
-    me->time = later(me->time, me->until);
+    me->time = later(me->time, s->until[r]);
     stage_time(s, me->time); /* without queues nothing else looks at it */
     me->passage = 0;
     p->end[(size_t)me->phase++ * (size_t)p->ranks + r] = me->time;
@@ -76,7 +77,7 @@ static void go_on(stage *s, uint32_t r)
     rank *me = &s->ranks[r];
     const play *p = s->p;
     while (me->phase < p->phase_count && !s->failed) {
-        if (me->rounds == NULL && !next_passage(p, r, me)) {
+        if (me->rounds == NULL && !next_passage(s, r, me)) {
             end_phase(s, r, me);
             continue;
         }
@@ -91,13 +92,28 @@ static void go_on(stage *s, uint32_t r)
         s->done++;
 }
 
+/* What is to happen soon is fetched into the caches: where the rank or message is, then where it
+ * points to. */
+static void fetch(const void *whose, uint32_t id, bool all)
+{
+    const stage *s = whose;
+    if (id & A_MESSAGE) {
+        const message *m = &s->messages[id & ~(uint32_t)A_MESSAGE];
+        __builtin_prefetch(all ? (const void *)&s->ranks[m->to] : m);
+    } else {
+        const rank *r = &s->ranks[id];
+        __builtin_prefetch(all && r->rounds != NULL ? (const void *)(r->rounds + r->round) : r);
+    }
+}
+
 static bool begin(stage *s, play *p)
 {
     const size_t n = (size_t)p->ranks, nodes = (size_t)p->nodes;
-    *s = (stage){.p = p, .unused = NO_MESSAGE};
-    s->ranks = pages_resize(NULL, n, sizeof *s->ranks);
+    *s = (stage){.p = p, .unused = NO_MESSAGE, .events = {.soon = fetch, .whose = s}};
+    s->ranks = pages_new(n, sizeof *s->ranks);
+    s->until = calloc(n, sizeof *s->until);
     s->out = calloc(4 * nodes, sizeof *s->out);
-    if (s->ranks == NULL || s->out == NULL || !matches_begin(&s->matches) ||
+    if (s->ranks == NULL || s->until == NULL || s->out == NULL || !matches_begin(&s->matches) ||
         !ready_begin(&s->ready, p->ranks))
         return false;
     s->in = s->out + nodes;
@@ -110,19 +126,6 @@ static bool begin(stage *s, play *p)
         stage_go_on_at(s, r);
     }
     return true;
-}
-
-/* What is to happen soon is fetched into the caches: where the rank or message is, then where it
- * points to. */
-static void fetch(const stage *s, uint32_t id, bool all)
-{
-    if (id & A_MESSAGE) {
-        const message *m = &s->messages[id & ~(uint32_t)A_MESSAGE];
-        __builtin_prefetch(all ? (const void *)&s->ranks[m->to] : m);
-    } else {
-        const rank *r = &s->ranks[id];
-        __builtin_prefetch(all && r->rounds != NULL ? (const void *)(r->rounds + r->round) : r);
-    }
 }
 
 enum { SOON = 4, LATER = 8 };
@@ -174,6 +177,7 @@ bool play_run(play *p)
             p->why = "ranks wait for each other for ever";
     }
     free(s.ranks);
+    free(s.until);
     free(s.out);
     free(s.messages);
     free(s.next);

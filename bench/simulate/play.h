@@ -39,14 +39,14 @@ typedef struct play {
 /* False, and `why`, when memory runs out, or ranks wait for each other for ever. */
 bool play_run(play *p);
 
-/* What a message between two ranks costs. */
-static inline const level *level_between(const play *p, int a, int b)
+/* What a message between two ranks costs: the level of the machine. */
+static inline int level_between(const play *p, int a, int b)
 {
     const machine *m = p->machine;
     const int x = p->node[a], y = p->node[b], c = m->cache_ranks, g = m->group_nodes;
     if (x != y)
-        return &m->levels[g > 0 && x / g == y / g ? GROUP : NETWORK];
-    return &m->levels[c > 0 && p->place[a] / c == p->place[b] / c ? CACHE : NODE];
+        return g > 0 && x / g == y / g ? GROUP : NETWORK;
+    return c > 0 && p->place[a] / c == p->place[b] / c ? CACHE : NODE;
 }
 
 /* How long copies or reductions of a round take. */

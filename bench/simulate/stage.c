@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-const level *stage_level(const stage *s, const message *m)
-{
-    return level_between(s->p, (int)m->from, (int)m->to);
-}
-
 /* Without queues the order of what happens makes no difference: every rank goes as far as it can.
  */
 void stage_go_on_at(stage *s, uint32_t r)

@@ -17,17 +17,18 @@ typedef struct message {
     double head, tail; /* when its first byte, and its last, leave where it was; its arrival */
     double n;
     uint32_t from, to;
-    uint8_t hop;
+    uint32_t out, in; /* their nodes */
+    uint8_t hop, level;
     bool asks;    /* waits for its receiver to be ready */
     bool taken;   /* a receive has met it */
     bool arrived; /* all of it is there */
 } message;
 
+/* Of a line of the caches. */
 typedef struct rank {
     double time;            /* from which on its processor is free */
     double posted;          /* when the receives of its round were */
     double gone;            /* when the sends of its round that waited for receivers were */
-    double until;           /* when the computation beside the collective ends */
     const uint32_t *rounds; /* of the passage of its program; NULL between two */
     uint32_t passage, count, round, act; /* the passage; its rounds; next round, next act of it */
     uint32_t open;                       /* messages of its round that are not done */
@@ -45,6 +46,7 @@ typedef struct interface {
 typedef struct stage {
     play *p;
     rank *ranks;
+    double *until; /* of each rank, when the computation beside its collective ends */
     message *messages;
     uint32_t *next; /* of each message, in a list */
     uint32_t unused, made, room;
@@ -72,7 +74,10 @@ void stage_close_one(stage *s, uint32_t r);
 /* The rank takes what came in its round, in the order of arrival, and its round is over. */
 void stage_end_round(stage *s, rank *me);
 
-const level *stage_level(const stage *s, const message *m);
+static inline const level *stage_level(const stage *s, const message *m)
+{
+    return &s->p->machine->levels[m->level];
+}
 
 static inline double later(double a, double b)
 {

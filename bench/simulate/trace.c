@@ -57,7 +57,7 @@ static bool put_message(writer *w, const act *a, uint32_t how)
 {
     const int peer = w->first + act_peer(a->peer, how, w->place, w->phase->size) * w->phase->stride;
     const bool between = w->play->node[w->rank] != w->play->node[peer];
-    const level *l = level_between(w->play, w->rank, peer);
+    const level *l = &w->play->machine->levels[level_between(w->play, w->rank, peer)];
     const double n = act_bytes(a);
     const long long bytes = bytes_there(w, l, n, between);
     if (bytes < 0)
@@ -81,7 +81,7 @@ static void put_waits(writer *w, const act *acts, uint32_t count, uint32_t how, 
             continue;
         const int peer = w->first +
                          act_peer(a->peer, how, w->place, w->phase->size) * w->phase->stride;
-        const level *l = level_between(w->play, w->rank, peer);
+        const level *l = &w->play->machine->levels[level_between(w->play, w->rank, peer)];
         put_sleep(w);
         if (kind == ACT_SEND) {
             fprintf(w->file, "%d wait %d %d 0\n", w->rank, w->rank, peer);

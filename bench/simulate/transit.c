@@ -82,7 +82,7 @@ void transit_hop(stage *s, uint32_t number)
     message *m = &s->messages[number];
     const play *p = s->p;
     const level *levels = p->machine->levels, *l = stage_level(s, m);
-    const size_t from = (size_t)p->node[m->from], to = (size_t)p->node[m->to];
+    const size_t from = m->out, to = m->in;
     const size_t per_group = (size_t)(p->machine->group_nodes > 0 ? p->machine->group_nodes : 1);
     const bool grouped = p->machine->group_nodes > 0;
     const bool far = grouped && l == &levels[NETWORK];
@@ -113,7 +113,7 @@ static void start_message(stage *s, uint32_t number)
 {
     message *m = &s->messages[number];
     const level *l = stage_level(s, m);
-    if (s->p->queues && s->p->node[m->from] != s->p->node[m->to]) {
+    if (s->p->queues && m->out != m->in) {
         m->hop = NODE_OUT;
         m->tail = m->head;
         /* One that waited starts later than the rank's own time, which may send others before. */
@@ -131,7 +131,7 @@ static void start_message(stage *s, uint32_t number)
 
 static void count_message(play *p, const message *m)
 {
-    const bool between = p->node[m->from] != p->node[m->to];
+    const bool between = m->out != m->in;
     p->messages++;
     p->bytes += (uint64_t)m->n;
     p->messages_between += between;
@@ -153,7 +153,13 @@ void transit_send(stage *s, uint32_t r, int peer, double n)
     if (number == NO_MESSAGE)
         return;
     message *m = &s->messages[number];
-    *m = (message){.n = n, .from = r, .to = to};
+    const play *p = s->p;
+    *m = (message){.n = n,
+                   .from = r,
+                   .to = to,
+                   .out = (uint32_t)p->node[r],
+                   .in = (uint32_t)p->node[to],
+                   .level = (uint8_t)level_between(p, (int)r, peer)};
     const level *l = stage_level(s, m);
     me->time += l->send + n * l->send_byte;
     m->head = me->time;
