@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
-/* Where tries start for looks at memory, which take some nanoseconds. */
-enum { CCO_PAUSE_MEMORY = -20000 };
+/* Where tries start for looks at memory, which take 20 to 50 ns each. */
+enum { CCO_PAUSE_MEMORY = -4000 };
 
-/* After the `*tries`th look that found nothing: spins for 50 to 100 us, then yields the core, then
+/* After the `*tries`th look that found nothing: spins for 100 to 200 us, then yields the core, then
  * sleeps for short times; yields at once where ranks outnumber cores.  Beside other programs it may
  * keep the core instead (core/yielding.h).  Start with 0 for looks by
  * way of the MPI, with CCO_PAUSE_MEMORY for others. */

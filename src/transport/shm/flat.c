@@ -25,13 +25,6 @@ static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t 
                       block.n - cco_run_start(r, 0));
 }
 
-/* What this rank gives to itself, without a slot. */
-static void keep(const cco_run *r, cco_span from, cco_span to)
-{
-    if (cco_run_place(r, from) != cco_run_place(r, to))
-        get(r, to, cco_run_place(r, from));
-}
-
 /* Where the slot of `writer` has the data for `reader`; it has none for the writer. */
 static size_t offset(const cco_run *r, int writer, int reader)
 {
@@ -129,14 +122,32 @@ static cco_span own_of(const cco_problem *q, const cco_side *side, int shape)
     return shape & CCO_EACH ? cco_block(q, side, q->rank) : cco_whole(side);
 }
 
-/* Its own block, of the collectives that have one on this rank. */
-static void keep_own(const cco_run *r)
+/* What this rank gives to itself, without a slot, and how much of it is done. */
+typedef struct own_block {
+    const char *from;
+    char *to;
+    size_t n, done;
+} own_block;
+
+static own_block own_block_of(const cco_run *r)
 {
     const cco_problem *q = r->q;
     const cco_coll_info *info = &cco_coll_infos[q->coll];
     const bool root = q->rank == q->root;
-    if (cco_blocks(info->in, root, q->size) > 0 && cco_blocks(info->out, root, q->size) > 0)
-        keep(r, own_of(q, &q->in, info->in), own_of(q, &q->out, info->out));
+    if (cco_blocks(info->in, root, q->size) == 0 || cco_blocks(info->out, root, q->size) == 0)
+        return (own_block){.n = 0};
+    const cco_span from = own_of(q, &q->in, info->in), to = own_of(q, &q->out, info->out);
+    const bool in_place = cco_run_place(r, from) == cco_run_place(r, to);
+    return (own_block){cco_run_place(r, from), cco_run_place(r, to), in_place ? 0 : to.n, 0};
+}
+
+static void keep_until(own_block *own, size_t end)
+{
+    const size_t most = end < own->n ? end : own->n;
+    if (most <= own->done)
+        return;
+    memcpy(own->to + own->done, own->from + own->done, most - own->done);
+    own->done = most;
 }
 
 /* Shows piece `k`, and as many after it as should be and have room. */
@@ -148,21 +159,23 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
     return shown;
 }
 
-/* Data that move, piece after piece.  What stays on this rank goes in between, when others have
- * something to read: the root of a scatter has nothing to wait for, and does it last. */
+/* Data that move, piece after piece.  What stays on this rank goes in between, in pieces too: they
+ * are in the cache if they have just been shown, and others have something to read meanwhile.  The
+ * root of a scatter has nothing to wait for, and does it last. */
 static void move(const cco_run *r)
 {
-    const bool last = cco_coll_infos[r->q->coll].in & CCO_AT_ROOT;
-    uint64_t shown = show_some(r, 0, 0);
-    if (!last && r->stage->last)
-        keep_own(r);
+    const cco_coll_info *info = &cco_coll_infos[r->q->coll];
+    const bool last = info->in & CCO_AT_ROOT, rooted = info->properties & CCO_ROOTED;
+    own_block own = r->stage->last ? own_block_of(r) : (own_block){.n = 0};
+    uint64_t shown = 0;
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
+        if (!last)
+            keep_until(&own, rooted ? own.n : cco_run_start(r, k + 1));
         take_piece(r, k);
         cco_slot_ring_release(r->ring, k);
     }
-    if (last && r->stage->last)
-        keep_own(r);
+    keep_until(&own, own.n);
 }
 
 static int reduce(const cco_run *r)

@@ -70,8 +70,10 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
 
 void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number)
 {
-    for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(slot, __ATOMIC_ACQUIRE) != number;)
+    int tries = CCO_PAUSE_MEMORY;
+    do /* the caller has looked */
         cco_slot_ring_pause(b, &tries);
+    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != number);
 }
 
 void cco_slot_ring_wait_for_room(cco_slot_ring *b, uint64_t piece)
