@@ -141,7 +141,8 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
                          .direct = ring == n - 1,
-                         .use = use_of(q)};
+                         .use = use_of(q),
+                         .alone = UINT64_MAX};
         s->gives = pieces(s, given(q));
         s->rounds = pieces(s, larger(given(q), taken(q)));
         before += s->window;
@@ -187,6 +188,15 @@ static size_t wide(const cco_problem *q, size_t room, bool in_shares)
     return whole_lines((size_t)q->size * (room - line), q->unit);
 }
 
+/* From which piece on only one of two ranks has something to write, as far as this one gives: the
+ * other then reads, as in calls with one direction. */
+static uint64_t alone(const cco_stage *s, const cco_problem *q)
+{
+    const int properties = cco_coll_infos[q->coll].properties;
+    const bool differ = properties & CCO_COUNTS && !(properties & CCO_REDUCTION) && !one_way(q);
+    return q->size == 2 && differ ? pieces(s, taken(q)) : UINT64_MAX;
+}
+
 static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
                       size_t most, bool crowded)
 {
@@ -207,6 +217,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.pieces = s.swaps.anew ? 0 : s.rounds;
     s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q);
     s.gives = s.shares ? s.rounds : gives(&s, q);
+    s.alone = alone(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.direct = n < 2 || most > rooms[n - 2] / per_reader;
     s.wide = s.direct && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;

@@ -88,7 +88,8 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
 {
     const cco_span from = cco_run_part(r, block, k);
     if (r->region < 0) {
-        cco_writes_copy(&r->ring->writes, r->stage->use, to, cco_run_place(r, from), from.n);
+        const cco_writes_use use = k < r->stage->alone ? r->stage->use : CCO_WRITES_ONE_WAY;
+        cco_writes_copy(&r->ring->writes, use, to, cco_run_place(r, from), from.n);
     } else {
         const char *start = r->region != CCO_RUN_OWN ? r->reach->regions->list[r->region].memory
                                                      : NULL;
