@@ -76,7 +76,7 @@ static const preset node_presets[] = {
     {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_lanes},
     {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_leaders},
     {CCO_ALLTOALL, 1024, &cco_alltoall_leaders},
-    {CCO_ALLTOALL, 8192, &cco_alltoall_lanes},
+    {CCO_ALLTOALL, 4096, &cco_alltoall_lanes},
     {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear},
     {CCO_SCAN, SIZE_MAX, &cco_scan_leaders},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_leaders},
