@@ -17,6 +17,7 @@ SOURCES = {
     r"cco_pause_crowds": {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
+        "sched/engine.c": "how this rank waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"\bcco_mpi_yields\(": {

@@ -8,7 +8,8 @@
 The hosts are network name spaces of this machine, as for `crestacoll bench --hosts`: it takes root.
 `measure` has one job for each MPI, each of its settings, shape (hosts, ranks of each) and rate; in
 a job `mpi` and `hier` take turns, sample by sample. A job whose lines are there is not measured
-again. MPIs that the machine does not have are installed from PyPI, as for `make peers`.
+again, so that `--jobs 3` measures piece by piece. MPIs that the machine does not have are
+installed from PyPI, as for `make peers`.
 `table` prints for each call hier over Open MPI, divided by the fastest of all the MPIs' own; bold
 where the bytes that have to leave or enter a host alone take most of its time.
 """
@@ -72,10 +73,10 @@ def measure(args):
     if not args.table.exists():
         args.table.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     known = {tuple(line[n] for n in JOB) for line in lines(args.table)}
+    open_jobs = [(where, variables) for where, variables in jobs()
+                 if tuple(map(str, where)) not in known and where[-1] in args.rates]
     built = {}
-    for where, variables in jobs():
-        if tuple(map(str, where)) in known or where[-1] not in args.rates:
-            continue
+    for where, variables in open_jobs[:args.jobs]:
         peer = mpis.peer_of(where[0])
         try:
             if peer.name not in built:
@@ -177,6 +178,7 @@ def main(words):
     parser.add_argument("table", type=pathlib.Path)
     parser.add_argument("--budget", type=float, default=75.0, help="seconds of a job")
     parser.add_argument("--rates", nargs="+", choices=SIZES, default=list(SIZES))
+    parser.add_argument("--jobs", type=int, help="at most so many of them; the next time, others")
     parser.add_argument("--peers", type=pathlib.Path, default=ROOT / "build" / "peers",
                         help="folder of the MPIs from PyPI")
     args = parser.parse_args(words)

@@ -13,7 +13,6 @@ enum {
     YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
                            collective on a node */
     NAP_NS = 20 * 1000,
-    LOOKS = 8,        /* from one nap to the next: Open MPI sees its sockets in one of so many */
     MOVE_SPINS = 256, /* spins, or */
     MOVE_YIELDS = 8,  /* yields from one move of the MPI to the next */
 };
@@ -64,7 +63,7 @@ void cco_pause(int *tries)
 {
     const int now = spins < SPINS && *tries < 0 ? 0 : *tries, last = spins + YIELDS;
     if (now >= last) { /* stay here, and never overflow */
-        *tries = now < last + LOOKS - 1 ? now + 1 : last;
+        *tries = now < last + CCO_PAUSE_LOOKS - 1 ? now + 1 : last;
         if (now == last)
             back_off();
         return;

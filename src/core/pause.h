@@ -23,4 +23,7 @@ void cco_pause_set_progress(void (*move)(void));
 void cco_pause_crowded(bool crowded);
 bool cco_pause_crowds(void); /* whether somebody said so */
 
+/* Open MPI sees its sockets in one of so many looks. */
+enum { CCO_PAUSE_LOOKS = 8 };
+
 #endif

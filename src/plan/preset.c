@@ -76,7 +76,8 @@ static const preset node_presets[] = {
     {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_lanes},
     {CCO_REDUCE_SCATTER_BLOCK, SIZE_MAX, &cco_reduce_scatter_leaders},
     {CCO_ALLTOALL, 1024, &cco_alltoall_leaders},
-    {CCO_ALLTOALL, 16384, &cco_alltoall_lanes},
+    {CCO_ALLTOALL, 4096, &cco_alltoall_lanes},
+    {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear},
     {CCO_SCAN, SIZE_MAX, &cco_scan_leaders},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_leaders},
     {.algo = NULL},
@@ -91,11 +92,13 @@ static size_t bytes_of(const cco_problem *q)
     return bytes;
 }
 
-/* What leaders of an alltoall sort, block by block, must not take longer than messages. */
+/* What leaders of an alltoall sort, block by block, must not take longer than messages; nor may
+ * too many messages get in each other's way. */
 static bool is_much(const cco_problem *q, const cco_algo *algo)
 {
-    enum { BLOCKS = 4096 };
-    return algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS;
+    enum { BLOCKS = 4096, LARGE = 32 << 10, PEERS = 32 };
+    return (algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS) ||
+           (algo == &cco_alltoall_linear && q->bytes > LARGE && q->size > PEERS);
 }
 
 static const cco_algo *find(const preset *list, const cco_problem *q)

@@ -324,17 +324,28 @@ int cco_engine_rounds(const cco_engine *e)
     return e->rounds;
 }
 
+/* After a test that found nothing. */
+static void pause_after(const cco_engine *e, int *looks, int *tries)
+{
+    enum { LONG = 1000 }; /* pauses, after which some more make no difference */
+    if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
+        return;
+    *looks = 0;
+    cco_pause(tries);
+}
+
 int cco_engine_run(cco_engine *e, const cco_binding *binding)
 {
     int rc = cco_engine_start(e, binding);
     bool done = e->at >= e->rounds;
-    for (int tries = 0, at = 0; rc == MPI_SUCCESS && !done; cco_pause(&tries)) {
+    for (int tries = 0, looks = 0, at = 0; rc == MPI_SUCCESS && !done;) {
         rc = cco_engine_test(e, &done);
         if (done)
             break;
         if (e->at != at) /* something came: the next wait is a new one */
-            tries = 0;
+            tries = looks = 0;
         at = e->at;
+        pause_after(e, &looks, &tries);
     }
     return rc;
 }

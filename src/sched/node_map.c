@@ -69,6 +69,7 @@ cco_node_map *cco_node_map_new(const uint64_t *keys, int size)
         first[0] = 0;
         *map = (cco_node_map){
             .users = 1, .size = size, .node = node, .place = place, .first = first};
+        map->piece = CCO_PIECE;
         map->count = number(ranks, size, node, place, first);
         for (int k = 0; k < map->count; k++)
             first[k + 1] += first[k];

@@ -5,13 +5,21 @@
 #define CCO_NODE_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Messages to other nodes go in pieces of so many bytes if they are at most so many pieces.  Open
+ * MPI over TCP sends less than 64 KiB at once; for more it asks the receiver, whose answer waits
+ * behind what goes the other way.  In long messages that makes no difference.  Elements of 2 to 6
+ * numbers stay whole. */
+enum { CCO_PIECE = 60 << 10, CCO_PIECES = 5 };
 
 /* Nodes count in the order of their first ranks.  The arrays lie in the same memory. */
 typedef struct cco_node_map {
     int users;        /* who keep it */
     int size, count;  /* ranks, nodes */
     int least, most;  /* ranks of a node */
+    size_t piece;     /* CCO_PIECE; in tests less */
     bool contiguous;  /* the ranks of every node follow one another */
     const int *node;  /* of each rank */
     const int *place; /* of each rank among those of its node, in their order */

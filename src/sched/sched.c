@@ -16,6 +16,8 @@ cco_sched *cco_sched_new(const cco_problem *q)
     s->layouts = q->layouts;
     s->rank = q->rank;
     s->size = q->size;
+    s->unit = q->unit;
+    s->map = q->nodes;
     s->error = MPI_SUCCESS;
     return s;
 }
@@ -108,16 +110,38 @@ static int rank_of(const cco_sched *s, int peer)
     return s->group != NULL ? cco_group_rank(s->group, peer) : peer;
 }
 
+/* Bytes of the pieces in which `n` go to a rank: both ends know the same of it. */
+static size_t piece_of(const cco_sched *s, int rank, size_t n)
+{
+    const cco_node_map *map = s->map;
+    const bool cut = map != NULL && map->node[rank] != map->node[s->rank] && n > map->piece &&
+                     n <= CCO_PIECES * map->piece && s->unit <= map->piece;
+    return cut ? map->piece / s->unit * s->unit : n;
+}
+
+static void add_message(cco_sched *s, cco_step_kind kind, int peer, cco_span data)
+{
+    if (data.n == 0 || !is_peer(s, peer))
+        return;
+    const int rank = rank_of(s, peer);
+    const size_t piece = piece_of(s, rank, data.n);
+    for (size_t at = 0, n; at < data.n; at += n) {
+        n = data.n - at < piece ? data.n - at : piece;
+        const cco_span part = cco_part(s, data, at, n);
+        cco_step step = {.kind = kind, .peer = rank};
+        *(kind == CCO_STEP_SEND ? &step.a : &step.b) = part;
+        add(s, step);
+    }
+}
+
 void cco_send(cco_sched *s, int peer, cco_span from)
 {
-    if (from.n > 0 && is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_SEND, .peer = rank_of(s, peer), .a = from});
+    add_message(s, CCO_STEP_SEND, peer, from);
 }
 
 void cco_recv(cco_sched *s, int peer, cco_span to)
 {
-    if (to.n > 0 && is_peer(s, peer))
-        add(s, (cco_step){.kind = CCO_STEP_RECV, .peer = rank_of(s, peer), .b = to});
+    add_message(s, CCO_STEP_RECV, peer, to);
 }
 
 void cco_copy(cco_sched *s, cco_span from, cco_span to)

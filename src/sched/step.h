@@ -30,6 +30,8 @@ typedef struct cco_step {
 struct cco_sched {
     const cco_layout *layouts;
     int rank, size;
+    size_t unit;             /* of the problem, */
+    const cco_node_map *map; /* and its nodes */
     const cco_group *group; /* peers are places in it; NULL: ranks */
     struct cco_note *notes; /* memory of the builder */
     cco_step *steps;

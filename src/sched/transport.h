@@ -25,6 +25,9 @@ typedef struct cco_data {
 
 typedef struct cco_transport {
     const char *name;
+    /* Tests before a wait gives the core to another rank, where ranks outnumber cores; 0: one.  For
+     * transports that do not see in every test what has come. */
+    int looks;
     /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
      * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in
      * common. */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* From so many elements on, messages between nodes go in pieces of so many bytes. */
+enum { MANY = 64, PIECE = 24 };
+
 static void *room(size_t n)
 {
     void *memory = calloc(n + 1, 1);
@@ -272,6 +275,8 @@ static void make_map(world *w)
     for (int i = 0; i < w->c.p; i++)
         keys[i] = (uint64_t)world_node(w->c.nodes, w->c.p, i) * 0x9e3779b97f4a7c15u;
     w->map = cco_node_map_new(keys, w->c.p);
+    if (w->c.n >= MANY)
+        w->map->piece = PIECE;
     for (int i = 0; i < w->c.p; i++)
         w->problems[i].nodes = w->map;
     free(keys);

@@ -76,12 +76,11 @@ static void build(cco_sched *s, const cco_problem *q)
     for (int far = 1; far < places; far *= k) {
         const int digit = place / far % k, first = place - digit * far;
         cco_round(s);
-        for (int i = 0; i < k; i++) {
-            if (i == digit)
-                continue;
-            const int peer = head_of(first + i * far, p, places);
-            cco_send(s, peer, mine);
-            cco_recv(s, peer, slot(s, tmp, mine.n, i, digit));
+        for (int i = 1; i < k; i++) { /* the next one first: not all of a group to the same one */
+            const int to = (digit + i) % k, from = (digit - i + k) % k;
+            cco_send(s, head_of(first + to * far, p, places), mine);
+            cco_recv(s, head_of(first + from * far, p, places),
+                     slot(s, tmp, mine.n, from, digit));
         }
         fold(s, tmp, mine, k, digit);
     }

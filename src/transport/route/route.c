@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/pause.h"
 #include "transport/local/local.h"
 
 /* A way for messages: what has it, and whether any are under way. */
@@ -127,6 +128,7 @@ static void abandon(void *data)
 
 const cco_transport cco_transport_route = {
     .name = "route",
+    .looks = CCO_PAUSE_LOOKS,
     .open = open_transfer,
     .close = close_transfer,
     .call = next_call,
