@@ -2,6 +2,7 @@
 /* neighbors.c - see neighbors.h. */
 #include "core/neighbors.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ cco_neighbors *cco_neighbors_of(MPI_Comm comm)
     if (near == NULL) /* to go on without them on one rank would hang the others */
         cco_fatal("no memory for the neighbours of a communicator");
     int *in = (int *)(near + 1), *out = in + d.in;
-    *near = (cco_neighbors){.degrees = d, .grid = kind == MPI_CART, .in = in, .out = out};
+    *near = (cco_neighbors){
+        .degrees = d, .grid = kind == MPI_CART, .in = in, .out = out, .users = 1};
     if (kind == MPI_DIST_GRAPH)
         ask_dist_graph(comm, d, in, out);
     if (kind == MPI_GRAPH)
@@ -54,6 +56,20 @@ cco_neighbors *cco_neighbors_of(MPI_Comm comm)
     else
         memcpy(out, in, (size_t)d.in * sizeof *in);
     return near;
+}
+
+const cco_neighbors *cco_neighbors_keep(const cco_neighbors *near)
+{
+    if (near != NULL)
+        __atomic_add_fetch(&((cco_neighbors *)(uintptr_t)near)->users, 1, __ATOMIC_RELAXED);
+    return near;
+}
+
+void cco_neighbors_drop(const cco_neighbors *near)
+{
+    cco_neighbors *it = (cco_neighbors *)(uintptr_t)near;
+    if (it != NULL && __atomic_sub_fetch(&it->users, 1, __ATOMIC_ACQ_REL) == 0)
+        free(it);
 }
 
 static int by_rank(const void *a, const void *b)

@@ -19,6 +19,7 @@ typedef struct cco_neighbors {
     cco_degrees degrees;
     bool grid;           /* MPI_CART */
     const int *in, *out; /* the rank of each block, or CCO_NO_PEER */
+    int users;           /* who need it still */
 } cco_neighbors;
 
 /* The block of the receiver whose turn is the k-th. */
@@ -27,9 +28,13 @@ static inline int cco_in_turn(const cco_neighbors *near, int k)
     return near->grid ? k ^ 1 : k;
 }
 
-/* Asks the MPI for this rank's neighbours; without communication.  To be freed with free().  NULL
- * where the communicator has no topology; stops the job when memory runs out. */
+/* Asks the MPI for this rank's neighbours; without communication.  NULL where the communicator has
+ * no topology; stops the job when memory runs out. */
 cco_neighbors *cco_neighbors_of(MPI_Comm comm);
+
+/* One user more, who may outlive the communicator, or less: the last one frees it.  NULL: none. */
+const cco_neighbors *cco_neighbors_keep(const cco_neighbors *near);
+void cco_neighbors_drop(const cco_neighbors *near);
 
 /* True if this rank has several edges to one process, or from one; of itself, too. */
 bool cco_neighbors_repeat(const cco_neighbors *near);

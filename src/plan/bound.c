@@ -363,11 +363,19 @@ static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *s
                 : cco_type_pack(ours, theirs, count, type);
 }
 
+/* A block of MPI_PROC_NULL stays as it is. */
+static bool is_nobodys(const cco_bound *f, int i, bool received)
+{
+    const cco_neighbors *near = f->problem.near;
+    const bool listed = received || cco_coll_infos[f->problem.coll].in == CCO_NEAR;
+    return near != NULL && listed && (received ? near->in : near->out)[i] == CCO_NO_PEER;
+}
+
 static int transfer_all(const cco_bound *f, const cco_buffer *end, const cco_side *side, bool back)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++)
-        rc = transfer(f, end, side, i, back);
+        rc = is_nobodys(f, i, back) ? rc : transfer(f, end, side, i, back);
     return rc;
 }
 
