@@ -155,21 +155,37 @@ static void run(const struct problem *p, const struct plan *plan, int graph, lon
     buffer_free(&recv.buffer);
 }
 
-/* All problems on a graph that are due; they have the numbers from `first` on.  Returns how many
- * there are. */
-static long run_graph(const struct group *group, const struct plan *plan, int which, long first)
+/* All are neighbours, in another order in than out: no edge occurs twice, so that no MPI is known
+ * to be wrong there. */
+static void graph_of_all(struct graph *g, int size)
+{
+    graph_begin(g, GRAPH_DIRECTED, size);
+    for (int rank = 0; rank < size; rank++)
+        for (int i = 0; i < size; i++) {
+            graph_add(&g->out[rank], i);
+            graph_add(&g->in[rank], size - 1 - i);
+        }
+    graph_match(g);
+}
+
+/* All problems on a graph that are due.  They are counted for each collective: the first is on the
+ * first graph, and always due. */
+static void run_graph(const struct group *group, const struct plan *plan, int which)
 {
     static const struct {
         int n;
         enum mix mix;
-    } ways[] = {{0, ALL_INTS}, {2, ALL_INTS}, {10, TO_GAPS}, {10, BY_RANK}, {2000, ALL_INTS}};
+    } ways[] = {{10, BY_RANK}, {0, ALL_INTS}, {2, ALL_INTS}, {10, TO_GAPS}, {2000, ALL_INTS}};
     enum { WAYS = sizeof ways / sizeof ways[0] };
     struct graph g;
-    long number = first;
     MPI_Comm comm = MPI_COMM_NULL;
-    graph_by_chance(&g, group->size, (uint64_t)(GRAPHS * group->size + which), false);
+    if (which == 0)
+        graph_of_all(&g, group->size);
+    else
+        graph_by_chance(&g, group->size, (uint64_t)(GRAPHS * group->size + which), false);
     for (enum coll coll = 0; coll < COLLS; coll++)
         for (int i = 0; i < WAYS && coll_shapes[coll].near; i++) {
+            const long number = (long)which * WAYS + i;
             const bool due = (plan->colls & 1U << coll) && trial_due(number, plan);
             if (due && comm == MPI_COMM_NULL) {
                 comm = topology_make(group->comm, &g);
@@ -179,17 +195,14 @@ static long run_graph(const struct group *group, const struct plan *plan, int wh
             if (due)
                 run(&(struct problem){group, &g, comm, coll, ways[i].mix, ways[i].n}, plan, which,
                     number);
-            number++;
         }
     if (comm != MPI_COMM_NULL)
         MPI_Comm_free(&comm);
     graph_free(&g);
-    return number - first;
 }
 
 void neighbors_run(const struct group *group, const struct plan *plan)
 {
-    long number = 0;
     for (int i = 0; i < GRAPHS; i++)
-        number += run_graph(group, plan, i, number);
+        run_graph(group, plan, i);
 }
