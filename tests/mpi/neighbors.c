@@ -92,7 +92,7 @@ static void changing(MPI_Comm comm, const struct graph *g)
 
 static void try_graphs(const char *impl)
 {
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 6; i++) {
         struct graph g;
         graph_by_chance(&g, size, 1000 + (uint64_t)i, false);
         snprintf(testing_label, sizeof testing_label, "graph %d", i);
