@@ -160,6 +160,7 @@ def _member(arg, field: str, large: bool) -> str:
         "n": "" if large else "(int)",
         "ns": "(const MPI_Count *)" if large else "(const int *)",
         "ds": "(const MPI_Aint *)" if large else "(const int *)",
+        "bs": "(const MPI_Aint *)",
     }
     return f"{casts.get(arg.kind, '')}c->{field}"
 

@@ -23,9 +23,10 @@ def _check_shape(coll: Collective) -> str:
         "reduces": known and coll.reduces,
         "rooted": "rooted" in coll.properties,
         "uneven": "counts" in coll.derived,
-        "sends_all": coll.gives.blocks == "each",
-        "receives_all": coll.gets.blocks == "each",
+        "sends_all": coll.gives.blocks in ("each", "near"),
+        "receives_all": coll.gets.blocks in ("each", "near"),
         "in_place": known and coll.gives.blocks != "none",
+        "near": coll.near,
     }
     shape = ", ".join(f".{name} = true" for name, holds in members.items() if holds)
     return shape or ".moves = false"  # C wants one
@@ -36,12 +37,13 @@ def _define(text: str) -> str:
 
 
 def _check_argument(arg: Arg) -> str:
-    return "q->" + arg.fields[-1]
+    return f"q->{arg.side}bytes" if arg.kind == "bs" else "q->" + arg.fields[-1]
 
 
 def check_list(table: list[Collective]) -> str:
-    """The collectives that move data come first, as `crestacoll check` goes through them."""
-    ordered = sorted(table, key=lambda coll: coll.reduces)
+    """The collectives that move data come first, as `crestacoll check` goes through them;
+    neighbourhood collectives last, so that others can be counted."""
+    ordered = sorted(table, key=lambda coll: (coll.near, coll.reduces))
     names = " \\\n".join(f"    X({c.name.capitalize()}, {c.name})" for c in ordered)
     rows = ""
     for coll in ordered:
@@ -54,6 +56,11 @@ def check_list(table: list[Collective]) -> str:
         "#ifndef CHECK_COLLECTIVES_H\n#define CHECK_COLLECTIVES_H\n\n"
         f"#define COLLECTIVES(X) \\\n{names}\n\n{rows}\n#endif\n"
     )
+
+
+def _whole(coll: Collective) -> bool:
+    """Neighbourhood collectives need a topology, which these programs do not make."""
+    return not coll.near
 
 
 # ---- bench/collectives.inc
@@ -93,7 +100,7 @@ def _bench_argument(coll: Collective, arg: Arg) -> str:
 def bench_list(table: list[Collective]) -> str:
     where = {"all": "BENCH_ALL", "root": "BENCH_AT_ROOT", "later": "BENCH_NOT_FIRST"}
     rows = ""
-    for coll in table:
+    for coll in filter(_whole, table):
         parts = [_bench_part(coll, side.blocks) for side in (coll.gives, coll.gets)]
         flags = [str(int(name in coll.properties)) for name in ("rooted", "reduction")]
         given = ", ".join(_bench_argument(coll, arg) for arg in coll.args)
@@ -114,12 +121,13 @@ def _fortran_argument(coll: Collective, arg: Arg) -> str:
     uneven, scatters = "counts" in coll.derived, "scatters" in coll.derived
     typed = any(a.kind == "dts" for a in coll.args)
     return {
-        "in": "send" if scatters else "GIVEN",
+        "in": "send" if scatters or coll.near else "GIVEN",
         "out": "TAKEN" if scatters else "recv",
         "inout": "recv",
         "n": "p%mine" if uneven else "p%n",
         "ns": "p%counts",
         "ds": "p%bytes" if typed else "p%displs",
+        "bs": "p%addresses",
         "dt": "t",
         "dts": "p%types",
         "op": "p%op",

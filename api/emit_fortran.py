@@ -27,7 +27,7 @@ def _c_kind(arg: Arg, large: bool) -> str:
     count, displ = ("MPI_Count", "MPI_Aint") if large else ("MPI_Fint", "MPI_Fint")
     if arg.kind in BUFFERS:
         return f"void *{arg.name}"
-    kind = {"n": count, "ns": count, "ds": displ}.get(arg.kind, "MPI_Fint")
+    kind = {"n": count, "ns": count, "ds": displ, "bs": "MPI_Aint"}.get(arg.kind, "MPI_Fint")
     return f"{kind} *{arg.name}"
 
 
@@ -42,6 +42,7 @@ def _converted(arg: Arg) -> str:
         "root": f"*{arg.name}",
         "ns": arg.name,
         "ds": arg.name,
+        "bs": arg.name,
         "dt": f"PMPI_Type_f2c(*{arg.name})",
         "op": f"PMPI_Op_f2c(*{arg.name})",
         "comm": f"PMPI_Comm_f2c(*{arg.name})",
@@ -55,8 +56,9 @@ def _address_entry(coll: Collective, form: Form) -> str:
     before = after = ""
     arrays = [a for a in coll.args if a.kind == "dts"]
     for arg in arrays:
-        given = f"{arg.name}, PMPI_Comm_f2c(*comm), sendbuf, {int(arg.side == 'send')}"
-        before += f"    MPI_Datatype *c_{arg.name} = cco_f_types({given});\n"
+        types, buffer = ("cco_f_near_types", "") if coll.near else ("cco_f_types", "sendbuf, ")
+        given = f"{arg.name}, PMPI_Comm_f2c(*comm), {buffer}{int(arg.side == 'send')}"
+        before += f"    MPI_Datatype *c_{arg.name} = {types}({given});\n"
     if arrays and form.mode in ("nonblocking", "persistent"):  # begins copy them
         given = ", ".join(f"c_{a.name}, {a.name}" for a in arrays)
         after += f"    cco_f_keep_types({given}, c_request);\n"
@@ -228,10 +230,11 @@ def _declare(arg: Arg, form: Form, f08: bool) -> str:
         intent = ", intent(in)" if arg.kind == "in" else ""
         lasting = "" if form.mode == "blocking" else ", asynchronous"
         return f"type(*), dimension(..){intent}{lasting} :: {arg.name}\n"
-    kind = {"n": count, "ns": count, "ds": displ}.get(arg.kind, "integer")
+    bytes_ = "integer(c_intptr_t)"
+    kind = {"n": count, "ns": count, "ds": displ, "bs": bytes_}.get(arg.kind, "integer")
     if f08 and arg.kind in handle:
         kind = f"type({handle[arg.kind]})"
-    shape = "(*)" if arg.kind in ("ns", "ds", "dts") else ""
+    shape = "(*)" if arg.kind in ("ns", "ds", "bs", "dts") else ""
     return f"{kind}, intent(in) :: {arg.name}{shape}\n"
 
 
@@ -249,6 +252,11 @@ def _arguments(coll: Collective, form: Form) -> str:
     return ", ".join([a.name for a in coll.args] + [n for _, n in form.extra] + ["ierror"])
 
 
+def _addresses(coll: Collective, form: Form) -> bool:
+    """Some displacements are of kind MPI_ADDRESS_KIND."""
+    return any(a.kind == "bs" or (a.kind == "ds" and form.large) for a in coll.args)
+
+
 def interface_body(
     coll: Collective, form: Form, name: str, label: str, f08: bool, indent: int
 ) -> str:
@@ -262,10 +270,7 @@ def interface_body(
         if f08
         else []
     )
-    if form.large:
-        imports += ["c_int64_t"] + ["c_intptr_t"] * any(
-            a.kind == "ds" for a in coll.args
-        )
+    imports += ["c_int64_t"] * form.large + ["c_intptr_t"] * _addresses(coll, form)
     text = fold(f"subroutine {name}({_arguments(coll, form)}) bind(c, name='{label}')", indent)
     if imports:
         text += fold(f"import :: {', '.join(imports)}", indent + 4)
@@ -281,13 +286,9 @@ def _mpich_symbol(coll: Collective, form: Form) -> str:
     stem = stem_of(coll, form)
     name = f"mpi_{stem[:-2] if form.large else stem}{suffix}"
     text = fold(f"subroutine {name}({_arguments(coll, form)})", 0)
-    if form.large:
-        text += fold(
-            # MPI_Count and MPI_Aint; `use mpi` would bring MPICH's common blocks into the library.
-            "use, intrinsic :: iso_c_binding, only: c_int64_t"
-            + ", c_intptr_t" * any(a.kind == "ds" for a in coll.args),
-            4,
-        )
+    kinds = ["c_int64_t"] * form.large + ["c_intptr_t"] * _addresses(coll, form)
+    if kinds:  # MPI_Count and MPI_Aint; `use mpi` would bring MPICH's common blocks along
+        text += fold(f"use, intrinsic :: iso_c_binding, only: {', '.join(kinds)}", 4)
     text += "    implicit none\n" + _declarations(coll, form, False, 4)
     text += (
         "    interface\n"

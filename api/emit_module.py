@@ -58,6 +58,7 @@ def split_module(table: list[Collective]) -> str:
         "!> optional.  A buffer may be an array section where one count and one datatype, and no\n"
         "!> operation, describe it; elsewhere a section with gaps is an error, MPI_ERR_BUFFER.\n"
         "module cresta_sp_coll\n"
+        "    use, intrinsic :: iso_c_binding, only: c_intptr_t\n"
         "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request\n"
         "    implicit none\n    private\n"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 TABLE = Path(__file__).with_name("collectives.def")
 BUFFERS = ("in", "out", "inout")
-BLOCKS = ("none", "one", "each")
+BLOCKS = ("none", "one", "each", "near")
 RANKS = ("all", "root", "later")
 
 
@@ -23,7 +23,8 @@ class Arg:
     @property
     def fields(self) -> list[str]:
         """The members of struct cco_call that hold this argument."""
-        member = {"n": "count", "ns": "counts", "ds": "displs", "dt": "type", "dts": "types"}
+        member = {"n": "count", "ns": "counts", "dt": "type", "dts": "types"}
+        member |= dict.fromkeys(("ds", "bs"), "displs")
         if self.kind in ("op", "root", "comm"):
             return [self.kind]
         if self.kind in BUFFERS:
@@ -57,6 +58,11 @@ class Collective:
         return "reduction" in self.properties
 
     @property
+    def near(self) -> bool:
+        """It needs the topology of the communicator."""
+        return "near" in (self.gives.blocks, self.gets.blocks)
+
+    @property
     def derived(self) -> frozenset[str]:
         """Properties that follow from arguments and shape (src/core/collectives.h)."""
         sides = (self.gives.blocks, self.gets.blocks)
@@ -64,6 +70,7 @@ class Collective:
             "counts": any(a.kind == "ns" for a in self.args),
             "gathers": sides == ("one", "each") and not self.reduces,
             "scatters": sides == ("each", "one") and not self.reduces,
+            "neighbors": self.near,
         }
         return frozenset(name for name, holds in follow.items() if holds)
 
@@ -71,7 +78,7 @@ class Collective:
         return any(a.kind in ("n", "ns") for a in self.args)
 
     def has_arrays(self) -> bool:
-        return any(a.kind in ("ns", "ds", "dts") for a in self.args)
+        return any(a.kind in ("ns", "ds", "bs", "dts") for a in self.args)
 
 
 @dataclass(frozen=True)
@@ -182,6 +189,7 @@ def c_parameter(arg: Arg, large: bool) -> str:
         "n": f"{count} {arg.name}",
         "ns": f"const {count} {arg.name}[]",
         "ds": f"const {displ} {arg.name}[]",
+        "bs": f"const MPI_Aint {arg.name}[]",
         "dt": f"MPI_Datatype {arg.name}",
         "dts": f"const MPI_Datatype {arg.name}[]",
         "op": f"MPI_Op {arg.name}",

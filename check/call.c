@@ -44,6 +44,18 @@ const char *const mode_names[MODES] = {
     case COLL_##Name:                                                                              \
         return CALL_INIT(Name##_init)(ARGS_##Name, MPI_INFO_NULL, request);
 
+int call_blocks(const struct call *call, bool sent)
+{
+    int n, inter;
+    if (coll_shapes[call->coll].near)
+        return (sent ? call->graph->out : call->graph->in)[call->rank].count;
+    PMPI_Comm_size(call->comm, &n);
+    PMPI_Comm_test_inter(call->comm, &inter);
+    if (inter)
+        PMPI_Comm_remote_size(call->comm, &n);
+    return n;
+}
+
 static int reference(const struct call *q, MPI_Request *request)
 {
     switch (q->coll) {
@@ -131,19 +143,21 @@ struct wide { /* struct call, with the names the macros above use */
     MPI_Datatype sendtype;
     MPI_Count *sendcounts;
     MPI_Aint *senddispls;
+    const MPI_Aint *sendbytes;
     const MPI_Datatype *sendtypes;
     void *recvbuf;
     MPI_Count recvcount;
     MPI_Datatype recvtype;
     MPI_Count *recvcounts;
     MPI_Aint *recvdispls;
+    const MPI_Aint *recvbytes;
     const MPI_Datatype *recvtypes;
     MPI_Op op;
     int root;
     MPI_Comm comm;
 };
 
-enum { WIDEST = 64 };
+enum { WIDEST = 256 };
 
 static void *widen_counts(MPI_Count *to, const int *from, int n)
 {
@@ -163,22 +177,23 @@ static int large(enum mode mode, const struct call *c, MPI_Request *request)
 {
     static MPI_Count counts[2][WIDEST];
     static MPI_Aint displs[2][WIDEST];
-    int n;
-    PMPI_Comm_size(c->comm, &n);
+    const int sent = call_blocks(c, true), received = call_blocks(c, false);
     const struct wide wide =
                           {
                               c->coll,
                               c->sendbuf,
                               c->sendcount,
                               c->sendtype,
-                              widen_counts(counts[0], c->sendcounts, n),
-                              widen_displs(displs[0], c->senddispls, n),
+                              widen_counts(counts[0], c->sendcounts, sent),
+                              widen_displs(displs[0], c->senddispls, sent),
+                              c->sendbytes,
                               c->sendtypes,
                               c->recvbuf,
                               c->recvcount,
                               c->recvtype,
-                              widen_counts(counts[1], c->recvcounts, n),
-                              widen_displs(displs[1], c->recvdispls, n),
+                              widen_counts(counts[1], c->recvcounts, received),
+                              widen_displs(displs[1], c->recvdispls, received),
+                              c->recvbytes,
                               c->recvtypes,
                               c->op,
                               c->root,

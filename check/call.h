@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "collectives.h"
+#include "graphs.h"
 
 #ifdef PLAIN_MPI
 #ifdef OPEN_MPI
@@ -23,6 +24,7 @@
 
 #define COLLECTIVE_ENUM(Name, name) COLL_##Name,
 enum coll { COLLECTIVES(COLLECTIVE_ENUM) COLLS };
+enum { WHOLE_COLLS = COLL_Neighbor_allgather }; /* before that: they need no topology */
 extern const char *const coll_names[COLLS];
 
 /* What goes where; a side that does not have a block of every rank has one or none. */
@@ -32,6 +34,7 @@ struct coll_shape {
     bool uneven; /* it has an array of counts */
     bool sends_all, receives_all;
     bool in_place; /* it may be */
+    bool near;     /* its blocks are those of neighbours */
 };
 extern const struct coll_shape coll_shapes[COLLS];
 
@@ -42,18 +45,25 @@ struct call {
     int sendcount;
     MPI_Datatype sendtype;
     const int *sendcounts, *senddispls;
+    const MPI_Aint *sendbytes; /* displacements of neighbor_alltoallw */
     const MPI_Datatype *sendtypes;
     void *recvbuf;
     int recvcount;
     MPI_Datatype recvtype;
     const int *recvcounts, *recvdispls;
+    const MPI_Aint *recvbytes;
     const MPI_Datatype *recvtypes;
     MPI_Op op;
     int root;
     MPI_Comm comm;
     MPI_User_function *user; /* what op was made of, NULL if predefined */
     int commutes;
+    const struct graph *graph; /* the communicator's topology, for neighbourhood collectives, */
+    int rank;                  /* and this rank there */
 };
+
+/* Blocks in the arrays of a call, sent or received: one for each rank, or for each neighbour. */
+int call_blocks(const struct call *call, bool sent);
 
 enum mode {
     BLOCKING,

@@ -73,10 +73,10 @@ static bool add_rule(struct cells *cells, const cco_rule *rule, uint32_t asked)
 }
 
 /* What a word such as "p2p:ring" or "alltoall=nonblock" stands for. */
-static bool add_word(struct cells *cells, uint32_t asked, const char *word)
+static bool add_spec(struct cells *cells, uint32_t asked, const char *prefix, const char *word)
 {
     char spec[2 * IMPL_ROOM], error[1024];
-    snprintf(spec, sizeof spec, "%s%s", word[strcspn(word, "=:?")] == '=' ? "" : "*=", word);
+    snprintf(spec, sizeof spec, "%s%s", prefix, word);
     cco_rules *rules = cco_rules_parse(spec, "--impl", error, sizeof error);
     if (rules == NULL) {
         fprintf(stderr, "crestacoll-check: %s\n", error);
@@ -85,6 +85,18 @@ static bool add_word(struct cells *cells, uint32_t asked, const char *word)
     const bool good = add_rule(cells, &rules->list[0], asked);
     free(rules);
     return good;
+}
+
+/* A word that names no collective is for all that can: with an algorithm, few may. */
+static bool add_word(struct cells *cells, uint32_t asked, const char *word)
+{
+    const uint32_t whole = asked & cco_colls(false), near = asked & cco_colls(true);
+    if (word[strcspn(word, "=:?")] == '=')
+        return add_spec(cells, asked, "", word);
+    if (strchr(word, ':') != NULL)
+        return add_spec(cells, asked, whole != 0 ? "*=" : "neighbor_*=", word);
+    return (whole == 0 || add_spec(cells, whole, "*=", word)) &&
+           (near == 0 || add_spec(cells, near, "neighbor_*=", word));
 }
 
 static bool add_words(struct cells *cells, uint32_t asked, const char *impls)

@@ -22,7 +22,12 @@
     X(Reduce_scatter, reduce_scatter) \
     X(Reduce_scatter_block, reduce_scatter_block) \
     X(Scan, scan) \
-    X(Exscan, exscan)
+    X(Exscan, exscan) \
+    X(Neighbor_allgather, neighbor_allgather) \
+    X(Neighbor_allgatherv, neighbor_allgatherv) \
+    X(Neighbor_alltoall, neighbor_alltoall) \
+    X(Neighbor_alltoallv, neighbor_alltoallv) \
+    X(Neighbor_alltoallw, neighbor_alltoallw)
 
 #define ARGS_Barrier q->comm
 #define SHAPE_Barrier .moves = false
@@ -72,5 +77,22 @@
 #define SHAPE_Scan .reduces = true, .in_place = true
 #define ARGS_Exscan q->sendbuf, q->recvbuf, q->recvcount, q->recvtype, q->op, q->comm
 #define SHAPE_Exscan .reduces = true, .in_place = true
+#define ARGS_Neighbor_allgather q->sendbuf, q->sendcount, q->sendtype, q->recvbuf, q->recvcount, \
+    q->recvtype, q->comm
+#define SHAPE_Neighbor_allgather .receives_all = true, .near = true
+#define ARGS_Neighbor_allgatherv q->sendbuf, q->sendcount, q->sendtype, q->recvbuf, q->recvcounts, \
+    q->recvdispls, q->recvtype, q->comm
+#define SHAPE_Neighbor_allgatherv .uneven = true, .receives_all = true, .near = true
+#define ARGS_Neighbor_alltoall q->sendbuf, q->sendcount, q->sendtype, q->recvbuf, q->recvcount, \
+    q->recvtype, q->comm
+#define SHAPE_Neighbor_alltoall .sends_all = true, .receives_all = true, .near = true
+#define ARGS_Neighbor_alltoallv q->sendbuf, q->sendcounts, q->senddispls, q->sendtype, q->recvbuf, \
+    q->recvcounts, q->recvdispls, q->recvtype, q->comm
+#define SHAPE_Neighbor_alltoallv .uneven = true, .sends_all = true, .receives_all = true, \
+    .near = true
+#define ARGS_Neighbor_alltoallw q->sendbuf, q->sendcounts, q->sendbytes, q->sendtypes, q->recvbuf, \
+    q->recvcounts, q->recvbytes, q->recvtypes, q->comm
+#define SHAPE_Neighbor_alltoallw .uneven = true, .sends_all = true, .receives_all = true, \
+    .near = true
 
 #endif

@@ -2,6 +2,7 @@
 /* freed.c - starts a call whose types, operation and arrays are freed while it is under way: MPI,
  * or crestacoll, must keep what it needs. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "call.h"
 
@@ -24,19 +25,19 @@ static void forget(MPI_Datatype copy, MPI_Datatype original)
         PMPI_Type_free(&copy);
 }
 
-/* An array that is gone once the call has begun. */
-static int *passing(const int *array, int n)
+/* An array of so many bytes that is gone once the call has begun. */
+static void *passing(const void *array, size_t n)
 {
-    int *copy = array ? malloc((size_t)n * sizeof *copy) : NULL;
-    for (int i = 0; array && i < n; i++)
-        copy[i] = array[i];
+    void *copy = array ? malloc(n + 1) : NULL;
+    if (copy)
+        memcpy(copy, array, n);
     return copy;
 }
 
-static void spoil(int *copy, int n)
+static void spoil(void *copy, size_t n)
 {
-    for (int i = 0; copy && i < n; i++)
-        copy[i] = 0x5a5a5a5a;
+    if (copy)
+        memset(copy, 0x5a, n);
     free(copy);
 }
 
@@ -44,39 +45,46 @@ static void spoil(int *copy, int n)
 static int begin_passing(const struct call *call, MPI_Request *request)
 {
     struct call copy = *call;
-    int n, inter;
-    PMPI_Comm_size(call->comm, &n);
-    PMPI_Comm_test_inter(call->comm, &inter);
-    if (inter)
-        PMPI_Comm_remote_size(call->comm, &n);
-    int *sc = passing(call->sendcounts, n), *sd = passing(call->senddispls, n);
-    int *rc = passing(call->recvcounts, n), *rd = passing(call->recvdispls, n);
+    const size_t sent = (size_t)call_blocks(call, true), got = (size_t)call_blocks(call, false);
+    int *sc = passing(call->sendcounts, sent * sizeof *sc);
+    int *sd = passing(call->senddispls, sent * sizeof *sd);
+    int *rc = passing(call->recvcounts, got * sizeof *rc);
+    int *rd = passing(call->recvdispls, got * sizeof *rd);
+    MPI_Aint *sb = passing(call->sendbytes, sent * sizeof *sb);
+    MPI_Aint *rb = passing(call->recvbytes, got * sizeof *rb);
     copy.sendcounts = sc;
     copy.senddispls = sd;
+    copy.sendbytes = sb;
     copy.recvcounts = rc;
     copy.recvdispls = rd;
+    copy.recvbytes = rb;
     const int error = call_make(SPLIT, &copy, request);
-    spoil(sc, n);
-    spoil(sd, n);
-    spoil(rc, n);
-    spoil(rd, n);
+    spoil(sc, sent * sizeof *sc);
+    spoil(sd, sent * sizeof *sd);
+    spoil(rc, got * sizeof *rc);
+    spoil(rd, got * sizeof *rd);
+    spoil(sb, sent * sizeof *sb);
+    spoil(rb, got * sizeof *rb);
     return error;
 }
 
 int call_freed(enum mode mode, const struct call *call, MPI_Request *request)
 {
-    enum { MOST = 64 };
+    enum { MOST = 256 };
     static MPI_Datatype sendtypes[MOST], recvtypes[MOST];
     struct call copy = *call;
-    int n;
-    PMPI_Comm_size(call->comm, &n);
+    const bool typed = call->coll == COLL_Alltoallw || call->coll == COLL_Neighbor_alltoallw;
+    const int sent = typed ? call_blocks(call, true) : 0;
+    const int got = typed ? call_blocks(call, false) : 0;
     copy.sendtype = fresh(call->sendtype);
     copy.recvtype = fresh(call->recvtype);
     if (call->user)
         PMPI_Op_create(call->user, call->commutes, &copy.op);
-    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
+    for (int i = 0; i < sent; i++)
         sendtypes[i] = call->sendtypes ? fresh(call->sendtypes[i]) : MPI_DATATYPE_NULL;
+    for (int i = 0; i < got; i++)
         recvtypes[i] = fresh(call->recvtypes[i]);
+    if (typed) {
         copy.sendtypes = sendtypes;
         copy.recvtypes = recvtypes;
     }
@@ -85,11 +93,14 @@ int call_freed(enum mode mode, const struct call *call, MPI_Request *request)
         MPI_Op_free(&copy.op);
     forget(copy.sendtype, call->sendtype);
     forget(copy.recvtype, call->recvtype);
-    for (int i = 0; i < n && call->coll == COLL_Alltoallw; i++) {
+    for (int i = 0; i < sent; i++) {
         if (call->sendtypes)
             forget(sendtypes[i], call->sendtypes[i]);
+        sendtypes[i] = MPI_DATATYPE_NULL;
+    }
+    for (int i = 0; i < got; i++) {
         forget(recvtypes[i], call->recvtypes[i]);
-        sendtypes[i] = recvtypes[i] = MPI_DATATYPE_NULL;
+        recvtypes[i] = MPI_DATATYPE_NULL;
     }
     return rc;
 }

@@ -10,6 +10,11 @@ enum { MPICH_40 = 1 };
 #else
 enum { MPICH_40 = 0 };
 #endif
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
+enum { MPICH_BELOW_5 = 1 };
+#else
+enum { MPICH_BELOW_5 = 0 };
+#endif
 #ifdef MPICH_NUMVERSION
 enum { ANY_MPICH = 1 };
 #else
@@ -38,6 +43,13 @@ static const char comm_freed[] =
     "Open MPI 4, 5: freeing a communicator with a pending MPI_Iallreduce crashes (mpi_bugs "
     "comm_free)";
 
+static const char neighbors_mixed[] =
+    "MPICH 4: neighbourhood collectives mix up the blocks of several edges between two ranks "
+    "(mpi_bugs neighbors_repeated)";
+static const char neighbors_grid[] =
+    "Open MPI 4, 5: MPI_Ineighbor_alltoall(v)(w) mixes up blocks on periodic dimensions of one or "
+    "two ranks (mpi_bugs neighbors_grid)";
+
 bool known_native_blocking = true;
 
 /* In place, a block that is longer than what lies before it is moved onto itself. */
@@ -52,8 +64,31 @@ static bool moves_onto_itself(const struct call *call)
     return false;
 }
 
+static bool repeats(const struct graph *g)
+{
+    for (int rank = 0; rank < g->size; rank++)
+        for (int i = 0; i < g->out[rank].count; i++)
+            for (int k = 0; k < i; k++)
+                if (g->out[rank].peer[i] == g->out[rank].peer[k] &&
+                    g->out[rank].peer[i] != GRAPH_NOBODY)
+                    return true;
+    return false;
+}
+
+static const char *known_of_neighbors(const struct call *call, enum mode mode)
+{
+    const bool blocking = mode == BLOCKING || mode == LARGE;
+    if (!coll_shapes[call->coll].sends_all || !repeats(call->graph))
+        return NULL;
+    if (MPICH_BELOW_5 && (!blocking || known_native_blocking))
+        return neighbors_mixed;
+    return ANY_OPEN_MPI && call->graph->kind == GRAPH_CART && !blocking ? neighbors_grid : NULL;
+}
+
 const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
+    if (coll_shapes[call->coll].near)
+        return known_of_neighbors(call, mode);
     if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
         return reduce_scatter_overlap;
     if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&

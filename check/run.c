@@ -29,12 +29,18 @@ static bool choose(const struct cell *cell, MPI_Comm comm)
     return rc == MPI_SUCCESS;
 }
 
+static void choose_there(const void *cell, MPI_Comm comm)
+{
+    choose(cell, comm);
+}
+
 static void run_group(const struct group *group, const struct plan *plan)
 {
     if (plan->colls & 1U << COLL_Barrier)
         barrier_run(group, plan);
     movement_run(group, plan);
     reduction_run(group, plan);
+    neighbors_run(group, plan);
 }
 
 /* The most that any rank says; every rank gets it without holding its core. */
@@ -106,7 +112,9 @@ bool cell_run(const struct cell *cell, double seconds)
                         .colls = 1U << cell->coll,
                         .reference = cell->way.model == &cco_model_mpi,
                         .strict = !ends_in_the_mpi(cell->way.model),
-                        .tally = &tally};
+                        .tally = &tally,
+                        .choose = choose_there,
+                        .choice = cell};
     tell_trying(cell);
     if (why != NULL) {
         tell_not_here(cell, why, instead);

@@ -35,6 +35,8 @@ struct plan {            /* how much to run */
     bool strict;         /* nothing ends in the MPI's own collectives, so that their known faults
                             are no excuse */
     struct tally *tally; /* not NULL: a call may be refused */
+    void (*choose)(const void *choice, MPI_Comm comm); /* what is tried, on another communicator */
+    const void *choice;
 };
 
 #define EVERYTHING (~0U)
@@ -52,5 +54,8 @@ bool trial_refused(int rc, const struct plan *plan);
 void movement_run(const struct group *group, const struct plan *plan);
 void reduction_run(const struct group *group, const struct plan *plan);
 void barrier_run(const struct group *group, const struct plan *plan);
+
+/* Neighbourhood collectives, on communicators that are made of this one's ranks. */
+void neighbors_run(const struct group *group, const struct plan *plan);
 
 #endif

@@ -6,6 +6,7 @@
 !> optional.  A buffer may be an array section where one count and one datatype, and no
 !> operation, describe it; elsewhere a section with gaps is an error, MPI_ERR_BUFFER.
 module cresta_sp_coll
+    use, intrinsic :: iso_c_binding, only: c_intptr_t
     use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request
     implicit none
     private
@@ -14,8 +15,10 @@ module cresta_sp_coll
         cresta_reduce_begin, cresta_allgather_begin, cresta_allgatherv_begin, &
         cresta_allreduce_begin, cresta_reduce_scatter_begin, &
         cresta_reduce_scatter_block_begin, cresta_alltoall_begin, cresta_alltoallv_begin, &
-        cresta_alltoallw_begin, cresta_scan_begin, cresta_exscan_begin, cresta_coll_end, &
-        cresta_coll_test, cresta_progress
+        cresta_alltoallw_begin, cresta_scan_begin, cresta_exscan_begin, &
+        cresta_neighbor_allgather_begin, cresta_neighbor_allgatherv_begin, &
+        cresta_neighbor_alltoall_begin, cresta_neighbor_alltoallv_begin, &
+        cresta_neighbor_alltoallw_begin, cresta_coll_end, cresta_coll_test, cresta_progress
 
     interface cresta_barrier_begin
         subroutine cresta_barrier_begin_int(comm, request, ierror) bind(c, &
@@ -519,6 +522,171 @@ module cresta_sp_coll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_exscan_begin_f08
     end interface cresta_exscan_begin
+
+    interface cresta_neighbor_allgather_begin
+        subroutine cresta_neighbor_allgather_begin_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_allgather_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgather_begin_int
+        subroutine cresta_neighbor_allgather_begin_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_allgather_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgather_begin_f08
+    end interface cresta_neighbor_allgather_begin
+
+    interface cresta_neighbor_allgatherv_begin
+        subroutine cresta_neighbor_allgatherv_begin_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_allgatherv_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgatherv_begin_int
+        subroutine cresta_neighbor_allgatherv_begin_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_allgatherv_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgatherv_begin_f08
+    end interface cresta_neighbor_allgatherv_begin
+
+    interface cresta_neighbor_alltoall_begin
+        subroutine cresta_neighbor_alltoall_begin_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_begin_int
+        subroutine cresta_neighbor_alltoall_begin_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_begin_f08
+    end interface cresta_neighbor_alltoall_begin
+
+    interface cresta_neighbor_alltoallv_begin
+        subroutine cresta_neighbor_alltoallv_begin_int(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoallv_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallv_begin_int
+        subroutine cresta_neighbor_alltoallv_begin_f08(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoallv_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallv_begin_f08
+    end interface cresta_neighbor_alltoallv_begin
+
+    interface cresta_neighbor_alltoallw_begin
+        subroutine cresta_neighbor_alltoallw_begin_int(sendbuf, sendcounts, sdispls, &
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoallw_begin_int')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallw_begin_int
+        subroutine cresta_neighbor_alltoallw_begin_f08(sendbuf, sendcounts, sdispls, &
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoallw_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtypes(*)
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallw_begin_f08
+    end interface cresta_neighbor_alltoallw_begin
 
     interface cresta_coll_end
         subroutine cresta_coll_end_int(count, requests, ierror) bind(c, &

@@ -11,12 +11,16 @@ module crestacoll
     public :: cresta_barrier, cresta_bcast, cresta_gather, cresta_gatherv, cresta_scatter, &
         cresta_scatterv, cresta_reduce, cresta_allgather, cresta_allgatherv, cresta_allreduce, &
         cresta_reduce_scatter, cresta_reduce_scatter_block, cresta_alltoall, cresta_alltoallv, &
-        cresta_alltoallw, cresta_scan, cresta_exscan, cresta_ibarrier, cresta_ibcast, &
-        cresta_igather, cresta_igatherv, cresta_iscatter, cresta_iscatterv, cresta_ireduce, &
-        cresta_iallgather, cresta_iallgatherv, cresta_iallreduce, cresta_ireduce_scatter, &
+        cresta_alltoallw, cresta_scan, cresta_exscan, cresta_neighbor_allgather, &
+        cresta_neighbor_allgatherv, cresta_neighbor_alltoall, cresta_neighbor_alltoallv, &
+        cresta_neighbor_alltoallw, cresta_ibarrier, cresta_ibcast, cresta_igather, &
+        cresta_igatherv, cresta_iscatter, cresta_iscatterv, cresta_ireduce, cresta_iallgather, &
+        cresta_iallgatherv, cresta_iallreduce, cresta_ireduce_scatter, &
         cresta_ireduce_scatter_block, cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, &
-        cresta_iscan, cresta_iexscan, cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, &
-        cresta_win_init, cresta_win_finalize, cresta_free_mem
+        cresta_iscan, cresta_iexscan, cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, &
+        cresta_ineighbor_alltoall, cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, &
+        cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, cresta_win_init, &
+        cresta_win_finalize, cresta_free_mem
 
     interface cresta_barrier
         subroutine cresta_barrier_int(comm, ierror) bind(c, name='cresta_barrier_int')
@@ -470,6 +474,157 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_exscan_f08
     end interface cresta_exscan
+
+    interface cresta_neighbor_allgather
+        subroutine cresta_neighbor_allgather_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, ierror) bind(c, name='cresta_neighbor_allgather_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgather_int
+        subroutine cresta_neighbor_allgather_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, ierror) bind(c, name='cresta_neighbor_allgather_f08')
+            import :: MPI_Comm, MPI_Datatype
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgather_f08
+    end interface cresta_neighbor_allgather
+
+    interface cresta_neighbor_allgatherv
+        subroutine cresta_neighbor_allgatherv_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, ierror) bind(c, &
+            name='cresta_neighbor_allgatherv_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgatherv_int
+        subroutine cresta_neighbor_allgatherv_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, ierror) bind(c, &
+            name='cresta_neighbor_allgatherv_f08')
+            import :: MPI_Comm, MPI_Datatype
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_allgatherv_f08
+    end interface cresta_neighbor_allgatherv
+
+    interface cresta_neighbor_alltoall
+        subroutine cresta_neighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, ierror) bind(c, name='cresta_neighbor_alltoall_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_int
+        subroutine cresta_neighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, ierror) bind(c, name='cresta_neighbor_alltoall_f08')
+            import :: MPI_Comm, MPI_Datatype
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_f08
+    end interface cresta_neighbor_alltoall
+
+    interface cresta_neighbor_alltoallv
+        subroutine cresta_neighbor_alltoallv_int(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, ierror) bind(c, &
+            name='cresta_neighbor_alltoallv_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallv_int
+        subroutine cresta_neighbor_alltoallv_f08(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, ierror) bind(c, &
+            name='cresta_neighbor_alltoallv_f08')
+            import :: MPI_Comm, MPI_Datatype
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallv_f08
+    end interface cresta_neighbor_alltoallv
+
+    interface cresta_neighbor_alltoallw
+        subroutine cresta_neighbor_alltoallw_int(sendbuf, sendcounts, sdispls, sendtypes, &
+            recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) bind(c, &
+            name='cresta_neighbor_alltoallw_int')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallw_int
+        subroutine cresta_neighbor_alltoallw_f08(sendbuf, sendcounts, sdispls, sendtypes, &
+            recvbuf, recvcounts, rdispls, recvtypes, comm, ierror) bind(c, &
+            name='cresta_neighbor_alltoallw_f08')
+            import :: MPI_Comm, MPI_Datatype, c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtypes(*)
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtypes(*)
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoallw_f08
+    end interface cresta_neighbor_alltoallw
 
     interface cresta_ibarrier
         subroutine cresta_ibarrier_int(comm, request, ierror) bind(c, &
@@ -965,6 +1120,171 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_iexscan_f08
     end interface cresta_iexscan
+
+    interface cresta_ineighbor_allgather
+        subroutine cresta_ineighbor_allgather_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_allgather_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_allgather_int
+        subroutine cresta_ineighbor_allgather_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_allgather_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_allgather_f08
+    end interface cresta_ineighbor_allgather
+
+    interface cresta_ineighbor_allgatherv
+        subroutine cresta_ineighbor_allgatherv_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_allgatherv_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_allgatherv_int
+        subroutine cresta_ineighbor_allgatherv_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcounts, displs, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_allgatherv_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_allgatherv_f08
+    end interface cresta_ineighbor_allgatherv
+
+    interface cresta_ineighbor_alltoall
+        subroutine cresta_ineighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoall_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoall_int
+        subroutine cresta_ineighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, &
+            recvcount, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoall_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoall_f08
+    end interface cresta_ineighbor_alltoall
+
+    interface cresta_ineighbor_alltoallv
+        subroutine cresta_ineighbor_alltoallv_int(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoallv_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoallv_int
+        subroutine cresta_ineighbor_alltoallv_f08(sendbuf, sendcounts, sdispls, sendtype, &
+            recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoallv_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtype
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoallv_f08
+    end interface cresta_ineighbor_alltoallv
+
+    interface cresta_ineighbor_alltoallw
+        subroutine cresta_ineighbor_alltoallw_int(sendbuf, sendcounts, sdispls, sendtypes, &
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoallw_int')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoallw_int
+        subroutine cresta_ineighbor_alltoallw_f08(sendbuf, sendcounts, sdispls, sendtypes, &
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_ineighbor_alltoallw_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            type(MPI_Datatype), intent(in) :: recvtypes(*)
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_ineighbor_alltoallw_f08
+    end interface cresta_ineighbor_alltoallw
 
     interface cresta_set_impl
         subroutine cresta_set_impl_int(comm, spec, ierror) bind(c, name='cresta_set_impl_int')

@@ -153,6 +153,55 @@ void cresta_address_exscan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fi
     cco_f_return(ierror, rc);
 }
 
+void cresta_address_neighbor_allgather(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_allgather(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgatherv(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_allgatherv(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoall(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallv(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoallv(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    int rc = CRESTA_Neighbor_alltoallw(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
+            cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm));
+    cco_f_free_types(c_sendtypes, sendtypes);
+    cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_return(ierror, rc);
+}
+
 void cresta_address_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -338,6 +387,69 @@ void cresta_address_iexscan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_F
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CRESTA_Iexscan(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
             PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_allgather(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_allgather(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_allgatherv(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_allgatherv(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoall(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoall(cco_f_address(sendbuf), *sendcount, PMPI_Type_f2c(*sendtype),
+            cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm),
+            &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoallv(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoallv(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoallw(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
+            cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
+            &c_request);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
@@ -542,6 +654,69 @@ void cresta_address_exscan_init(void *sendbuf, void *recvbuf, MPI_Fint *count, M
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
+
+void cresta_address_neighbor_allgather_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgather_init(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgatherv_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgatherv_init(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoall_init(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallv_init(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallv_init(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallw_init(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallw_init(cco_f_address(sendbuf), sendcounts, sdispls,
+            c_sendtypes, cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes,
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -686,6 +861,57 @@ void cresta_address_exscan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MPI
 {
     int rc = CRESTA_Exscan_c(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
             PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgather_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_allgather_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgatherv_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_allgatherv_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoall_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallv_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoallv_c(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    int rc = CRESTA_Neighbor_alltoallw_c(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
+            cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm));
+    cco_f_free_types(c_sendtypes, sendtypes);
+    cco_f_free_types(c_recvtypes, recvtypes);
     cco_f_return(ierror, rc);
 }
 #endif
@@ -869,6 +1095,69 @@ void cresta_address_iexscan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MP
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CRESTA_Iexscan_c(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
             PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_allgather_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_allgather_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_allgatherv_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_allgatherv_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoall_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoall_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoallv_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoallv_c(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_ineighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Ineighbor_alltoallw_c(cco_f_address(sendbuf), sendcounts, sdispls, c_sendtypes,
+            cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm),
+            &c_request);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
@@ -1066,6 +1355,69 @@ void cresta_address_exscan_init_c(void *sendbuf, void *recvbuf, MPI_Count *count
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
+
+void cresta_address_neighbor_allgather_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgather_init_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgatherv_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgatherv_init_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoall_init_c(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallv_init_c(void *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallv_init_c(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallw_init_c(void *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallw_init_c(cco_f_address(sendbuf), sendcounts, sdispls,
+            c_sendtypes, cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes,
+            PMPI_Comm_f2c(*comm), PMPI_Info_f2c(*info), &c_request);
+    cco_f_keep_types(c_sendtypes, sendtypes, c_recvtypes, recvtypes, c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
 #endif
 
 void cresta_address_barrier_begin(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
@@ -1255,6 +1607,70 @@ void cresta_address_exscan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, 
     MPI_Request c_request = MPI_REQUEST_NULL;
     int rc = CRESTA_Exscan_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
             PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgather_begin(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_allgatherv_begin(void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_allgatherv_begin(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, displs,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoall_begin(cco_f_address(sendbuf), *sendcount,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), *recvcount, PMPI_Type_f2c(*recvtype),
+            PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallv_begin(cco_f_address(sendbuf), sendcounts, sdispls,
+            PMPI_Type_f2c(*sendtype), cco_f_address(recvbuf), recvcounts, rdispls,
+            PMPI_Type_f2c(*recvtype), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Datatype *c_sendtypes = cco_f_near_types(sendtypes, PMPI_Comm_f2c(*comm), 1);
+    MPI_Datatype *c_recvtypes = cco_f_near_types(recvtypes, PMPI_Comm_f2c(*comm), 0);
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoallw_begin(cco_f_address(sendbuf), sendcounts, sdispls,
+            c_sendtypes, cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes,
+            PMPI_Comm_f2c(*comm), &c_request);
+    cco_f_free_types(c_sendtypes, sendtypes);
+    cco_f_free_types(c_recvtypes, recvtypes);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }

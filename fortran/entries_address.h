@@ -43,6 +43,19 @@ void cresta_address_scan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
 void cresta_address_exscan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_allgather(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_allgatherv(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallv(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror);
 
 void cresta_address_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_ibcast(void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root,
@@ -85,6 +98,21 @@ void cresta_address_iscan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fin
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_iexscan(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_allgather(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_ineighbor_allgatherv(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoall(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoallv(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 
 #if defined(CRESTA_HAVE_PERSISTENT)
 void cresta_address_barrier_init(MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
@@ -134,6 +162,21 @@ void cresta_address_scan_init(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_exscan_init(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_allgather_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_allgatherv_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_init(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallv_init(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallw_init(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -175,6 +218,19 @@ void cresta_address_scan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MPI_F
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
 void cresta_address_exscan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_allgather_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_allgatherv_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallv_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror);
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -219,6 +275,21 @@ void cresta_address_iscan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MPI_
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_iexscan_c(void *sendbuf, void *recvbuf, MPI_Count *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_allgather_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_ineighbor_allgatherv_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoall_c(void *sendbuf, MPI_Count *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoallv_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_ineighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 #endif
 
 #if defined(CRESTA_HAVE_PERSISTENT) && defined(CRESTA_HAVE_LARGE_COUNT)
@@ -268,6 +339,21 @@ void cresta_address_scan_init_c(void *sendbuf, void *recvbuf, MPI_Count *count, 
 void cresta_address_exscan_init_c(void *sendbuf, void *recvbuf, MPI_Count *count,
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror);
+void cresta_address_neighbor_allgather_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_allgatherv_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_init_c(void *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallv_init_c(void *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallw_init_c(void *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror);
 #endif
 
 void cresta_address_barrier_begin(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
@@ -312,5 +398,20 @@ void cresta_address_scan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MP
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_exscan_begin(void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_allgather_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_neighbor_allgatherv_begin(void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_begin(void *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallv_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
+    MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 
 #endif

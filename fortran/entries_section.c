@@ -346,6 +346,116 @@ CCO_EXPORT void cresta_exscan_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MP
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_exscan")));
 
+void cresta_section_neighbor_allgather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgather(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcount, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_allgather_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_allgather")));
+CCO_EXPORT void cresta_neighbor_allgather_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_allgather")));
+
+void cresta_section_neighbor_allgatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgatherv(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcounts, displs, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_allgatherv_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgatherv")));
+CCO_EXPORT void cresta_neighbor_allgatherv_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgatherv")));
+
+void cresta_section_neighbor_alltoall(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+    CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcount, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoall_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_alltoall")));
+CCO_EXPORT void cresta_neighbor_alltoall_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_alltoall")));
+
+void cresta_section_neighbor_alltoallv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallv(sendbuf_section.address, sendcounts, sdispls, sendtype,
+            recvbuf_section.address, recvcounts, rdispls, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoallv_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallv")));
+CCO_EXPORT void cresta_neighbor_alltoallv_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallv")));
+
+void cresta_section_neighbor_alltoallw(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallw(sendbuf_section.address, sendcounts, sdispls, sendtypes,
+            recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoallw_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallw")));
+CCO_EXPORT void cresta_neighbor_alltoallw_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallw")));
+
 void cresta_section_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     cresta_address_ibarrier(comm, request, ierror);
@@ -718,6 +828,129 @@ CCO_EXPORT void cresta_iexscan_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, M
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_iexscan")));
 
+void cresta_section_ineighbor_allgather(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_allgather(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_ineighbor_allgather_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_allgather")));
+CCO_EXPORT void cresta_ineighbor_allgather_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_allgather")));
+
+void cresta_section_ineighbor_allgatherv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_allgatherv(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
+            request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_ineighbor_allgatherv_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_allgatherv")));
+CCO_EXPORT void cresta_ineighbor_allgatherv_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_allgatherv")));
+
+void cresta_section_ineighbor_alltoall(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoall(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_ineighbor_alltoall_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoall")));
+CCO_EXPORT void cresta_ineighbor_alltoall_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoall")));
+
+void cresta_section_ineighbor_alltoallv(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoallv(sendbuf_section.address, sendcounts, sdispls, sendtype,
+            recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_ineighbor_alltoallv_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoallv")));
+CCO_EXPORT void cresta_ineighbor_alltoallv_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoallv")));
+
+void cresta_section_ineighbor_alltoallw(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoallw(sendbuf_section.address, sendcounts, sdispls, sendtypes,
+            recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_ineighbor_alltoallw_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoallw")));
+CCO_EXPORT void cresta_ineighbor_alltoallw_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_ineighbor_alltoallw")));
+
 #if defined(CRESTA_HAVE_PERSISTENT)
 void cresta_section_barrier_init(MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror)
@@ -984,6 +1217,93 @@ void cresta_section_exscan_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
+
+void cresta_section_neighbor_allgather_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgather_init(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_allgatherv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgatherv_init(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
+            info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoall_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_init(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallv_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallv_init(sendbuf_section.address, sendcounts, sdispls,
+            sendtype, recvbuf_section.address, recvcounts, rdispls, recvtype, comm, info, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallw_init(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallw_init(sendbuf_section.address, sendcounts, sdispls,
+            sendtypes, recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, info, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -1213,6 +1533,81 @@ void cresta_section_exscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Cou
     } else
         cresta_address_exscan_c(sendbuf_section.address, recvbuf_section.address, count, datatype,
             op, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_allgather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgather_c(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcount, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_allgatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgatherv_c(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcounts, displs, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoall_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_c(sendbuf_section.address, sendcount, sendtype,
+            recvbuf_section.address, recvcount, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallv_c(sendbuf_section.address, sendcounts, sdispls, sendtype,
+            recvbuf_section.address, recvcounts, rdispls, recvtype, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallw_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallw_c(sendbuf_section.address, sendcounts, sdispls, sendtypes,
+            recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
@@ -1475,6 +1870,90 @@ void cresta_section_iexscan_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Co
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
+
+void cresta_section_ineighbor_allgather_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_allgather_c(sendbuf_section.address, &sendbuf_section.large_count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_ineighbor_allgatherv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_allgatherv_c(sendbuf_section.address, &sendbuf_section.large_count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
+            request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_ineighbor_alltoall_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoall_c(sendbuf_section.address, &sendbuf_section.large_count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.large_count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_ineighbor_alltoallv_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoallv_c(sendbuf_section.address, sendcounts, sdispls, sendtype,
+            recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_ineighbor_alltoallw_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_ineighbor_alltoallw_c(sendbuf_section.address, sendcounts, sdispls,
+            sendtypes, recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
 #endif
 
 #if defined(CRESTA_HAVE_PERSISTENT) && defined(CRESTA_HAVE_LARGE_COUNT)
@@ -1734,6 +2213,93 @@ void cresta_section_exscan_init_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MP
     } else
         cresta_address_exscan_init_c(sendbuf_section.address, recvbuf_section.address, count,
             datatype, op, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_allgather_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgather_init_c(sendbuf_section.address,
+            &sendbuf_section.large_count, &sendbuf_section.type, recvbuf_section.address,
+            &recvbuf_section.large_count, &recvbuf_section.type, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_allgatherv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts, MPI_Aint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgatherv_init_c(sendbuf_section.address,
+            &sendbuf_section.large_count, &sendbuf_section.type, recvbuf_section.address,
+            recvcounts, displs, recvtype, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoall_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_init_c(sendbuf_section.address,
+            &sendbuf_section.large_count, &sendbuf_section.type, recvbuf_section.address,
+            &recvbuf_section.large_count, &recvbuf_section.type, comm, info, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallv_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallv_init_c(sendbuf_section.address, sendcounts, sdispls,
+            sendtype, recvbuf_section.address, recvcounts, rdispls, recvtype, comm, info, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoallw_init_c(CFI_cdesc_t *sendbuf, MPI_Count *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Count *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallw_init_c(sendbuf_section.address, sendcounts, sdispls,
+            sendtypes, recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, info, request,
+            ierror);
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
@@ -2118,3 +2684,128 @@ CCO_EXPORT void cresta_exscan_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvb
 CCO_EXPORT void cresta_exscan_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_exscan_begin")));
+
+void cresta_section_neighbor_allgather_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgather_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_allgather_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgather_begin")));
+CCO_EXPORT void cresta_neighbor_allgather_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgather_begin")));
+
+void cresta_section_neighbor_allgatherv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_allgatherv_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, recvcounts, displs, recvtype, comm,
+            request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_allgatherv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgatherv_begin")));
+CCO_EXPORT void cresta_neighbor_allgatherv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_allgatherv_begin")));
+
+void cresta_section_neighbor_alltoall_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_describe(sendbuf, *sendcount, *sendtype);
+    cco_f_section recvbuf_section = cco_f_describe(recvbuf, *recvcount, *recvtype);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_begin(sendbuf_section.address, &sendbuf_section.count,
+            &sendbuf_section.type, recvbuf_section.address, &recvbuf_section.count,
+            &recvbuf_section.type, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoall_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_begin")));
+CCO_EXPORT void cresta_neighbor_alltoall_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_begin")));
+
+void cresta_section_neighbor_alltoallv_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallv_begin(sendbuf_section.address, sendcounts, sdispls,
+            sendtype, recvbuf_section.address, recvcounts, rdispls, recvtype, comm, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoallv_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallv_begin")));
+CCO_EXPORT void cresta_neighbor_alltoallv_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Fint *rdispls, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallv_begin")));
+
+void cresta_section_neighbor_alltoallw_begin(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoallw_begin(sendbuf_section.address, sendcounts, sdispls,
+            sendtypes, recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, request,
+            ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoallw_begin_int(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallw_begin")));
+CCO_EXPORT void cresta_neighbor_alltoallw_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
+    MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoallw_begin")));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "api/pending.h"
+#include "core/degrees.h"
 #include "core/log.h"
 
 #if defined(OPEN_MPI)
@@ -67,19 +68,28 @@ static int peers(MPI_Comm comm)
     return size;
 }
 
-MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending)
+static MPI_Datatype *c_handles(MPI_Fint *types, int count)
 {
-    if (sending && cco_f_address(sendbuf) == MPI_IN_PLACE)
-        return NULL;
     if (sizeof(MPI_Datatype) == sizeof(MPI_Fint)) /* MPICH: the handles are the same integers */
         return (MPI_Datatype *)(void *)types;
-    const int count = peers(comm);
     MPI_Datatype *c_types = malloc((size_t)count * sizeof *c_types + 1);
     if (c_types == NULL)
         cco_fatal("no memory for the datatypes of an alltoallw");
     for (int i = 0; i < count; i++)
         c_types[i] = PMPI_Type_f2c(types[i]);
     return c_types;
+}
+
+MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending)
+{
+    const bool none = sending && cco_f_address(sendbuf) == MPI_IN_PLACE;
+    return none ? NULL : c_handles(types, peers(comm));
+}
+
+MPI_Datatype *cco_f_near_types(MPI_Fint *types, MPI_Comm comm, int sending)
+{
+    const cco_degrees degrees = cco_degrees_of(comm);
+    return c_handles(types, sending ? degrees.out : degrees.in);
 }
 
 void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types)

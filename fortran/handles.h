@@ -19,6 +19,10 @@ void *cco_f_address(void *address);
  * (`sending` in place).  The array is `types` itself where handles are the same in both languages.
  */
 MPI_Datatype *cco_f_types(MPI_Fint *types, MPI_Comm comm, void *sendbuf, int sending);
+
+/* The same for a side of a neighbourhood collective: one per neighbour. */
+MPI_Datatype *cco_f_near_types(MPI_Fint *types, MPI_Comm comm, int sending);
+
 void cco_f_free_types(MPI_Datatype *c_types, MPI_Fint *types);
 
 /* Frees both arrays when their request has ended: the MPI may read them until then (Open MPI 4.1

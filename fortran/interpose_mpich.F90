@@ -471,6 +471,161 @@ subroutine mpi_exscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, ierror)
     call entry(sendbuf, recvbuf, count, datatype, op, comm, ierror)
 end subroutine mpi_exscan_f08ts
 
+subroutine mpi_neighbor_allgather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, ierror)
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            ierror) bind(c, name='cresta_section_neighbor_allgather')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+end subroutine mpi_neighbor_allgather_f08ts
+
+subroutine mpi_neighbor_allgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
+    displs, recvtype, comm, ierror)
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, ierror) bind(c, name='cresta_section_neighbor_allgatherv')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        ierror)
+end subroutine mpi_neighbor_allgatherv_f08ts
+
+subroutine mpi_neighbor_alltoall_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, ierror)
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            ierror) bind(c, name='cresta_section_neighbor_alltoall')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+end subroutine mpi_neighbor_alltoall_f08ts
+
+subroutine mpi_neighbor_alltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
+    recvcounts, rdispls, recvtype, comm, ierror)
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer, intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, ierror) bind(c, name='cresta_section_neighbor_alltoallv')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, ierror)
+end subroutine mpi_neighbor_alltoallv_f08ts
+
+subroutine mpi_neighbor_alltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
+    recvcounts, rdispls, recvtypes, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..) :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallw')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+end subroutine mpi_neighbor_alltoallw_f08ts
+
 subroutine mpi_ibarrier_f08(comm, request, ierror)
     implicit none
     integer, intent(in) :: comm
@@ -980,6 +1135,174 @@ subroutine mpi_iexscan_f08ts(sendbuf, recvbuf, count, datatype, op, comm, reques
     end interface
     call entry(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
 end subroutine mpi_iexscan_f08ts
+
+subroutine mpi_ineighbor_allgather_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            request, ierror) bind(c, name='cresta_section_ineighbor_allgather')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror)
+end subroutine mpi_ineighbor_allgather_f08ts
+
+subroutine mpi_ineighbor_allgatherv_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcounts, &
+    displs, recvtype, comm, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, request, ierror) bind(c, name='cresta_section_ineighbor_allgatherv')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        request, ierror)
+end subroutine mpi_ineighbor_allgatherv_f08ts
+
+subroutine mpi_ineighbor_alltoall_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            request, ierror) bind(c, name='cresta_section_ineighbor_alltoall')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror)
+end subroutine mpi_ineighbor_alltoall_f08ts
+
+subroutine mpi_ineighbor_alltoallv_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
+    recvcounts, rdispls, recvtype, comm, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer, intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, request, ierror) bind(c, &
+            name='cresta_section_ineighbor_alltoallv')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, request, ierror)
+end subroutine mpi_ineighbor_alltoallv_f08ts
+
+subroutine mpi_ineighbor_alltoallw_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
+    recvcounts, rdispls, recvtypes, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_section_ineighbor_alltoallw')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+end subroutine mpi_ineighbor_alltoallw_f08ts
 
 #ifdef CRESTA_HAVE_PERSISTENT
 subroutine mpi_barrier_init_f08(comm, info, request, ierror)
@@ -1530,6 +1853,185 @@ subroutine mpi_exscan_init_f08ts(sendbuf, recvbuf, count, datatype, op, comm, in
     end interface
     call entry(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
 end subroutine mpi_exscan_init_f08ts
+
+subroutine mpi_neighbor_allgather_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, info, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            info, request, ierror) bind(c, name='cresta_section_neighbor_allgather_init')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+end subroutine mpi_neighbor_allgather_init_f08ts
+
+subroutine mpi_neighbor_allgatherv_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcounts, displs, recvtype, comm, info, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_allgatherv_init')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        info, request, ierror)
+end subroutine mpi_neighbor_allgatherv_init_f08ts
+
+subroutine mpi_neighbor_alltoall_init_f08ts(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, info, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            info, request, ierror) bind(c, name='cresta_section_neighbor_alltoall_init')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+end subroutine mpi_neighbor_alltoall_init_f08ts
+
+subroutine mpi_neighbor_alltoallv_init_f08ts(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
+    recvcounts, rdispls, recvtype, comm, info, request, ierror)
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer, intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer, intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallv_init')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer, intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, info, request, ierror)
+end subroutine mpi_neighbor_alltoallv_init_f08ts
+
+subroutine mpi_neighbor_alltoallw_init_f08ts(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, &
+    recvcounts, rdispls, recvtypes, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer, intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer, intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallw_init')
+            import :: c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+end subroutine mpi_neighbor_alltoallw_init_f08ts
 #endif
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
@@ -2004,6 +2506,165 @@ subroutine mpi_exscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, i
     end interface
     call entry(sendbuf, recvbuf, count, datatype, op, comm, ierror)
 end subroutine mpi_exscan_f08ts_large
+
+subroutine mpi_neighbor_allgather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcount, recvtype, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            ierror) bind(c, name='cresta_section_neighbor_allgather_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+end subroutine mpi_neighbor_allgather_f08ts_large
+
+subroutine mpi_neighbor_allgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcounts, displs, recvtype, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, ierror) bind(c, name='cresta_section_neighbor_allgatherv_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        ierror)
+end subroutine mpi_neighbor_allgatherv_f08ts_large
+
+subroutine mpi_neighbor_alltoall_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, recvcount, &
+    recvtype, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            ierror) bind(c, name='cresta_section_neighbor_alltoall_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror)
+end subroutine mpi_neighbor_alltoall_f08ts_large
+
+subroutine mpi_neighbor_alltoallv_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, recvbuf, &
+    recvcounts, rdispls, recvtype, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..) :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, ierror) bind(c, name='cresta_section_neighbor_alltoallv_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..) :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, ierror)
+end subroutine mpi_neighbor_alltoallv_f08ts_large
+
+subroutine mpi_neighbor_alltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, &
+    recvbuf, recvcounts, rdispls, recvtypes, comm, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in) :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..) :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallw_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in) :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..) :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, ierror)
+end subroutine mpi_neighbor_alltoallw_f08ts_large
 #endif
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
@@ -2518,6 +3179,178 @@ subroutine mpi_iexscan_f08ts_large(sendbuf, recvbuf, count, datatype, op, comm, 
     end interface
     call entry(sendbuf, recvbuf, count, datatype, op, comm, request, ierror)
 end subroutine mpi_iexscan_f08ts_large
+
+subroutine mpi_ineighbor_allgather_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcount, recvtype, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            request, ierror) bind(c, name='cresta_section_ineighbor_allgather_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror)
+end subroutine mpi_ineighbor_allgather_f08ts_large
+
+subroutine mpi_ineighbor_allgatherv_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcounts, displs, recvtype, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, request, ierror) bind(c, name='cresta_section_ineighbor_allgatherv_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        request, ierror)
+end subroutine mpi_ineighbor_allgatherv_f08ts_large
+
+subroutine mpi_ineighbor_alltoall_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcount, recvtype, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            request, ierror) bind(c, name='cresta_section_ineighbor_alltoall_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror)
+end subroutine mpi_ineighbor_alltoall_f08ts_large
+
+subroutine mpi_ineighbor_alltoallv_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, &
+    recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, request, ierror) bind(c, &
+            name='cresta_section_ineighbor_alltoallv_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, request, ierror)
+end subroutine mpi_ineighbor_alltoallv_f08ts_large
+
+subroutine mpi_ineighbor_alltoallw_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, &
+    recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, request, ierror) bind(c, &
+            name='cresta_section_ineighbor_alltoallw_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, request, ierror)
+end subroutine mpi_ineighbor_alltoallw_f08ts_large
 #endif
 
 #ifdef CRESTA_HAVE_LARGE_COUNT
@@ -3067,4 +3900,187 @@ subroutine mpi_exscan_init_f08ts_large(sendbuf, recvbuf, count, datatype, op, co
     end interface
     call entry(sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror)
 end subroutine mpi_exscan_init_f08ts_large
+
+subroutine mpi_neighbor_allgather_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcount, recvtype, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            info, request, ierror) bind(c, name='cresta_section_neighbor_allgather_init_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+end subroutine mpi_neighbor_allgather_init_f08ts_large
+
+subroutine mpi_neighbor_allgatherv_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcounts, displs, recvtype, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: displs(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, &
+            comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_allgatherv_init_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: displs(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &
+        info, request, ierror)
+end subroutine mpi_neighbor_allgatherv_init_f08ts_large
+
+subroutine mpi_neighbor_alltoall_init_f08ts_large(sendbuf, sendcount, sendtype, recvbuf, &
+    recvcount, recvtype, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcount
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcount
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+            info, request, ierror) bind(c, name='cresta_section_neighbor_alltoall_init_c')
+            import :: c_int64_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcount
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcount
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror)
+end subroutine mpi_neighbor_alltoall_init_f08ts_large
+
+subroutine mpi_neighbor_alltoallv_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtype, &
+    recvbuf, recvcounts, rdispls, recvtype, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtype
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtype
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, &
+            recvtype, comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallv_init_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtype
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtype
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, &
+        comm, info, request, ierror)
+end subroutine mpi_neighbor_alltoallv_init_f08ts_large
+
+subroutine mpi_neighbor_alltoallw_init_f08ts_large(sendbuf, sendcounts, sdispls, sendtypes, &
+    recvbuf, recvcounts, rdispls, recvtypes, comm, info, request, ierror)
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t
+    implicit none
+    type(*), dimension(..), intent(in), asynchronous :: sendbuf
+    integer(c_int64_t), intent(in) :: sendcounts(*)
+    integer(c_intptr_t), intent(in) :: sdispls(*)
+    integer, intent(in) :: sendtypes(*)
+    type(*), dimension(..), asynchronous :: recvbuf
+    integer(c_int64_t), intent(in) :: recvcounts(*)
+    integer(c_intptr_t), intent(in) :: rdispls(*)
+    integer, intent(in) :: recvtypes(*)
+    integer, intent(in) :: comm
+    integer, intent(in) :: info
+    integer, intent(out) :: request
+    integer, optional, intent(out) :: ierror
+    interface
+        subroutine entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, &
+            rdispls, recvtypes, comm, info, request, ierror) bind(c, &
+            name='cresta_section_neighbor_alltoallw_init_c')
+            import :: c_int64_t, c_intptr_t
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer(c_int64_t), intent(in) :: sendcounts(*)
+            integer(c_intptr_t), intent(in) :: sdispls(*)
+            integer, intent(in) :: sendtypes(*)
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer(c_int64_t), intent(in) :: recvcounts(*)
+            integer(c_intptr_t), intent(in) :: rdispls(*)
+            integer, intent(in) :: recvtypes(*)
+            integer, intent(in) :: comm
+            integer, intent(in) :: info
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine entry
+    end interface
+    call entry(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, &
+        recvtypes, comm, info, request, ierror)
+end subroutine mpi_neighbor_alltoallw_init_f08ts_large
 #endif

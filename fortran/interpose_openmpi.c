@@ -60,6 +60,24 @@ CCO_F_SYMBOLS(scan, SCAN, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fi
 CCO_F_SYMBOLS(exscan, EXSCAN, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror), (sendbuf, recvbuf, count, datatype, op, comm,
     ierror))
+CCO_F_SYMBOLS(neighbor_allgather, NEIGHBOR_ALLGATHER, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
+CCO_F_SYMBOLS(neighbor_allgatherv, NEIGHBOR_ALLGATHERV, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+    recvtype, comm, ierror))
+CCO_F_SYMBOLS(neighbor_alltoall, NEIGHBOR_ALLTOALL, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror))
+CCO_F_SYMBOLS(neighbor_alltoallv, NEIGHBOR_ALLTOALLV, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *ierror), (sendbuf, sendcounts, sdispls, sendtype,
+    recvbuf, recvcounts, rdispls, recvtype, comm, ierror))
+CCO_F_SYMBOLS(neighbor_alltoallw, NEIGHBOR_ALLTOALLW, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror), (sendbuf, sendcounts, sdispls,
+    sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, ierror))
 
 CCO_F_SYMBOLS(ibarrier, IBARRIER, (MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror), (comm,
     request, ierror))
@@ -120,6 +138,26 @@ CCO_F_SYMBOLS(iscan, ISCAN, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_
 CCO_F_SYMBOLS(iexscan, IEXSCAN, (void *sendbuf, void *recvbuf, MPI_Fint *count, MPI_Fint *datatype,
     MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, recvbuf, count,
     datatype, op, comm, request, ierror))
+CCO_F_SYMBOLS(ineighbor_allgather, INEIGHBOR_ALLGATHER, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf, recvcount,
+    recvtype, comm, request, ierror))
+CCO_F_SYMBOLS(ineighbor_allgatherv, INEIGHBOR_ALLGATHERV, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf,
+    recvcounts, displs, recvtype, comm, request, ierror))
+CCO_F_SYMBOLS(ineighbor_alltoall, INEIGHBOR_ALLTOALL, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf, recvcount,
+    recvtype, comm, request, ierror))
+CCO_F_SYMBOLS(ineighbor_alltoallv, INEIGHBOR_ALLTOALLV, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcounts,
+    sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request, ierror))
+CCO_F_SYMBOLS(ineighbor_alltoallw, INEIGHBOR_ALLTOALLW, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcounts,
+    sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request, ierror))
 
 #if defined(CRESTA_HAVE_PERSISTENT)
 CCO_F_INIT(barrier_init, BARRIER_INIT, (MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
@@ -185,4 +223,26 @@ CCO_F_INIT(scan_init, SCAN_INIT, (void *sendbuf, void *recvbuf, MPI_Fint *count,
 CCO_F_INIT(exscan_init, EXSCAN_INIT, (void *sendbuf, void *recvbuf, MPI_Fint *count,
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request,
     MPI_Fint *ierror), (sendbuf, recvbuf, count, datatype, op, comm, info, request, ierror))
+CCO_F_INIT(neighbor_allgather_init, NEIGHBOR_ALLGATHER_INIT, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf,
+    recvcount, recvtype, comm, info, request, ierror))
+CCO_F_INIT(neighbor_allgatherv_init, NEIGHBOR_ALLGATHERV_INIT, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *displs, MPI_Fint *recvtype,
+    MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount,
+    sendtype, recvbuf, recvcounts, displs, recvtype, comm, info, request, ierror))
+CCO_F_INIT(neighbor_alltoall_init, NEIGHBOR_ALLTOALL_INIT, (void *sendbuf, MPI_Fint *sendcount,
+    MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm,
+    MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror), (sendbuf, sendcount, sendtype, recvbuf,
+    recvcount, recvtype, comm, info, request, ierror))
+CCO_F_INIT(neighbor_alltoallv_init, NEIGHBOR_ALLTOALLV_INIT, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Fint *sdispls, MPI_Fint *sendtype, void *recvbuf, MPI_Fint *recvcounts, MPI_Fint *rdispls,
+    MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror),
+    (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info,
+    request, ierror))
+CCO_F_INIT(neighbor_alltoallw_init, NEIGHBOR_ALLTOALLW_INIT, (void *sendbuf, MPI_Fint *sendcounts,
+    MPI_Aint *sdispls, MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
+    MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *info, MPI_Fint *request, MPI_Fint *ierror),
+    (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info,
+    request, ierror))
 #endif

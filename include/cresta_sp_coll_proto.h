@@ -41,6 +41,19 @@ int CRESTA_Scan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 int CRESTA_Exscan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_allgather_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_allgatherv_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
+int CRESTA_Neighbor_alltoall_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoallv_begin(const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoallw_begin(const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
 int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
@@ -83,6 +96,22 @@ int CRESTA_Scan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
     MPI_Op op, MPI_Comm comm, MPI_Request *request);
 int CRESTA_Exscan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_allgather_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
+int CRESTA_Neighbor_allgatherv_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoall_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request);
+int CRESTA_Neighbor_alltoallv_begin_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoallw_begin_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Request *request);
 #endif
 
 #endif

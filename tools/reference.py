@@ -38,8 +38,14 @@ BYTES = {
     "scatter": "`recvcount` elements: the block of one rank",
     "alltoall": "`sendcount` elements: the block from one rank to another",
 }
+NEAR = "no common size; a profile counts what goes to one neighbour"
 NO_SIZE = {
     "barrier": "none",
+    "neighbor_allgather": NEAR,
+    "neighbor_allgatherv": NEAR,
+    "neighbor_alltoall": NEAR,
+    "neighbor_alltoallv": f"{NEAR}, in the mean",
+    "neighbor_alltoallw": f"{NEAR}, in the mean",
     "alltoallv": "no common size; a profile counts the mean block of the rank",
     "alltoallw": "no common size; a profile counts the mean block of the rank",
 }

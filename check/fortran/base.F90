@@ -10,6 +10,7 @@ module check_base
     type :: group_type
         character(8) :: name
         integer :: comm, rank, ranks
+        integer :: near                                ! where all ranks are neighbours, in order
     end type group_type
 
     !> Uneven blocks are alike both ways: what rank s sends to d is as long as what d sends to s.
@@ -19,6 +20,7 @@ module check_base
         integer :: n, root, op, mine                   ! mine: elements of this rank's uneven block
         logical :: in_place
         integer, allocatable :: counts(:), displs(:), bytes(:), types(:)
+        integer(MPI_ADDRESS_KIND), allocatable :: addresses(:)
     end type problem_type
 
     integer :: me = 0                                  ! in the world
@@ -136,7 +138,8 @@ contains
         logical, intent(in) :: in_place
         type(problem_type) :: p
         integer :: r, pairs
-        pairs = merge(group%rank, 0, coll == 'alltoallv' .or. coll == 'alltoallw')
+        pairs = merge(group%rank, 0, any(coll == [character(18) :: 'alltoallv', 'alltoallw', &
+            'neighbor_alltoallv', 'neighbor_alltoallw']))
         p%coll = coll
         p%group = group
         p%n = n
@@ -147,6 +150,10 @@ contains
         p%counts = [(n * mod(r + pairs + 1, 3), r = 0, group%ranks - 1)]
         p%displs = [(sum(p%counts(:r)) + r, r = 0, group%ranks - 1)]   ! with a gap of one element
     end function problem_of
+
+    logical function is_near()
+        is_near = index(coll, 'neighbor_') == 1
+    end function is_near
 
     logical function rooted()
         rooted = any(coll == [character(8) :: 'bcast', 'gather', 'gatherv', 'scatter', &

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import family
+from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.ui import TEXT, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,6 +89,11 @@ class Build:
     @property
     def collectives(self):
         return self.description["collectives"]
+
+    @property
+    def measured(self):
+        """Those that the benchmarks have: the others need a topology."""
+        return [c for c in self.collectives if c not in NEIGHBORS]
 
 
 def algorithm_label(algorithm):

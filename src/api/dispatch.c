@@ -27,6 +27,7 @@
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
+#include "tune/topology.h"
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it. */
@@ -47,6 +48,7 @@ static void set_up(cco_comm *state)
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
     cco_nodes_find(state, NULL);
+    cco_topology_find(state);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;

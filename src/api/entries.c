@@ -209,6 +209,70 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         .root = 0, CCO_NO_ARRAYS});
 }
 
+int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = displs, .recvtype = recvtype, .comm = comm});
+}
+
+int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
+        CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm});
+}
+
+int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
+}
+
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
@@ -416,6 +480,72 @@ int CRESTA_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype d
     return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
+        .comm = comm}, MPI_INFO_NULL, request);
 }
 
 #if defined(CRESTA_HAVE_PERSISTENT)
@@ -628,6 +758,75 @@ int CRESTA_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Dataty
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
+
+int CRESTA_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm}, info,
+        request);
+}
+
+int CRESTA_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
+        .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
+        .comm = comm}, info, request);
+}
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -831,6 +1030,74 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .large = true,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+    MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .large = true,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
+}
+
+int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .large = true,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .large = true,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
+        .comm = comm});
+}
+
+int CRESTA_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .large = true,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
+        .comm = comm});
 }
 #endif
 
@@ -1044,6 +1311,75 @@ int CRESTA_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Da
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
 }
+
+int CRESTA_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int CRESTA_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
+}
 #endif
 
 #if defined(CRESTA_HAVE_PERSISTENT) && defined(CRESTA_HAVE_LARGE_COUNT)
@@ -1254,5 +1590,77 @@ int CRESTA_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MP
     return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_EXSCAN, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
+        request);
+}
+
+int CRESTA_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
+        request);
+}
+
+int CRESTA_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm}, info, request);
 }
 #endif

@@ -175,6 +175,57 @@ int CRESTA_Exscan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datat
         .op = op, .comm = comm}, request);
 }
 
+int CRESTA_Neighbor_allgather_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (cco_begin_is_plain())
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_allgatherv_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = displs, .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoall_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    if (cco_begin_is_plain())
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoallv_begin(const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm},
+        request);
+}
+
+int CRESTA_Neighbor_alltoallw_begin(const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm},
+        request);
+}
+
 #if defined(CRESTA_HAVE_LARGE_COUNT)
 int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     MPI_Comm comm, MPI_Request *request)
@@ -341,5 +392,59 @@ int CRESTA_Exscan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     return cco_begin(&(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_allgather_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    if (cco_begin_is_plain())
+        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request);
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .large = true, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_allgatherv_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .large = true, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = displs, .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoall_begin_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    if (cco_begin_is_plain())
+        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .large = true, .sendbuf = sendbuf,
+        .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
+        .recvtype = recvtype, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoallv_begin_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .large = true, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype, .comm = comm},
+        request);
+}
+
+int CRESTA_Neighbor_alltoallw_begin_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .large = true, .sendbuf = sendbuf,
+        .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm},
+        request);
 }
 #endif

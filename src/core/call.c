@@ -2,6 +2,8 @@
 /* call.c - the bytes of a call. */
 #include "core/call.h"
 
+#include "core/degrees.h"
+
 MPI_Count cco_type_size(MPI_Datatype type)
 {
     MPI_Count size = 0;
@@ -28,13 +30,16 @@ static MPI_Count sum(const cco_call *c, const void *counts, int size)
     return total;
 }
 
-/* The mean block that this rank exchanges with a peer in alltoallv and alltoallw. */
+/* The mean block that this rank exchanges with a peer in alltoallv and alltoallw, and gives to a
+ * neighbour in theirs. */
 static MPI_Count mean_block(const cco_call *c, int size)
 {
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
     const void *counts = in_place ? c->recvcounts : c->sendcounts;
     MPI_Count total = 0;
-    if (c->coll == CCO_ALLTOALLV)
+    if (size == 0)
+        return 0;
+    if (c->coll == CCO_ALLTOALLV || c->coll == CCO_NEIGHBOR_ALLTOALLV)
         total = sum(c, counts, size) * cco_type_size(in_place ? c->recvtype : c->sendtype);
     else
         for (int i = 0; i < size; i++)
@@ -66,6 +71,13 @@ MPI_Count cco_bytes(const cco_call *c, int rank, int size)
     case CCO_ALLTOALLV:
     case CCO_ALLTOALLW:
         return mean_block(c, size);
+    case CCO_NEIGHBOR_ALLGATHER:
+    case CCO_NEIGHBOR_ALLGATHERV:
+    case CCO_NEIGHBOR_ALLTOALL:
+        return send_bytes(c);
+    case CCO_NEIGHBOR_ALLTOALLV:
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return mean_block(c, cco_degrees_of(c->comm).out);
     case CCO_BARRIER:
     case CCO_COLLECTIVES:
         return 0;

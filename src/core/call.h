@@ -47,12 +47,25 @@ static inline MPI_Count cco_count_at(const cco_call *c, const void *counts, int 
     return c->large ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i];
 }
 
+/* Displacements are MPI_Aint in `_c` calls, and in MPI_Neighbor_alltoallw. */
+static inline bool cco_displs_are_wide(const cco_call *c)
+{
+    return c->large || c->coll == CCO_NEIGHBOR_ALLTOALLW;
+}
+
+/* Element `i` of an array of displacements. */
+static inline MPI_Aint cco_displ_at(const cco_call *c, const void *displs, int i)
+{
+    return cco_displs_are_wide(c) ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i];
+}
+
 /* The size of a datatype in bytes, 0 for one that the MPI cannot tell. */
 MPI_Count cco_type_size(MPI_Datatype type);
 
 /* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the
- * communicator.  Equal on all ranks for CCO_SIZED collectives.  0 where a datatype is invalid: the
- * MPI will say so when it gets the call. */
+ * communicator, whose topology is asked where blocks are neighbours'.  Equal on all ranks for
+ * CCO_SIZED collectives.  0 where a datatype is invalid: the MPI will say so when it gets the call.
+ */
 MPI_Count cco_bytes(const cco_call *c, int rank, int size);
 
 #endif

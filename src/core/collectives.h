@@ -5,6 +5,7 @@
 #define CCO_COLLECTIVES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Properties; what the first three mean is said in api/collectives.def.  The others follow from
  * arguments and shapes.  In place, the one block of a rank lies among the others for `gathers` (it
@@ -15,11 +16,12 @@ enum {
     CCO_REDUCTION = 4,
     CCO_COUNTS = 8,   /* an array of counts: blocks differ in size */
     CCO_GATHERS = 16, /* a rank gives a block and gets one from each */
-    CCO_SCATTERS = 32 /* a rank gives a block to each and gets one */
+    CCO_SCATTERS = 32, /* a rank gives a block to each and gets one */
+    CCO_NEIGHBORS = 64 /* blocks are those of neighbours in the communicator's topology */
 };
 
 /* The shape of a buffer: how many blocks, and on which ranks if not on all. */
-enum { CCO_NONE, CCO_ONE, CCO_EACH, CCO_AT_ROOT = 4, CCO_LATER = 8 };
+enum { CCO_NONE, CCO_ONE, CCO_EACH, CCO_AT_ROOT = 4, CCO_LATER = 8, CCO_NEAR = 16 };
 
 typedef enum cco_coll {
 #define CCO_COLLECTIVE(suffix, name, mpi_name, properties, in, out) CCO_##suffix,
@@ -37,7 +39,23 @@ typedef struct cco_coll_info {
 
 extern const cco_coll_info cco_coll_infos[CCO_COLLECTIVES];
 
-/* The blocks of a buffer on one rank, which may be the root; 0 if it is not significant there. */
+/* True for neighbourhood collectives. */
+static inline bool cco_is_near(cco_coll coll)
+{
+    return cco_coll_infos[coll].properties & CCO_NEIGHBORS;
+}
+
+/* The neighbourhood collectives, or all others, as bits. */
+static inline uint32_t cco_colls(bool near)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < CCO_COLLECTIVES; i++)
+        bits |= (uint32_t)(cco_is_near((cco_coll)i) == near) << i;
+    return bits;
+}
+
+/* The blocks of a buffer on one rank, which may be the root; 0 if it is not significant there.  Of
+ * CCO_NEAR only the topology knows them (core/neighbors.h): 0. */
 static inline int cco_blocks(int shape, bool root, int size)
 {
     if (shape & CCO_AT_ROOT && !root)

@@ -82,6 +82,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_channel_close(&state->channel);
     free(state->program_rules);
     free(state->members);
+    cco_neighbors_drop(state->topology.near);
     free(state);
     return MPI_SUCCESS;
 }

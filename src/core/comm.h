@@ -14,6 +14,7 @@
 #include "core/facts.h"
 #include "core/members.h"
 #include "core/model.h"
+#include "core/neighbors.h"
 #include "core/profile.h"
 
 /* An implementation for calls of `min` to `max` bytes, of some classes. */
@@ -48,6 +49,14 @@ typedef struct cco_nodes {
     int ranks_min, ranks_max; /* of the communicator, on one node */
 } cco_nodes;
 
+/* The topology of a communicator, as far as neighbourhood collectives need it. */
+typedef struct cco_topology {
+    cco_neighbors *near; /* of this rank; NULL: there is no topology. */
+    bool repeats;        /* Some rank has several edges with one process, */
+    bool one_sided;      /* or, in a graph that is meant both ways, one that the other end lacks. */
+    uint32_t ruled;      /* bit per neighbourhood collective: a rule is in force */
+} cco_topology;
+
 /* A call that ran before and how its model runs it again (plan/call_cache.h). */
 struct cco_cached_call;
 struct cco_comm;
@@ -74,6 +83,7 @@ typedef struct cco_comm {
     bool inter;      /* an intercommunicator: every call goes to the MPI */
     cco_facts facts; /* what its ranks have agreed on, once they are ready */
     cco_nodes nodes;
+    cco_topology topology; /* from its set-up on */
     bool ready;         /* ranks have agreed, choices are made */
     bool begins_ready;  /* so is what begins run over (progress/path.h) */
     bool begins_wanted; /* the next blocking call makes it ready */
@@ -154,6 +164,15 @@ void cco_comm_update(cco_comm *state);
 static inline bool cco_comm_may_repeat(const cco_comm *state, cco_coll coll)
 {
     return !(state->unrepeated >> coll & 1) && !cco_profiled;
+}
+
+/* The blocks in arrays of a collective that has them for all its peers, received and sent. */
+static inline cco_degrees cco_comm_blocks(const cco_comm *state, cco_coll coll)
+{
+    const cco_neighbors *near = state->topology.near;
+    if (cco_is_near(coll))
+        return near != NULL ? near->degrees : (cco_degrees){0, 0};
+    return (cco_degrees){state->size, state->size};
 }
 
 /* Drops the choices of every collective; what they recorded goes to the profile. */

@@ -212,6 +212,72 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
+int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_BY_MPI,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_BY_MPI,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
+}
+
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_BY_MPI,
+        .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
+        .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_BY_MPI,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtype = recvtype,
+        .comm = comm});
+}
+
+int MPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_BY_MPI,
+        .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
+        .comm = comm});
+}
+
 int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 {
     cco_comm *state = cco_enter_start(comm);
@@ -427,6 +493,74 @@ int MPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, MPI_INFO_NULL,
         request);
+}
+
+int MPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm},
+        MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoallw(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
 
 #if defined(CRESTA_HAVE_PERSISTENT)
@@ -645,6 +779,77 @@ int CCO_MPI_INIT(Exscan_init)(const void *sendbuf, void *recvbuf, int count, MPI
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, info, request);
 }
+
+int CCO_MPI_INIT(Neighbor_allgather_init)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
+        request);
+}
+
+int CCO_MPI_INIT(Neighbor_allgatherv_init)(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_init(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoall_init)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall_init(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm}, info,
+        request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoallv_init)(const void *sendbuf, const int sendcounts[],
+    const int sdispls[], MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_init(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoallw_init)(const void *sendbuf, const int sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_init(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .by = CCO_BY_MPI, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm}, info, request);
+}
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -850,6 +1055,75 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .by = CCO_BY_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+    MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHERV);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV, .by = CCO_BY_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype,
+        .comm = comm});
+}
+
+int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .by = CCO_BY_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
+        .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
+        .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLV);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV, .by = CCO_BY_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtype = recvtype, .comm = comm});
+}
+
+int MPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm)
+{
+    cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALLW);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm);
+    return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .by = CCO_BY_MPI,
+        .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls,
+        .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls,
+        .recvtypes = recvtypes, .comm = comm});
 }
 #endif
 
@@ -1063,6 +1337,75 @@ int MPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_allgatherv_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcounts, displs, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
+        .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoallv_c(sendbuf, sendcounts, sdispls, sendtype,
+            recvbuf, recvcounts, rdispls, recvtype, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, MPI_INFO_NULL, request);
+}
+
+int MPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Ineighbor_alltoallw_c(sendbuf, sendcounts, sdispls, sendtypes,
+            recvbuf, recvcounts, rdispls, recvtypes, comm, request);
+    return cco_start(state, CCO_NONBLOCKING, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm}, MPI_INFO_NULL, request);
 }
 #endif
 
@@ -1285,5 +1628,77 @@ int CCO_MPI_INIT(Exscan_init_c)(const void *sendbuf, void *recvbuf, MPI_Count co
         .large = true, .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count,
         .recvcount = count, .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm},
         info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_allgather_init_c)(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_allgatherv_init_c)(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_allgatherv_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcounts, displs, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLGATHERV,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = displs,
+        .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoall_init_c)(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall_init_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcount = sendcount,
+        .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
+        .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoallv_init_c)(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+    MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallv_init_c(sendbuf, sendcounts, sdispls,
+            sendtype, recvbuf, recvcounts, rdispls, recvtype, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLV,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtype = sendtype, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtype = recvtype, .comm = comm}, info, request);
+}
+
+int CCO_MPI_INIT(Neighbor_alltoallw_init_c)(const void *sendbuf, const MPI_Count sendcounts[],
+    const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    cco_comm *state = cco_enter_start(comm);
+    if (state == NULL)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoallw_init_c(sendbuf, sendcounts, sdispls,
+            sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm, info, request);
+    return cco_start(state, CCO_PERSISTENT, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW,
+        .by = CCO_BY_MPI, .large = true, .sendbuf = sendbuf, .sendcounts = sendcounts,
+        .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf, .recvcounts = recvcounts,
+        .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm}, info, request);
 }
 #endif

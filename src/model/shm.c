@@ -336,7 +336,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         PMPI_Comm_call_errhandler(call->comm, MPI_ERR_OTHER);
         return MPI_ERR_OTHER;
     }
-    if (way->algo != NULL)
+    if (way->algo != NULL || cco_is_near(call->coll)) /* slot rings know no neighbours */
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
                                         : run_new(o, k, state, way, call);
@@ -345,8 +345,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 /* Flat calls need no algorithm; those of more ranks do. */
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
-    return way->algo != NULL || size > CCO_FLAT_RANKS ? cco_scheduled_refuses(way, coll, size)
-                                                      : NULL;
+    const bool needs_one = way->algo != NULL || size > CCO_FLAT_RANKS || cco_is_near(coll);
+    return needs_one ? cco_scheduled_refuses(way, coll, size) : NULL;
 }
 
 /* The slot rings are of one call at a time: begins go over streams, with the preset algorithm if

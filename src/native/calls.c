@@ -55,6 +55,23 @@ static int blocking(const cco_natives *to, const cco_call *c)
         return to->Scan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
         return to->Exscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Neighbor_allgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Neighbor_allgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Neighbor_alltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Neighbor_alltoallv(c->sendbuf, (const int *)c->sendcounts,
+            (const int *)c->senddispls, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
+            (const int *)c->recvdispls, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Neighbor_alltoallw(c->sendbuf, (const int *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
+            (const MPI_Aint *)c->recvdispls, c->recvtypes, c->comm);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -115,6 +132,23 @@ static int nonblocking(const cco_natives *to, const cco_call *c, MPI_Request *re
     case CCO_EXSCAN:
         return to->Iexscan(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op, c->comm,
             request);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Ineighbor_allgather(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Ineighbor_allgatherv(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Ineighbor_alltoall(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Ineighbor_alltoallv(c->sendbuf, (const int *)c->sendcounts,
+            (const int *)c->senddispls, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
+            (const int *)c->recvdispls, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Ineighbor_alltoallw(c->sendbuf, (const int *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
+            (const MPI_Aint *)c->recvdispls, c->recvtypes, c->comm, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -179,6 +213,24 @@ static int persistent(const cco_natives *to, const cco_call *c, MPI_Info info, M
     case CCO_EXSCAN:
         return to->Exscan_init(c->sendbuf, c->recvbuf, (int)c->recvcount, c->recvtype, c->op,
             c->comm, info, request);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Neighbor_allgather_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm, info, request);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Neighbor_allgatherv_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (const int *)c->recvcounts, (const int *)c->recvdispls, c->recvtype, c->comm, info,
+            request);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Neighbor_alltoall_init(c->sendbuf, (int)c->sendcount, c->sendtype, c->recvbuf,
+            (int)c->recvcount, c->recvtype, c->comm, info, request);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Neighbor_alltoallv_init(c->sendbuf, (const int *)c->sendcounts,
+            (const int *)c->senddispls, c->sendtype, c->recvbuf, (const int *)c->recvcounts,
+            (const int *)c->recvdispls, c->recvtype, c->comm, info, request);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Neighbor_alltoallw_init(c->sendbuf, (const int *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf, (const int *)c->recvcounts,
+            (const MPI_Aint *)c->recvdispls, c->recvtypes, c->comm, info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -240,6 +292,26 @@ static int blocking_large(const cco_natives *to, const cco_call *c)
         return to->Scan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
     case CCO_EXSCAN:
         return to->Exscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Neighbor_allgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Neighbor_allgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
+            c->comm);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Neighbor_alltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Neighbor_alltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype,
+            c->comm);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Neighbor_alltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -304,6 +376,26 @@ static int nonblocking_large(const cco_natives *to, const cco_call *c, MPI_Reque
     case CCO_EXSCAN:
         return to->Iexscan_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
             request);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Ineighbor_allgather_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Ineighbor_allgatherv_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            request);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Ineighbor_alltoall_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm, request);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Ineighbor_alltoallv_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            request);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Ineighbor_alltoallw_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }
@@ -370,6 +462,26 @@ static int persistent_large(const cco_natives *to, const cco_call *c, MPI_Info i
     case CCO_EXSCAN:
         return to->Exscan_init_c(c->sendbuf, c->recvbuf, c->recvcount, c->recvtype, c->op, c->comm,
             info, request);
+    case CCO_NEIGHBOR_ALLGATHER:
+        return to->Neighbor_allgather_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm, info, request);
+    case CCO_NEIGHBOR_ALLGATHERV:
+        return to->Neighbor_allgatherv_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            info, request);
+    case CCO_NEIGHBOR_ALLTOALL:
+        return to->Neighbor_alltoall_init_c(c->sendbuf, c->sendcount, c->sendtype, c->recvbuf,
+            c->recvcount, c->recvtype, c->comm, info, request);
+    case CCO_NEIGHBOR_ALLTOALLV:
+        return to->Neighbor_alltoallv_init_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtype, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtype, c->comm,
+            info, request);
+    case CCO_NEIGHBOR_ALLTOALLW:
+        return to->Neighbor_alltoallw_init_c(c->sendbuf, (const MPI_Count *)c->sendcounts,
+            (const MPI_Aint *)c->senddispls, c->sendtypes, c->recvbuf,
+            (const MPI_Count *)c->recvcounts, (const MPI_Aint *)c->recvdispls, c->recvtypes,
+            c->comm, info, request);
     default:
         return MPI_ERR_UNSUPPORTED_OPERATION;
     }

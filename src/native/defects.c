@@ -65,34 +65,29 @@ static bool is_open_mpi(void)
 #endif
 }
 
-static int topology(MPI_Comm comm)
-{
-    int kind = MPI_UNDEFINED;
-    return PMPI_Topo_test(comm, &kind) == MPI_SUCCESS ? kind : MPI_UNDEFINED;
-}
-
 bool cco_grid_defect(const cco_call *call)
 {
-    return is_open_mpi() && call->coll == CCO_ALLTOALLW && topology(call->comm) != MPI_UNDEFINED;
+    return is_open_mpi() && call->coll == CCO_ALLTOALLW &&
+           cco_topology_kind(call->comm) != MPI_UNDEFINED;
+}
+
+const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, bool blocking)
+{
+    const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR;
+    if (!topology->repeats || !all_to_all)
+        return NULL;
+    if (mpich_version() < 500)
+        return "MPICH before 5.0 mixes up blocks where a rank has several edges with one process";
+    if (is_open_mpi() && topology->near->grid && !blocking)
+        return "Open MPI mixes up blocks of non-blocking and persistent calls where a periodic"
+               " dimension has one or two processes";
+    return NULL;
 }
 
 int cco_grid_neighbours(MPI_Comm comm)
 {
-    int rank, in = 0, out = 0, weighted;
-    switch (topology(comm)) {
-    case MPI_CART:
-        PMPI_Cartdim_get(comm, &in);
-        return 2 * in;
-    case MPI_GRAPH:
-        PMPI_Comm_rank(comm, &rank);
-        PMPI_Graph_neighbors_count(comm, rank, &in);
-        return in;
-    case MPI_DIST_GRAPH:
-        PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-        return in > out ? in : out;
-    default:
-        return 0;
-    }
+    const cco_degrees d = cco_degrees_of(comm);
+    return d.in > d.out ? d.in : d.out;
 }
 
 bool cco_in_place_defect(const cco_call *call)

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "core/call.h"
+#include "core/comm.h"
 
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);
@@ -17,6 +17,10 @@ bool cco_in_place_defect(const cco_call *call);
 /* True for a call whose non-blocking one takes as many types as this rank has neighbours in the
  * communicator's topology, instead of as many as there are ranks. */
 bool cco_grid_defect(const cco_call *call);
+
+/* What this MPI does wrong in a neighbourhood collective on a topology: in its blocking calls, or
+ * in the others; NULL: nothing is known.  The same on all ranks. */
+const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, bool blocking);
 
 /* The blocking one for such a call.  On one rank Open MPI takes the displacements of an alltoallw
  * for numbers of elements: there it gets none. */

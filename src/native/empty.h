@@ -5,10 +5,12 @@
 #define CCO_EMPTY_H
 
 #include "core/call.h"
+#include "core/degrees.h"
 
-/* Gives those blocks the count 0: what a rank does here changes its own arguments only.  `peers`:
- * blocks of a buffer; `root`: this rank is the root of a rooted call.  `*memory` has arrays that
- * the call points to then, for the caller to free when it is over; NULL if there are none. */
-void cco_drop_empty(cco_call *call, int peers, bool root, void **memory);
+/* Gives those blocks the count 0: what a rank does here changes its own arguments only.  `blocks`:
+ * of arrays, received and sent; `root`: this rank is the root of a rooted call.  `*memory` has
+ * arrays that the call points to then, for the caller to free when it is over; NULL if there are
+ * none. */
+void cco_drop_empty(cco_call *call, cco_degrees blocks, bool root, void **memory);
 
 #endif

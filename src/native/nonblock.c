@@ -37,7 +37,7 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_blocking_instead(call, state->size);
     cco_call ours = *call;
     void *memory;
-    cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
+    cco_drop_empty(&ours, cco_comm_blocks(state, call->coll), state->rank == call->root, &memory);
     const int rc = start_and_wait(&ours);
     free(memory);
     return rc;

@@ -37,7 +37,7 @@ static int run_once(const cco_call *call, const cco_comm *state)
 {
     cco_call ours = *call;
     void *memory;
-    cco_drop_empty(&ours, state->size, state->rank == call->root, &memory);
+    cco_drop_empty(&ours, cco_comm_blocks(state, call->coll), state->rank == call->root, &memory);
     const bool holds = cco_native_holds(&ours);
     if (holds)
         cco_progress_thread_hold_call(true);

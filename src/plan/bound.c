@@ -55,8 +55,7 @@ static ptrdiff_t place_of(const cco_call *c, const cco_buffer *end, int i, MPI_A
 {
     if (end->displs == NULL)
         return next;
-    const ptrdiff_t displ = c->large ? ((const MPI_Aint *)end->displs)[i]
-                                     : ((const int *)end->displs)[i];
+    const ptrdiff_t displ = cco_displ_at(c, end->displs, i);
     return end->types != NULL ? displ : displ * extent;
 }
 
@@ -83,16 +82,20 @@ static int has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *wor
     return MPI_SUCCESS;
 }
 
-/* Room for the sizes and places of the blocks of an end. */
-static int give_arrays(cco_side *side, cco_workspace *workspace, int size, bool second, size_t **n,
+/* Room for the sizes and places of the blocks of an end, which are at most so many.  Both ends of a
+ * call ask for the same. */
+static int give_arrays(cco_side *side, cco_workspace *workspace, int most, bool second, size_t **n,
                        ptrdiff_t **at)
 {
-    if (workspace->n == NULL)
-        workspace->n = malloc(4 * (size_t)size * sizeof *workspace->n);
+    if (workspace->n == NULL || workspace->blocks < most) {
+        free(workspace->n);
+        workspace->n = malloc(4 * (size_t)most * sizeof *workspace->n);
+        workspace->blocks = workspace->n != NULL ? most : 0;
+    }
     if (workspace->n == NULL)
         return MPI_ERR_NO_MEM;
-    *n = workspace->n + (second ? 2 : 0) * size;
-    *at = (ptrdiff_t *)(*n + size);
+    *n = workspace->n + (second ? 2 : 0) * most;
+    *at = (ptrdiff_t *)(*n + most);
     side->n = *n;
     side->at = *at;
     return MPI_SUCCESS;
@@ -100,12 +103,12 @@ static int give_arrays(cco_side *side, cco_workspace *workspace, int size, bool 
 
 /* A side with blocks of unlike sizes, types or distances. */
 static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end, bool packed,
-                       cco_workspace *workspace, int size)
+                       cco_workspace *workspace, int most)
 {
     size_t *n;
     ptrdiff_t *at, next = 0;
     cco_element e;
-    int rc = give_arrays(side, workspace, size, side->base != CCO_IN, &n, &at);
+    int rc = give_arrays(side, workspace, most, side->base != CCO_IN, &n, &at);
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++) {
         if (is_absent(c, end, i))
             e = (cco_element){.size = 1, .extent = 1};
@@ -141,7 +144,7 @@ static int make_side(cco_bound *f, cco_side *side, const cco_call *c, const cco_
             *layout = layout_of(&e);
     }
     if (end->counts != NULL)
-        return fill_uneven(side, c, end, packed, workspace, f->problem.size);
+        return fill_uneven(side, c, end, packed, workspace, cco_most_blocks(&f->problem));
     if (end->count < 0)
         return MPI_ERR_COUNT;
     side->each = (size_t)end->count * e.size;
@@ -218,7 +221,8 @@ static void settle_in_place(cco_bound *f, cco_coll coll)
  * received. */
 static void find_ends(cco_bound *f, const cco_comm *state, const cco_call *c)
 {
-    cco_buffers_of_movement(c, state->rank, state->size, &f->in, &f->out);
+    cco_buffers_of_movement(c, state->rank, state->size, cco_comm_blocks(state, c->coll), &f->in,
+                            &f->out);
     if (f->in_place && !gathers(c->coll) && !scatters(c->coll))
         f->in = f->out;
     else if (f->in_place)
@@ -266,10 +270,12 @@ static int commutes(MPI_Op op, bool *commutative)
     return rc;
 }
 
-/* Only arguments that are significant on this rank may say so. */
+/* Only arguments that are significant on this rank may say so, and none of neighbours. */
 static bool in_place(const cco_call *c, int rank)
 {
     const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
+    if (cco_is_near(c->coll))
+        return false;
     if ((rooted && rank != c->root) || cco_coll_infos[c->coll].in == CCO_NONE)
         return false;
     return (scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
@@ -288,6 +294,7 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
                        .commutative = true,
                        .unit = 1,
                        .nodes = state->nodes.map,
+                       .near = properties & CCO_NEIGHBORS ? state->topology.near : NULL,
                        .layouts = f->binding.layouts};
     if (properties & CCO_SIZED && !(properties & CCO_COUNTS))
         q->bytes = (size_t)cco_bytes(call, state->rank, state->size);
@@ -356,11 +363,19 @@ static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *s
                 : cco_type_pack(ours, theirs, count, type);
 }
 
+/* A block of MPI_PROC_NULL stays as it is. */
+static bool is_nobodys(const cco_bound *f, int i, bool received)
+{
+    const cco_neighbors *near = f->problem.near;
+    const bool listed = received || cco_coll_infos[f->problem.coll].in == CCO_NEAR;
+    return near != NULL && listed && (received ? near->in : near->out)[i] == CCO_NO_PEER;
+}
+
 static int transfer_all(const cco_bound *f, const cco_buffer *end, const cco_side *side, bool back)
 {
     int rc = MPI_SUCCESS;
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++)
-        rc = transfer(f, end, side, i, back);
+        rc = is_nobodys(f, i, back) ? rc : transfer(f, end, side, i, back);
     return rc;
 }
 

@@ -49,9 +49,15 @@ void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer 
     }
 }
 
-void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_buffer *in, cco_buffer *out)
+static int blocks(int shape, bool root, int size, int degree)
+{
+    return shape == CCO_NEAR ? degree : cco_blocks(shape, root, size);
+}
+
+void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees degrees,
+                             cco_buffer *in, cco_buffer *out)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
-    *in = sent(c, cco_blocks(info->in, is_root(c, rank), size));
-    *out = received(c, cco_blocks(info->out, is_root(c, rank), size));
+    *in = sent(c, blocks(info->in, is_root(c, rank), size, degrees.out));
+    *out = received(c, blocks(info->out, is_root(c, rank), size, degrees.in));
 }

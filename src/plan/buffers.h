@@ -4,6 +4,7 @@
 #define CCO_BUFFERS_H
 
 #include "core/call.h"
+#include "core/degrees.h"
 
 /* One buffer.  Arrays are those of the call, NULL where all blocks are alike. */
 typedef struct cco_buffer {
@@ -16,9 +17,10 @@ typedef struct cco_buffer {
 } cco_buffer;
 
 /* Where a call is in place, the end that has no buffer of its own is described all the same; for a
- * reduction it is the other one's. */
-void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_buffer *in,
-                             cco_buffer *out);
+ * reduction it is the other one's.  `degrees` are those of this rank, for neighbourhood
+ * collectives. */
+void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees degrees,
+                             cco_buffer *in, cco_buffer *out);
 void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
                               cco_buffer *out);
 

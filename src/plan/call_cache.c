@@ -17,28 +17,41 @@ static void list_arrays(const cco_call *c, const void *arrays[ARRAYS])
     memcpy(arrays, list, sizeof list);
 }
 
-static size_t element_of(int array)
+enum { WIDEST = sizeof(MPI_Aint) > sizeof(MPI_Datatype) ? sizeof(MPI_Aint) : sizeof(MPI_Datatype) };
+
+/* Of calls that are not large. */
+static size_t element_of(const cco_call *c, int array)
 {
-    return array < 4 ? sizeof(int) : sizeof(MPI_Datatype);
+    if (array >= 4)
+        return sizeof(MPI_Datatype);
+    return array % 2 == 1 && cco_displs_are_wide(c) ? sizeof(MPI_Aint) : sizeof(int);
+}
+
+/* The length of an array of the call: a block for each rank, or for each neighbour of a side. */
+static size_t length_of(const cco_problem *q, int array)
+{
+    const bool sent = array < 2 || array == 4;
+    if (q->near == NULL)
+        return (size_t)q->size;
+    return (size_t)(sent ? q->near->degrees.out : q->near->degrees.in);
 }
 
 /* Of the problem: sizes and places of both sides. */
-static size_t problem_bytes(int ranks)
+static size_t problem_bytes(int blocks)
 {
-    return 4 * (size_t)ranks * sizeof(size_t);
+    return 4 * (size_t)blocks * sizeof(size_t);
 }
 
 bool cco_cached_call_has_arrays(const cco_cached_call *m, const cco_call *c)
 {
     const void *arrays[ARRAYS];
-    const size_t ranks = (size_t)m->problem.size;
-    const char *copy = m->arrays + problem_bytes(m->problem.size);
+    const char *copy = m->arrays + problem_bytes(m->blocks);
     list_arrays(c, arrays);
     for (int i = 0; i < ARRAYS; i++) {
-        const size_t bytes = ranks * element_of(i);
+        const size_t bytes = length_of(&m->problem, i) * element_of(c, i);
         if (m->kept >> i & 1 && memcmp(arrays[i], copy, bytes) != 0)
             return false;
-        copy += bytes;
+        copy += (size_t)m->blocks * WIDEST;
     }
     return true;
 }
@@ -76,52 +89,57 @@ static bool can_hold(const cco_bound *bound)
     const bool arrays = bound->in.counts != NULL || bound->out.counts != NULL;
     return !bound->packs_in && !bound->packs_out && bound->problem.counts == NULL &&
            lasting(&bound->in) && lasting(&bound->out) && (!reduces || cco_op_predefined(c->op)) &&
-           (!arrays || (!c->large && bound->problem.size <= CCO_CACHED_CALL_RANKS));
+           (!arrays || (!c->large && cco_most_blocks(&bound->problem) <= CCO_CACHED_CALL_BLOCKS));
 }
 
-/* Copies the arrays of a side to `at`; returns what is behind them. */
-static char *copy_side(cco_side *side, char *at, int ranks)
+/* Copies the arrays of a side to `at`; returns what is behind the room for them. */
+static char *copy_side(cco_side *side, char *at, int room)
 {
-    const size_t bytes = (size_t)ranks * sizeof(size_t);
+    const size_t bytes = (size_t)side->blocks * sizeof(size_t);
+    const size_t all = (size_t)room * sizeof(size_t);
     if (side->n != NULL)
         side->n = memcpy(at, side->n, bytes);
     if (side->at != NULL)
-        side->at = memcpy(at + bytes, side->at, bytes);
-    return at + 2 * bytes;
+        side->at = memcpy(at + all, side->at, bytes);
+    return at + 2 * all;
 }
 
 /* Copies the arrays of the call and of its problem. */
 static void copy_arrays(cco_cached_call *m, const cco_call *c)
 {
     const void *arrays[ARRAYS];
-    const size_t ranks = (size_t)m->problem.size;
-    char *at = copy_side(&m->problem.in, m->arrays, m->problem.size);
-    at = copy_side(&m->problem.out, at, m->problem.size);
+    char *at = copy_side(&m->problem.in, m->arrays, m->blocks);
+    at = copy_side(&m->problem.out, at, m->blocks);
     list_arrays(c, arrays);
     for (int i = 0; i < ARRAYS; i++) {
         if (m->kept >> i & 1)
-            memcpy(at, arrays[i], ranks * element_of(i));
-        at += ranks * element_of(i);
+            memcpy(at, arrays[i], length_of(&m->problem, i) * element_of(c, i));
+        at += (size_t)m->blocks * WIDEST;
     }
 }
 
-static size_t arrays_bytes(int ranks)
+/* Room for arrays of so many blocks, of a call that is written next.  Without memory all stays. */
+static bool make_room(cco_cached_call *m, int blocks)
 {
-    size_t bytes = problem_bytes(ranks);
-    for (int i = 0; i < ARRAYS; i++)
-        bytes += (size_t)ranks * element_of(i);
-    return bytes;
+    if (m->arrays != NULL && m->blocks >= blocks)
+        return true;
+    char *arrays = malloc(problem_bytes(blocks) + ARRAYS * (size_t)blocks * WIDEST);
+    if (arrays == NULL)
+        return false;
+    free(m->arrays);
+    m->arrays = arrays;
+    m->blocks = blocks;
+    return true;
 }
 
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
                            const cco_bound *bound, cco_plan *plan)
 {
     const cco_call *c = bound->call;
-    char *arrays = m->arrays;
     if (!can_hold(bound))
         return false;
     const unsigned kept = significant(bound);
-    if (kept != 0 && arrays == NULL && (arrays = malloc(arrays_bytes(bound->problem.size))) == NULL)
+    if (kept != 0 && !make_room(m, cco_most_blocks(&bound->problem)))
         return false;
     *m = (cco_cached_call){.call = *c,
                            .in_place = cco_cached_call_in_place(c),
@@ -132,7 +150,8 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
                            .binding = bound->binding,
                            .problem = bound->problem,
                            .kept = kept,
-                           .arrays = arrays};
+                           .blocks = m->blocks,
+                           .arrays = m->arrays};
     m->problem.layouts = m->binding.layouts;
     if (kept != 0)
         copy_arrays(m, c);

@@ -14,7 +14,7 @@
 
 enum {
     CCO_CACHED_CALLS = CCO_REPEATS,
-    CCO_CACHED_CALL_RANKS = 256, /* arrays of larger communicators are not remembered */
+    CCO_CACHED_CALL_BLOCKS = 256, /* longer arrays are not remembered */
 };
 
 typedef struct cco_cached_call {
@@ -27,6 +27,7 @@ typedef struct cco_cached_call {
     cco_binding binding;
     cco_problem problem; /* its arrays are the cached call's */
     unsigned kept;       /* bit per array of the call of which there is a copy */
+    int blocks;          /* for how many there is room in each array of these: */
     char *arrays;        /* those of the problem, then the copies; NULL until there are any */
 } cco_cached_call;
 

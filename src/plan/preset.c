@@ -47,6 +47,11 @@ static const preset presets[] = {
     {CCO_ALLTOALLW, SIZE_MAX, &cco_alltoall_linear},
     {CCO_SCAN, SIZE_MAX, &cco_scan_recursive_doubling},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_recursive_doubling},
+    {CCO_NEIGHBOR_ALLGATHER, SIZE_MAX, &cco_neighbor_allgather_combined},
+    {CCO_NEIGHBOR_ALLGATHERV, SIZE_MAX, &cco_neighbor_allgather_combined},
+    {CCO_NEIGHBOR_ALLTOALL, SIZE_MAX, &cco_neighbor_alltoall_combined},
+    {CCO_NEIGHBOR_ALLTOALLV, SIZE_MAX, &cco_neighbor_alltoall_combined},
+    {CCO_NEIGHBOR_ALLTOALLW, SIZE_MAX, &cco_neighbor_alltoall_combined},
     {.algo = NULL},
 };
 

@@ -17,6 +17,9 @@
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {
     const int properties = cco_coll_infos[c->coll].properties;
+    if (properties & CCO_NEIGHBORS && c->sendbuf == MPI_IN_PLACE &&
+        state->topology.near->degrees.out > 0)
+        return false;
     if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
         return false;
     return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;

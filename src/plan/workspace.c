@@ -49,4 +49,5 @@ void cco_workspace_free(cco_workspace *workspace)
     drop(workspace, 0);
     free(workspace->n);
     workspace->n = NULL;
+    workspace->blocks = 0;
 }

@@ -18,7 +18,8 @@ typedef struct cco_element {
 
 /* What lasts from call to call on a communicator.  Zero to begin with. */
 typedef struct cco_workspace {
-    size_t *n;               /* for arrays of block sizes and places, 4 times the number of ranks */
+    size_t *n;               /* for arrays of block sizes and places, */
+    int blocks;              /* 4 of so many */
     cco_element last;        /* the predefined type that was looked at last */
     char *memory[CCO_BASES]; /* packed ends, and scratch */
     size_t room[CCO_BASES];

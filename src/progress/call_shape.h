@@ -4,12 +4,17 @@
 #define CCO_CALL_SHAPE_H
 
 #include "core/call.h"
+#include "core/degrees.h"
 
 typedef struct cco_call_shape {
     bool inter;
     int rank, group; /* this rank, and how many there are on its side */
-    int peers;       /* blocks of a buffer: ranks of the communicator, or of the other side */
+    int peers; /* blocks of a buffer: ranks of the communicator, or of the other side; */
+    cco_degrees near; /* of a neighbourhood collective these instead */
 } cco_call_shape;
+
+/* Blocks of an array of counts that describes what is sent, or received. */
+int cco_call_shape_blocks(const cco_call *call, const cco_call_shape *shape, bool sent);
 
 /* Asks the MPI, whose error it returns: of an invalid communicator it has been told then. */
 int cco_call_shape_of(const cco_call *call, cco_call_shape *shape);

@@ -30,18 +30,19 @@ static size_t round_up(size_t bytes)
 static int list_arrays(cco_call *c, const cco_call_shape *shape, array list[ARRAYS])
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
-    const size_t n = (size_t)(info->properties & CCO_REDUCTION ? shape->group : shape->peers);
-    const size_t counts = n * (c->large ? sizeof(MPI_Count) : sizeof(int));
-    const size_t displs = n * (c->large ? sizeof(MPI_Aint) : sizeof(int));
     const bool rooted = info->properties & CCO_ROOTED;
-    const bool sent = c->sendbuf != MPI_IN_PLACE || info->in & CCO_AT_ROOT;
+    const bool sends = c->sendbuf != MPI_IN_PLACE || info->in & CCO_AT_ROOT;
+    const size_t sent = sends ? (size_t)cco_call_shape_blocks(c, shape, true) : 0;
+    const size_t received = (size_t)cco_call_shape_blocks(c, shape, false);
+    const size_t count = c->large ? sizeof(MPI_Count) : sizeof(int);
+    const size_t displ = cco_displs_are_wide(c) ? sizeof(MPI_Aint) : sizeof(int);
     const array all[ARRAYS] = {
-        {&c->sendcounts, sent ? counts : 0},
-        {&c->senddispls, sent ? displs : 0},
-        {(const void **)&c->sendtypes, sent ? n * sizeof *c->sendtypes : 0},
-        {&c->recvcounts, counts},
-        {&c->recvdispls, displs},
-        {(const void **)&c->recvtypes, n * sizeof *c->recvtypes},
+        {&c->sendcounts, sent * count},
+        {&c->senddispls, sent * displ},
+        {(const void **)&c->sendtypes, sent * sizeof *c->sendtypes},
+        {&c->recvcounts, received * count},
+        {&c->recvdispls, received * displ},
+        {(const void **)&c->recvtypes, received * sizeof *c->recvtypes},
     };
     int found = 0;
     for (int i = 0; i < ARRAYS && (!rooted || cco_call_shape_root(c, shape)); i++)
@@ -122,7 +123,10 @@ int cco_copy_for_mpi(cco_call *call, cco_copies *copies)
     if (copies == NULL)
         return MPI_SUCCESS;
     if (has_arrays(call) && cco_call_shape_of(call, &shape) == MPI_SUCCESS)
-        cco_drop_empty(call, shape.peers, cco_call_shape_root(call, &shape), &copies->counts);
+        cco_drop_empty(call,
+                       (cco_degrees){cco_call_shape_blocks(call, &shape, false),
+                                     cco_call_shape_blocks(call, &shape, true)},
+                       cco_call_shape_root(call, &shape), &copies->counts);
     return cco_copy_types(call, &copies->held);
 }
 

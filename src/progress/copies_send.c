@@ -41,7 +41,7 @@ static void send_end(const cco_call *c, const cco_call_shape *shape, cco_buffer 
     if (properties & CCO_REDUCTION)
         cco_buffers_of_reduction(c, rank, shape->group, in, &out);
     else
-        cco_buffers_of_movement(c, rank, shape->peers, in, &out);
+        cco_buffers_of_movement(c, rank, shape->peers, shape->near, in, &out);
     if (!read_here(c, shape))
         in->blocks = 0;
 }
@@ -66,8 +66,7 @@ static int find_block(const cco_call *c, const cco_buffer *end, int i, block *b)
     if (end->displs == NULL)
         b->at = b->next;
     else
-        b->at = (c->large ? ((const MPI_Aint *)end->displs)[i] : ((const int *)end->displs)[i]) *
-                (end->types != NULL ? 1 : b->extent);
+        b->at = cco_displ_at(c, end->displs, i) * (end->types != NULL ? 1 : b->extent);
     b->next = b->at + (MPI_Aint)b->count * b->extent;
     return rc;
 }

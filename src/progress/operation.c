@@ -50,7 +50,9 @@ static int hold_types(cco_operation *o)
 void cco_operation_drop(cco_operation *o)
 {
     cco_node_map_drop(o->nodes);
+    cco_neighbors_drop(o->near);
     o->nodes = NULL;
+    o->near = NULL;
     cco_copies_free(o->copies);
     o->copies = NULL;
     for (int i = 0; i < o->held; i++)
@@ -90,6 +92,7 @@ static int describe(cco_operation *o, cco_comm *state, const cco_way *way)
 {
     int rc = cco_bound_make(&o->bound, state, &o->call, true, &o->own.workspace);
     o->nodes = cco_node_map_keep(o->bound.problem.nodes); /* the communicator may end first */
+    o->near = cco_neighbors_keep(o->bound.problem.near);
     if (rc == MPI_SUCCESS)
         rc = cco_scheduled_settle(state, way, &o->bound.problem, &o->algo);
     if (rc == MPI_SUCCESS)

@@ -28,7 +28,8 @@ typedef struct cco_operation {
     bool counted;               /* by the progress thread, which polls because of it */
     cco_call call;
     cco_bound bound;
-    const cco_node_map *nodes; /* of its problem, kept until it ends */
+    const cco_node_map *nodes; /* of its problem, kept until it ends; */
+    const cco_neighbors *near; /* likewise */
     const cco_algo *algo;
     cco_plan *plan;            /* the one that runs */
     cco_round_time round_time; /* of its rounds, where they take messages */

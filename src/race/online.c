@@ -59,7 +59,7 @@ bool cco_online_concerns(const cco_call *call)
 
 static uint32_t all_collectives(void)
 {
-    return (1u << CCO_COLLECTIVES) - 1;
+    return cco_colls(false);
 }
 
 static uint32_t reductions(void)

@@ -9,13 +9,23 @@ static int modulo(int i, int n)
 
 cco_span cco_block(const cco_problem *q, const cco_side *side, int i)
 {
-    const int k = modulo(i, q->size);
+    const int k = q->near != NULL ? i : modulo(i, q->size);
     return (cco_span){
         .base = side->base,
         .layout = side->layout,
         .at = side->at != NULL ? side->at[k] : side->start + k * side->pitch,
         .n = side->n != NULL ? side->n[k] : side->each,
     };
+}
+
+int cco_most_blocks(const cco_problem *q)
+{
+    int most = q->size;
+    if (q->near != NULL && q->near->degrees.in > most)
+        most = q->near->degrees.in;
+    if (q->near != NULL && q->near->degrees.out > most)
+        most = q->near->degrees.out;
+    return most;
 }
 
 cco_span cco_whole(const cco_side *side)

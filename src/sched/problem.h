@@ -8,6 +8,7 @@
 
 #include "core/collectives.h"
 #include "core/model.h"
+#include "core/neighbors.h"
 #include "sched/node_map.h"
 #include "sched/sched.h"
 
@@ -44,12 +45,18 @@ typedef struct cco_problem {
                     of an alltoallv what each rank of this node gives to all ranks, and then
                     what it takes, on the first rank of the node; on others of them alone */
     const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
+    const cco_neighbors *near; /* of this rank, in neighbourhood collectives; else NULL */
     const cco_layout *layouts; /* CCO_IN, CCO_OUT and CCO_TMP first */
     long params[CCO_PARAMS];   /* of the algorithm */
 } cco_problem;
 
-/* The block that a side has for rank `i`, counted modulo the number of ranks. */
+/* The block that a side has for rank `i`, counted modulo the number of ranks; of a neighbourhood
+ * collective the `i`th. */
 cco_span cco_block(const cco_problem *q, const cco_side *side, int i);
+
+/* The most blocks that a side of this rank has, in whatever collective on the communicator: room
+ * for arrays. */
+int cco_most_blocks(const cco_problem *q);
 
 /* The block of a side that has one: what this rank gives to a gather, the vector of an allreduce.
  */

@@ -8,8 +8,10 @@
 
 #include "core/config.h"
 #include "core/world.h"
+#include "native/defects.h"
 #include "model/registry.h"
 #include "tune/impl.h"
+#include "tune/topology.h"
 
 static cco_rules *user_rules, *tuning_rules, *builtin_rules;
 
@@ -31,6 +33,9 @@ static const char *refusal(const cco_way *way, cco_coll coll, const cco_comm *st
 {
     if (state->facts.device && way->model->touches && coll != CCO_BARRIER)
         return "buffers may lie in a GPU's memory (CRESTA_DEVICE_MEMORY)";
+    const char *why = cco_topology_refuses(state, way, coll);
+    if (why != NULL)
+        return why;
     return way->model->refuses != NULL ? way->model->refuses(way, coll, state->size) : NULL;
 }
 
@@ -52,6 +57,19 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
             choice->way = (cco_way){.model = choice->way.model->below};
         snprintf(choice->impl, sizeof choice->impl, "%s", choice->way.model->name);
     }
+}
+
+/* Where the MPI's own call, which the rule does not name, is wrong on this topology, ours runs. */
+static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *state, bool automatic)
+{
+    const cco_way ours = {.model = &cco_model_p2p};
+    if (!cco_is_near(coll) || choice->way.model != cco_models[0] ||
+        (choice->refused == NULL && !automatic) ||
+        cco_neighbor_defect(coll, &state->topology, true) == NULL ||
+        refusal(&ours, coll, state) != NULL)
+        return;
+    choice->way = ours;
+    snprintf(choice->impl, sizeof choice->impl, "%s", ours.model->name);
 }
 
 static bool any_refused(const cco_choices *choices)
@@ -85,6 +103,7 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
         snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
         go_down(choice, coll, state);
+        replace_wrong(choice, coll, state, rule->automatic);
         if (rule->min == 0 && rule->max == LLONG_MAX && rule->classes == 0)
             return true;
     }
@@ -112,9 +131,14 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
     if (choices->list == NULL)
         return false;
     const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
-    for (int i = 0; i < SOURCES && !alone; i++)
-        if (add_rules(choices, sources[i], coll, state))
-            return shrink(choices);
+    const bool lost = cco_is_near(coll) && state->topology.near == NULL; /* as the MPI will say */
+    bool all = false;
+    for (int i = 0; i < SOURCES && !alone && !lost && !all; i++)
+        all = add_rules(choices, sources[i], coll, state);
+    if (cco_is_near(coll) && choices->count > 0)
+        state->topology.ruled |= 1u << coll;
+    if (all)
+        return shrink(choices);
     choices->list[choices->count++] = (cco_choice){
         .max = LLONG_MAX, .way.model = cco_models[0], .impl = "mpi", .why = "no rule"};
     return shrink(choices);
@@ -122,7 +146,10 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
 
 bool cco_choose_for(cco_comm *state)
 {
-    return cco_choose_with(state, NULL, CCO_BEFORE_ALL);
+    if (!cco_choose_with(state, NULL, CCO_BEFORE_ALL))
+        return false;
+    cco_topology_warn(state);
+    return true;
 }
 
 bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place)
@@ -135,7 +162,7 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
                                                place == CCO_AFTER_PROGRAMS ? more : NULL,
                                                builtin_rules};
     cco_comm_drop_choices(state);
-    state->plain_choices = state->sized = state->classed = 0;
+    state->plain_choices = state->sized = state->classed = state->topology.ruled = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
         if (!choose(state, sources, (cco_coll)coll))

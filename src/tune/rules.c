@@ -19,23 +19,29 @@
 /* The names of a list, for messages. */
 static void list_collectives(char *text, size_t room)
 {
-    size_t used = (size_t)snprintf(text, room, "*");
+    size_t used = (size_t)snprintf(text, room, "*, neighbor_*");
     for (int i = 0; i < CCO_COLLECTIVES && used < room; i++)
         used += (size_t)snprintf(text + used, room - used, ", %s", cco_coll_infos[i].name);
 }
 
 static void parse_collective(cco_parser *p, cco_rule *rule)
 {
+    static const char near[] = "neighbor_";
     char possible[512];
     cco_parse_skip_blanks(p);
     const char *start = p->at;
     if (cco_parse_accept(p, '*')) {
-        rule->collectives = (1u << CCO_COLLECTIVES) - 1;
+        rule->collectives = cco_colls(false);
         return;
     }
     while (isalnum((unsigned char)*p->at) || *p->at == '_')
         p->at++;
     const size_t length = (size_t)(p->at - start);
+    if (length == sizeof near - 1 && strncasecmp(start, near, length) == 0 &&
+        cco_parse_accept(p, '*')) {
+        rule->collectives = cco_colls(true);
+        return;
+    }
     for (int i = 0; i < CCO_COLLECTIVES; i++)
         if (strlen(cco_coll_infos[i].name) == length &&
             strncasecmp(start, cco_coll_infos[i].name, length) == 0) {
@@ -238,8 +244,11 @@ bool cco_rule_fits_nodes(const cco_rule *rule, const cco_nodes *nodes)
 
 bool cco_rules_are_plain(const cco_rules *rules)
 {
-    for (int i = 0; rules != NULL && i < rules->count; i++)
-        if (rules->list[i].model != cco_models[0])
+    const uint32_t near = cco_colls(true); /* `auto` replaces what the MPI gets wrong */
+    for (int i = 0; rules != NULL && i < rules->count; i++) {
+        const cco_rule *rule = &rules->list[i];
+        if (rule->model != cco_models[0] || (rule->automatic && rule->collectives & near))
             return false;
+    }
     return true;
 }

@@ -80,6 +80,32 @@ int main(void)
         MPI_Comm comm) = PMPI_Exscan;
     (void)Exscan;
 
+    int (*Neighbor_allgather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) =
+        PMPI_Neighbor_allgather;
+    (void)Neighbor_allgather;
+
+    int (*Neighbor_allgatherv)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm) = PMPI_Neighbor_allgatherv;
+    (void)Neighbor_allgatherv;
+
+    int (*Neighbor_alltoall)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm) =
+        PMPI_Neighbor_alltoall;
+    (void)Neighbor_alltoall;
+
+    int (*Neighbor_alltoallv)(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+        MPI_Datatype recvtype, MPI_Comm comm) = PMPI_Neighbor_alltoallv;
+    (void)Neighbor_alltoallv;
+
+    int (*Neighbor_alltoallw)(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+        const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) =
+        PMPI_Neighbor_alltoallw;
+    (void)Neighbor_alltoallw;
+
     int (*Ibarrier)(MPI_Comm comm, MPI_Request *request) = PMPI_Ibarrier;
     (void)Ibarrier;
 
@@ -156,6 +182,32 @@ int main(void)
     int (*Iexscan)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
         MPI_Comm comm, MPI_Request *request) = PMPI_Iexscan;
     (void)Iexscan;
+
+    int (*Ineighbor_allgather)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) =
+        PMPI_Ineighbor_allgather;
+    (void)Ineighbor_allgather;
+
+    int (*Ineighbor_allgatherv)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_allgatherv;
+    (void)Ineighbor_allgatherv;
+
+    int (*Ineighbor_alltoall)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) =
+        PMPI_Ineighbor_alltoall;
+    (void)Ineighbor_alltoall;
+
+    int (*Ineighbor_alltoallv)(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_alltoallv;
+    (void)Ineighbor_alltoallv;
+
+    int (*Ineighbor_alltoallw)(const void *sendbuf, const int sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_alltoallw;
+    (void)Ineighbor_alltoallw;
 
 #if defined(CRESTA_HAVE_PERSISTENT)
     int (*Barrier_init)(MPI_Comm comm, MPI_Info info,
@@ -240,6 +292,35 @@ int main(void)
     int (*Exscan_init)(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request) = CCO_PMPI_INIT(Exscan_init);
     (void)Exscan_init;
+
+    int (*Neighbor_allgather_init)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_allgather_init);
+    (void)Neighbor_allgather_init;
+
+    int (*Neighbor_allgatherv_init)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_allgatherv_init);
+    (void)Neighbor_allgatherv_init;
+
+    int (*Neighbor_alltoall_init)(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+        void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoall_init);
+    (void)Neighbor_alltoall_init;
+
+    int (*Neighbor_alltoallv_init)(const void *sendbuf, const int sendcounts[], const int sdispls[],
+        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[], const int rdispls[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoallv_init);
+    (void)Neighbor_alltoallv_init;
+
+    int (*Neighbor_alltoallw_init)(const void *sendbuf, const int sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoallw_init);
+    (void)Neighbor_alltoallw_init;
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -312,6 +393,33 @@ int main(void)
     int (*Exscan_c)(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm) = PMPI_Exscan_c;
     (void)Exscan_c;
+
+    int (*Neighbor_allgather_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) =
+        PMPI_Neighbor_allgather_c;
+    (void)Neighbor_allgather_c;
+
+    int (*Neighbor_allgatherv_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+        MPI_Comm comm) = PMPI_Neighbor_allgatherv_c;
+    (void)Neighbor_allgatherv_c;
+
+    int (*Neighbor_alltoall_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) =
+        PMPI_Neighbor_alltoall_c;
+    (void)Neighbor_alltoall_c;
+
+    int (*Neighbor_alltoallv_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm) = PMPI_Neighbor_alltoallv_c;
+    (void)Neighbor_alltoallv_c;
+
+    int (*Neighbor_alltoallw_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm) = PMPI_Neighbor_alltoallw_c;
+    (void)Neighbor_alltoallw_c;
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -391,6 +499,33 @@ int main(void)
     int (*Iexscan_c)(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
         MPI_Op op, MPI_Comm comm, MPI_Request *request) = PMPI_Iexscan_c;
     (void)Iexscan_c;
+
+    int (*Ineighbor_allgather_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request) = PMPI_Ineighbor_allgather_c;
+    (void)Ineighbor_allgather_c;
+
+    int (*Ineighbor_allgatherv_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_allgatherv_c;
+    (void)Ineighbor_allgatherv_c;
+
+    int (*Ineighbor_alltoall_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+        MPI_Request *request) = PMPI_Ineighbor_alltoall_c;
+    (void)Ineighbor_alltoall_c;
+
+    int (*Ineighbor_alltoallv_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_alltoallv_c;
+    (void)Ineighbor_alltoallv_c;
+
+    int (*Ineighbor_alltoallw_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Request *request) = PMPI_Ineighbor_alltoallw_c;
+    (void)Ineighbor_alltoallw_c;
 #endif
 
 #if defined(CRESTA_HAVE_PERSISTENT) && defined(CRESTA_HAVE_LARGE_COUNT)
@@ -475,6 +610,37 @@ int main(void)
         MPI_Op op, MPI_Comm comm, MPI_Info info,
         MPI_Request *request) = CCO_PMPI_INIT(Exscan_init_c);
     (void)Exscan_init_c;
+
+    int (*Neighbor_allgather_init_c)(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_allgather_init_c);
+    (void)Neighbor_allgather_init_c;
+
+    int (*Neighbor_allgatherv_init_c)(const void *sendbuf, MPI_Count sendcount,
+        MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+        MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_allgatherv_init_c);
+    (void)Neighbor_allgatherv_init_c;
+
+    int (*Neighbor_alltoall_init_c)(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoall_init_c);
+    (void)Neighbor_alltoall_init_c;
+
+    int (*Neighbor_alltoallv_init_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], MPI_Datatype recvtype,
+        MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoallv_init_c);
+    (void)Neighbor_alltoallv_init_c;
+
+    int (*Neighbor_alltoallw_init_c)(const void *sendbuf, const MPI_Count sendcounts[],
+        const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+        const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+        MPI_Comm comm, MPI_Info info,
+        MPI_Request *request) = CCO_PMPI_INIT(Neighbor_alltoallw_init_c);
+    (void)Neighbor_alltoallw_init_c;
 #endif
     return 0;
 }

@@ -19,7 +19,7 @@ static void one(struct half *h)
     struct task *t;
     MPI_Request request;
     int done = 0;
-    const enum coll coll = below(&h->d, COLLS);
+    const enum coll coll = below(&h->d, WHOLE_COLLS);
     enum mode mode = one_in(&h->d, 2) ? BLOCKING : NONBLOCKING;
     if (one_in(&h->d, 4) && mode_exists(SPLIT) && has(CLASS_begin))
         mode = SPLIT;

@@ -34,7 +34,7 @@ static void describe(const struct task *t, const char *how)
 static void blocking(dice *shared)
 {
     struct slot *slot = comms_some(shared);
-    const enum coll coll = below(shared, COLLS);
+    const enum coll coll = below(shared, WHOLE_COLLS);
     const dice d = dice_next(shared);
     MPI_Request request;
     if (slot->comm == MPI_COMM_NULL) {
@@ -51,7 +51,7 @@ static void blocking(dice *shared)
 static void begun(dice *shared)
 {
     struct slot *slot = comms_some(shared);
-    const enum coll coll = below(shared, COLLS);
+    const enum coll coll = below(shared, WHOLE_COLLS);
     const bool split = one_in(shared, 2), forget = one_in(shared, 3) && has(CLASS_freed);
     const dice d = dice_next(shared);
     const enum mode mode = split && mode_exists(SPLIT) && has(CLASS_begin) ? SPLIT : NONBLOCKING;
@@ -119,10 +119,10 @@ static bool persistent_fine(enum coll coll)
 static void persistent(dice *shared)
 {
     struct slot *slot = comms_some(shared);
-    enum coll coll = below(shared, COLLS);
+    enum coll coll = below(shared, WHOLE_COLLS);
     const dice d = dice_next(shared);
     while (!persistent_fine(coll))
-        coll = (coll + 1) % COLLS;
+        coll = (coll + 1) % WHOLE_COLLS;
     if (!mode_exists(PERSISTENT))
         return;
     struct task *t =
@@ -261,7 +261,8 @@ static void many(dice *shared)
         struct slot *more = comms_dup(slot);
         if (more->comm != MPI_COMM_NULL) {
             comms_choose(more, d + (dice)i);
-            struct task *t = task_collective(more, below(&(dice){d + (dice)i}, COLLS), BLOCKING,
+            const enum coll coll = below(&(dice){d + (dice)i}, WHOLE_COLLS);
+            struct task *t = task_collective(more, coll, BLOCKING,
                                              d + (dice)i);
             describe(t, "duplicate's ");
             task_fill(t, -1, d);

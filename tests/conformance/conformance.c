@@ -3,7 +3,7 @@
  * process: number of ranks x size x root x in place x commutative x gaps, each schedule run twice
  * on other data.  A new algorithm adds nothing here.
  *
- *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases
+ *   conformance-sim [COLLECTIVE[/ALGORITHM]]             run the cases; neighbor_* is several
  *   conformance-sim --share K N                          every N-th algorithm from the K-th
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --first   the same, up to the first failure
  *   conformance-sim COLLECTIVE[/ALGORITHM]|all --counts  messages, bytes, rounds, scratch, steps
@@ -20,7 +20,8 @@
 #include "world.h"
 
 static const int many[] = {64, 65, 127, 128, 255, 256, 257};
-enum { SMALL = 33, ALL_ROOTS = 9 };
+enum { SMALL = 33, ALL_ROOTS = 9, GRAPHS = 5 };
+enum { SHOWN = 42 }; /* a graph by chance, with edges that occur several times, to show */
 
 static long cases, failures;
 static bool stop_at_first;
@@ -31,8 +32,9 @@ static void fail(const cco_algo *algo, const world *w)
     if (stop_at_first)
         exit(1);
     if (failures <= 40)
-        printf("FAIL %s/%s p=%d n=%d root=%d nodes=%#x%s%s%s: %s\n", cco_coll_infos[w->c.coll].name,
-               algo->name, w->c.p, w->c.n, w->c.root, w->c.nodes, w->c.in_place ? " in place" : "",
+        printf("FAIL %s/%s p=%d n=%d root=%d nodes=%#x graph=%u%s%s%s: %s\n",
+               cco_coll_infos[w->c.coll].name, algo->name, w->c.p, w->c.n, w->c.root, w->c.nodes,
+               w->c.graph, w->c.in_place ? " in place" : "",
                w->c.commutative ? "" : " not commutative", w->c.gaps ? " with gaps" : "",
                w->sim.why);
 }
@@ -141,6 +143,13 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
 {
     const bool rooted = cco_coll_infos[coll].properties & CCO_ROOTED;
     const int all = rooted ? p : 1;
+    world_case c = {.coll = coll, .p = p, .n = n};
+    for (int i = 0; cco_is_near(coll) && i < GRAPHS; i++) {
+        c.graph = (unsigned)(GRAPHS * n + i);
+        try_variants(algo, &c);
+    }
+    if (cco_is_near(coll))
+        return;
     for (int root = 0; root < all; root += p <= ALL_ROOTS || root == all - 1 ? 1 : (all - 1) / 2)
         each_division(algo, &(world_case){.coll = coll, .p = p, .root = root, .n = n},
                       try_variants);
@@ -310,7 +319,9 @@ static bool wanted(const char *only, cco_coll coll, const cco_algo *algo)
 {
     char name[128];
     snprintf(name, sizeof name, "%s/%s", cco_coll_infos[coll].name, algo->name);
+    const size_t stem = only != NULL ? strcspn(only, "*") : 0;
     return only == NULL || strcmp(only, "all") == 0 || strcmp(only, name) == 0 ||
+           (only[stem] == '*' && strncmp(only, name, stem) == 0) ||
            strcmp(only, cco_coll_infos[coll].name) == 0;
 }
 
@@ -319,6 +330,7 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
 {
     world_case c = {.coll = coll, .p = 4, .n = 1000, .commutative = true};
     c.nodes = knows_nodes(algo, coll) ? 3 : 0;
+    c.graph = cco_is_near(coll) ? SHOWN : 0;
     if (argc == 5 && strcmp(argv[2], "--print") == 0) {
         c.p = atoi(argv[3]);
         c.n = atoi(argv[4]);

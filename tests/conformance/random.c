@@ -107,6 +107,7 @@ static world_case some_case(cco_coll coll)
     c.commutative = !(properties & CCO_REDUCTION) || once_in(2);
     c.gaps = once_in(2);
     c.shape = once_in(4) ? 0 : (unsigned)next();
+    c.graph = (unsigned)next();
     c.nodes = 1 + (unsigned)(once_in(2) ? below(WORLD_NODES) : below(WORLD_LISTED - 1));
     return c;
 }

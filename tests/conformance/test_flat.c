@@ -150,7 +150,10 @@ static bool possible_in_place(cco_coll coll)
 static world_case some_case(void)
 {
     static const int elements[] = {0, 1, 2, 7, 30, 31, 32, 33, 100, 400, 3000};
-    const cco_coll coll = (cco_coll)(rand() % CCO_COLLECTIVES);
+    cco_coll coll;
+    do /* slot rings know no neighbours */
+        coll = (cco_coll)(rand() % CCO_COLLECTIVES);
+    while (cco_is_near(coll));
     const int properties = cco_coll_infos[coll].properties;
     return (world_case){.coll = coll,
                         .p = size,

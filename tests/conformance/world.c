@@ -61,7 +61,7 @@ static size_t shaped(const world_case *c, int from, int to)
     }
 }
 
-/* Elements of the block that goes from rank `from` to rank `to`. */
+/* Elements of the block that goes from rank `from` to rank `to`, or is its block `to`. */
 static size_t elements(const world_case *c, int from, int to)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
@@ -78,14 +78,29 @@ static size_t elements(const world_case *c, int from, int to)
 }
 
 /* How many blocks the buffers of a rank have. */
-static int in_blocks(const world_case *c, int rank)
+static int blocks_of(const world *w, int rank, bool in)
 {
-    return cco_blocks(cco_coll_infos[c->coll].in, rank == c->root, c->p);
+    const int shape = in ? cco_coll_infos[w->c.coll].in : cco_coll_infos[w->c.coll].out;
+    if (shape == CCO_NEAR)
+        return (in ? w->graph.out : w->graph.in)[rank].count;
+    return cco_blocks(shape, rank == w->c.root, w->c.p);
 }
 
-static int out_blocks(const world_case *c, int rank)
+/* Elements of block `i` of a side.  Those of no neighbour may be described in any way. */
+static size_t elements_of(const world *w, int rank, bool in, int i)
 {
-    return cco_blocks(cco_coll_infos[c->coll].out, rank == c->root, c->p);
+    const struct graph_ends *ends = w->near != NULL ? &w->graph.in[rank] : NULL;
+    if (in || ends == NULL)
+        return in ? elements(&w->c, rank, i) : elements(&w->c, i, rank);
+    return ends->peer[i] == GRAPH_NOBODY ? (size_t)(i % 3)
+                                         : elements(&w->c, ends->peer[i], ends->slot[i]);
+}
+
+/* Where a collective has counts: not for the one block that a rank gives to all, or gets. */
+static bool has_list(const world *w, bool in, int blocks)
+{
+    const cco_coll_info *info = &cco_coll_infos[w->c.coll];
+    return blocks > 1 || (in ? info->in : info->out) == CCO_NEAR;
 }
 
 /* A side with room for its blocks one after the other; uneven ones in backward order, an element
@@ -98,12 +113,12 @@ static cco_side make_side(world *w, int rank, cco_base base, int blocks)
     if (blocks == 0) /* the caller may have left anything in its arguments */
         return side;
     side.each = w->element * (in ? elements(&w->c, rank, rank) : elements(&w->c, rank, rank));
-    if (blocks > 1 && uneven(w->c.coll)) {
+    if (uneven(w->c.coll) && has_list(w, in, blocks)) {
         size_t *n = room((size_t)blocks * sizeof *n);
         ptrdiff_t *at = room((size_t)blocks * sizeof *at), next = 0;
         for (int k = 0; k < blocks; k++) {
             const int i = w->c.coll == CCO_REDUCE_SCATTER ? k : blocks - 1 - k;
-            n[i] = w->element * (in ? elements(&w->c, rank, i) : elements(&w->c, i, rank));
+            n[i] = w->element * elements_of(w, rank, in, i);
             at[i] = next;
             next += (ptrdiff_t)(n[i] / w->element + (w->c.coll != CCO_REDUCE_SCATTER)) * extent;
         }
@@ -156,12 +171,13 @@ static void make_problem(world *w, int rank)
                        .rank = rank,
                        .size = c->p,
                        .root = c->root,
+                       .near = w->near != NULL ? &w->near[rank] : NULL,
                        .commutative = !reduces(c->coll) || c->commutative,
                        .unit = reduces(c->coll) ? w->element : 1,
                        .layouts = w->layouts};
-    q->bytes = uneven(c->coll) ? 0 : w->element * elements(c, rank, rank);
-    q->in = make_side(w, rank, CCO_IN, in_blocks(c, rank));
-    q->out = make_side(w, rank, CCO_OUT, out_blocks(c, rank));
+    q->bytes = uneven(c->coll) || w->near != NULL ? 0 : w->element * elements(c, rank, rank);
+    q->in = make_side(w, rank, CCO_IN, blocks_of(w, rank, true));
+    q->out = make_side(w, rank, CCO_OUT, blocks_of(w, rank, false));
     if (c->in_place)
         put_in_place(q);
 }
@@ -195,7 +211,8 @@ static void make_counts(world *w)
 {
     const world_case *c = &w->c;
     const bool gathers = is(c->coll, CCO_GATHERS);
-    if (w->map != NULL && uneven(c->coll) && !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION))
+    if (w->map != NULL && uneven(c->coll) &&
+        !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION | CCO_NEIGHBORS))
         make_rows(w);
     if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;
@@ -282,6 +299,19 @@ static void make_map(world *w)
     free(keys);
 }
 
+/* The lists as the library has them (core/neighbors.h); GRAPH_NOBODY is CCO_NO_PEER. */
+static void make_graph(world *w)
+{
+    _Static_assert((int)GRAPH_NOBODY == (int)CCO_NO_PEER, "no rank is one number");
+    graph_by_chance(&w->graph, w->c.p, w->c.graph, true);
+    w->near = room((size_t)w->c.p * sizeof *w->near);
+    for (int i = 0; i < w->c.p; i++)
+        w->near[i] = (cco_neighbors){.degrees = {w->graph.in[i].count, w->graph.out[i].count},
+                                     .grid = w->graph.kind == GRAPH_CART,
+                                     .in = w->graph.in[i].peer,
+                                     .out = w->graph.out[i].peer};
+}
+
 world *world_new(const world_case *c)
 {
     world *w = room(sizeof *w);
@@ -298,6 +328,8 @@ world *world_new(const world_case *c)
     w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
     w->sim.size = c->p;
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
+    if (cco_is_near(c->coll))
+        make_graph(w);
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
     if (c->nodes != 0)
@@ -328,6 +360,9 @@ void world_free(world *w)
     cco_node_map_drop(w->map);
     free(w->counts);
     free(w->sim.ranks);
+    if (w->near != NULL)
+        graph_free(&w->graph);
+    free(w->near);
     free(w);
 }
 
@@ -346,8 +381,8 @@ void world_fill(world *w, unsigned seed)
     for (int rank = 0; rank < w->c.p; rank++) {
         const cco_problem *q = &w->problems[rank];
         cco_sim_rank *r = &w->sim.ranks[rank];
-        cco_side in = make_side(w, rank, CCO_IN, in_blocks(&w->c, rank));
-        cco_side out = make_side(w, rank, CCO_OUT, out_blocks(&w->c, rank));
+        cco_side in = make_side(w, rank, CCO_IN, blocks_of(w, rank, true));
+        cco_side out = make_side(w, rank, CCO_OUT, blocks_of(w, rank, false));
         size_t out_size = side_memory(w, &out);
         if (q->in.base == CCO_OUT && side_memory(w, &q->in) > out_size)
             out_size = side_memory(w, &q->in);

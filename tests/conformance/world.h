@@ -5,6 +5,7 @@
 #define WORLD_H
 
 #include "algo/algo.h"
+#include "graphs.h"
 #include "transport/sim/sim.h"
 
 enum {
@@ -18,6 +19,7 @@ typedef struct world_case {
     int n;          /* elements of a block or of the vector; the scale of uneven ones */
     unsigned shape; /* uneven blocks: which, if not 0 */
     unsigned nodes; /* how ranks lie on nodes (world_node); 0: nobody knows */
+    unsigned graph; /* of neighbourhood collectives, by chance */
     bool in_place;
     bool commutative; /* reductions: a sum, or a composition of maps */
     bool gaps;        /* elements with gaps in the caller's memory */
@@ -31,6 +33,8 @@ typedef struct world {
     cco_problem *problems;
     size_t *counts;    /* of the uneven collectives, for world_counts; else NULL */
     cco_node_map *map; /* NULL: nobody knows */
+    struct graph graph;
+    cco_neighbors *near; /* of each rank in the graph; NULL without one */
     cco_sim sim;
 } world;
 

@@ -178,7 +178,7 @@ static void mixed_order(enum coll coll, int n, int way, int first, int second)
 
 static void mixed_orders(void)
 {
-    for (int coll = 0; coll < COLLS && size > 1; coll++)
+    for (int coll = 0; coll < WHOLE_COLLS && size > 1; coll++)
         for (int way = 0; way < 6; way++) {
             const int n = way < 3 ? 3 : INTS;
             mixed_order((enum coll)coll, n, way, 0, size - 1);
@@ -191,7 +191,7 @@ static void many_at_once(void)
     static struct begun calls[MANY];
     MPI_Request requests[MANY];
     for (int i = 0; i < MANY; i++) {
-        begun_start(&calls[i], (enum coll)(i % COLLS), world, i * 7, i, i, false);
+        begun_start(&calls[i], (enum coll)(i % WHOLE_COLLS), world, i * 7, i, i, false);
         requests[i] = calls[i].request;
     }
     snprintf(testing_label, sizeof testing_label, "%d at once", MANY);
@@ -211,7 +211,7 @@ static void free_in_flight(void)
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         CRESTA_Set_impl(comm, impl);
         snprintf(testing_label, sizeof testing_label, "communicator freed in flight");
-        begun_start(&f, (enum coll)(i % COLLS), comm, INTS, 0, i, false);
+        begun_start(&f, (enum coll)(i % WHOLE_COLLS), comm, INTS, 0, i, false);
         MPI_Comm_free(&comm);
         CRESTA_Coll_end(1, &f.request);
         begun_check(&f);
@@ -223,7 +223,7 @@ static void *thread_main(void *data)
     MPI_Comm comm = *(MPI_Comm *)data;
     for (int i = 0; i < 100; i++) {
         struct begun a, b;
-        begun_start(&a, (enum coll)(i % COLLS), comm, i, i, i, false);
+        begun_start(&a, (enum coll)(i % WHOLE_COLLS), comm, i, i, i, false);
         begun_start(&b, COLL_Allreduce, comm, i, 0, i, false);
         CRESTA_Coll_end(1, &b.request);
         MPI_Wait(&a.request, MPI_STATUS_IGNORE);
@@ -262,7 +262,7 @@ static void with_progress_thread(void)
 {
     CHECK(has_progress_thread(), "there is no progress thread");
     sleeps_when_idle();
-    for (int i = 0; i < COLLS; i++)
+    for (int i = 0; i < WHOLE_COLLS; i++)
         if (calls_mpi || is_ours())
             moves_in_background((enum coll)i, 10);
     if (calls_mpi || is_ours())

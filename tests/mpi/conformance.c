@@ -15,16 +15,28 @@
 #include "known.h"
 #include "testing/testing.h"
 
+/* An algorithm by its name is one of other collectives. */
+static bool has_neighbors(const char *impl)
+{
+    return strchr(impl, ':') == NULL;
+}
+
 static void choose(MPI_Comm comm, const char *impl)
 {
 #ifdef PLAIN_MPI
     (void)comm, (void)impl;
 #else
     char spec[256];
-    snprintf(spec, sizeof spec, "*=%s", impl);
+    snprintf(spec, sizeof spec, "*=%s%s%s", impl, has_neighbors(impl) ? ",neighbor_*=" : "",
+             has_neighbors(impl) ? impl : "");
     CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "CRESTA_Set_impl %s", spec);
     CHECK(CRESTA_Comm_prepare(comm) == MPI_SUCCESS, "CRESTA_Comm_prepare");
 #endif
+}
+
+static void choose_there(const void *impl, MPI_Comm comm)
+{
+    choose(comm, impl);
 }
 
 /* MPI allows to free a communicator while an operation on it is under way. */
@@ -109,6 +121,10 @@ static void run_group(const struct group *group, const char *impl)
         barrier_run(group, &plan);
     movement_run(group, &plan);
     reduction_run(group, &plan);
+    plan.choose = choose_there;
+    plan.choice = impl;
+    if (has_neighbors(impl))
+        neighbors_run(group, &plan);
 }
 
 static void run(const char *impl)

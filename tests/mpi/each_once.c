@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     for (enum mode mode = BLOCKING; mode < MODES; mode++) {
         if (!mode_exists(mode) || mode == FREED)
             continue;
-        for (enum coll coll = 0; coll < COLLS; coll++)
+        for (enum coll coll = 0; coll < WHOLE_COLLS; coll++)
             once(comm, coll, mode);
         if (testing_rank == 0)
             printf(" %s;", mode_names[mode]);

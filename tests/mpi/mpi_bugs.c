@@ -8,7 +8,8 @@
  *                           null_grequest | after_none | empty_alltoall |
  *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
  *                           alone_alltoallw | win_freed_comm | handler_leaves |
- *                           handler_calls | waitall_failed
+ *                           handler_calls | waitall_failed | neighbors_grid |
+ *                           neighbors_repeated | neighbors_one_way | neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
@@ -21,6 +22,7 @@
 
 #include "mpi_bugs.h"
 #include "mpi_bugs_errors.h"
+#include "mpi_bugs_neighbors.h"
 #include "mpi_bugs_spawn.h"
 #include "mpi_bugs_windows.h"
 
@@ -358,6 +360,10 @@ static const struct {
             {"waitall_failed", waitall_failed, 2, 2},
             {"three_spawns", three_spawns, 1, 2},
             {"win_freed_comm", win_freed_comm, 2, 64},
+            {"neighbors_grid", neighbors_grid, 1, 64},
+            {"neighbors_repeated", neighbors_repeated, 1, 64},
+            {"neighbors_one_way", neighbors_one_way, 2, 64},
+            {"neighbors_by_chance", neighbors_by_chance, 1, 64},
             {"allgatherv_types", allgatherv_types, 3, 64},
             {"allgatherv_extents", allgatherv_extents, 3, 64}};
 

@@ -104,8 +104,8 @@ static void run(const char *impl)
     for (int i = 0; i < 20; i++) {
         const int first = i % 2 ? size - 1 : 0;
         message_and_collective(first, i % 4 < 2 ? COLL_Barrier : COLL_Allreduce);
-        split_and_message(first, (enum coll)(i % COLLS), 10);
-        split_and_message(first, (enum coll)(i % COLLS), INTS);
+        split_and_message(first, (enum coll)(i % WHOLE_COLLS), 10);
+        split_and_message(first, (enum coll)(i % WHOLE_COLLS), INTS);
         split_and_blocking(first, other);
     }
     by_progress_alone();

@@ -145,7 +145,7 @@ static int random_size(void)
 static void begin_one(long number)
 {
     struct begun *f = &calls[number % MOST];
-    const enum coll coll = (enum coll)random_below(&shared, COLLS);
+    const enum coll coll = (enum coll)random_below(&shared, WHOLE_COLLS);
     const int comm = random_below(&shared, COMMS), root = random_below(&shared, 16);
     const int n = random_size();
     end_slot(f); /* all ranks use the same slots, so that numbers say which request is whose */

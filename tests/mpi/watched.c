@@ -77,7 +77,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (enum mode mode = BLOCKING; mode < MODES; mode++)
-        for (enum coll coll = 0; wanted(mode, argc, argv) && coll < COLLS; coll++)
+        for (enum coll coll = 0; wanted(mode, argc, argv) && coll < WHOLE_COLLS; coll++)
             once(comm, coll, mode);
     MPI_Request request;
     begin(comm, COLL_Alltoallv, wanted(SPLIT, argc, argv) ? SPLIT : NONBLOCKING, &request);

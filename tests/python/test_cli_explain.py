@@ -92,11 +92,17 @@ def test_nodes_that_cannot_be(crestacoll, words, said):
     assert ran.returncode == 2 and said in " ".join(ran.stderr.split())
 
 
+def test_neighbours_cannot_be_said(crestacoll):
+    ran = crestacoll("explain", "neighbor_alltoall", "-n", "4")
+    said = " ".join((ran.stdout + ran.stderr).split())
+    assert ran.returncode != 0 and "depends on the neighbours" in said
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 5, 8, 33])
 def test_every_algorithm_of_every_collective(build, ranks):
     """All run without a mistake, and what is counted goes together."""
     algorithms = 0
-    for collective in build.collectives:
+    for collective in build.measured:
         try:
             data = explain.ask(build, [collective, ranks], {"bytes": 1000})
         except Problem as e:

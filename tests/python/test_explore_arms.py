@@ -211,4 +211,5 @@ def test_lists_of_collectives_are_those_of_the_table():
     table = read_table()
     assert set(arms.REDUCTIONS) == {c.name for c in table if c.reduces}
     assert set(arms.UNSIZED) == {c.name for c in table if "sized" not in c.properties}
-    assert sorted(series.EVERY) == sorted(c.name for c in table)
+    assert set(arms.NEIGHBORS) == {c.name for c in table if c.near}
+    assert sorted(series.EVERY) == sorted(c.name for c in table if not c.near)

@@ -2,6 +2,7 @@
 /* test_rules.c - the grammar of specs, the places of errors, the patterns of names. Needs no
  * running MPI. */
 #include <limits.h>
+#include <string.h>
 
 #include "core/classes.h"
 #include "model/registry.h"
@@ -70,7 +71,20 @@ static void collectives(void)
         CHECK((rules != NULL) == sized, "a size range %s", sized ? "is possible" : "is an error");
         free(rules);
     }
-    cco_rules *rules = one("ALLTOALL=mpi");
+    for (int i = 0; i < CCO_COLLECTIVES; i++) {
+        cco_rules *all = one("*=mpi"), *near = one("Neighbor_*=mpi");
+        const bool is_near = strncmp(cco_coll_infos[i].name, "neighbor_", 9) == 0;
+        CHECK(cco_rule_matches(&all->list[0], (cco_coll)i, "", 2) == !is_near, "* and %d", i);
+        CHECK(cco_rule_matches(&near->list[0], (cco_coll)i, "", 2) == is_near, "near and %d", i);
+        free(all);
+        free(near);
+    }
+    CHECK(parse("neighbor_*[1-2]=mpi") == NULL, "neighbours have no size");
+    CHECK(parse("neighbor*=mpi") == NULL && parse("all*=mpi") == NULL, "no other patterns");
+    cco_rules *rules = one("neighbor_*=auto");
+    CHECK(!cco_rules_are_plain(rules), "auto may replace what is wrong");
+    free(rules);
+    rules = one("ALLTOALL=mpi");
     CHECK(cco_rule_matches(&rules->list[0], CCO_ALLTOALL, "", 2), "case does not matter");
     CHECK(!cco_rule_matches(&rules->list[0], CCO_ALLTOALLV, "", 2), "a prefix is not a match");
     free(rules);

@@ -135,7 +135,7 @@ static void wrong_rules(void)
         {"[{}]", "line 4, column 12: this rule has no \"collective\""},
         {"[{\"collective\": \"*\"}]", "column 12: this rule has no \"implementation\""},
         {"[{\"collective\": \"nope\",\n\"implementation\": \"mpi\"}]",
-         "line 4, column 27: no collective \"nope\"; possible: *, barrier"},
+         "line 4, column 27: no collective \"nope\"; possible: *, neighbor_*, barrier"},
         {"[{\"collective\": \"bcast\",\n \"implementation\": \"nope\"}]",
          "line 5, column 20: no implementation \"nope\"; possible: mpi"},
         {"[{\"collective\": \"bcast\", \"implementation\": \"p2p:nope\"}]", "nope"},

@@ -192,7 +192,7 @@ def check_plot(path):
 
 
 def make_plan(build, collectives, implementations, sizes, ranks, how, stores):
-    asked = names(collectives, build.collectives, "collective")
+    asked = names(collectives, build.measured, "collective")
     chosen = choices.chosen(build, implementations, asked, stores)
     return benchjob.Plan(asked, chosen, sizes, ranks, **how)
 

@@ -76,7 +76,7 @@ def command(
     }
     results = []
     for build in choose_builds(mpis):
-        asked = one(names(collective, build.collectives, "collective"))
+        asked = one(names(collective, build.measured, "collective"))
         chosen = choices.chosen(build, implementations, [asked])
         chosen = [n.partition("=")[2] if n.startswith(f"{asked}=") else n for n in chosen]
         if "mpi" not in implementations.split(","):

@@ -96,7 +96,7 @@ def options_of(build, collectives, ranks, sizes, keep_rounding, native, launcher
     words = shlex.split(launcher) if launcher else None
     if words and shutil.which(words[0]) is None:
         raise click.UsageError(f"--launcher: there is no command '{words[0]}'")
-    known = natives.collectives(build) if native else build.collectives
+    known = natives.collectives(build) if native else build.measured
     return {
         "collectives": grid.collectives(collectives, known, keep_rounding),
         "ranks": grid.rank_counts(ranks),

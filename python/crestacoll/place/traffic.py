@@ -13,6 +13,7 @@ inside it. docs/placement.md says more.
 
 from dataclasses import dataclass
 
+from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.ui import Problem
 
 # Per byte of a call (docs/choosing.md) and p processes: (pairs, nodes). The root of a gather or a
@@ -36,6 +37,8 @@ MODEL = {
     "exscan": lambda p: (0, 1),
     "barrier": lambda p: (0, 0),
 }
+# Who is whose neighbour is not in the profile: what these send counts for nothing.
+MODEL |= dict.fromkeys(NEIGHBORS, MODEL["barrier"])
 
 
 MOST = 4096  # communicators of a profile: those with the most bytes

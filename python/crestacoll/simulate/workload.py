@@ -6,7 +6,7 @@ between them change with the number of ranks. docs/simulating.md says the rules.
 import math
 from dataclasses import dataclass, field
 
-from crestacoll.explore.arms import UNSIZED
+from crestacoll.explore.arms import NEIGHBORS, UNSIZED
 from crestacoll.profile import label
 from crestacoll.simulate import shapes
 from crestacoll.simulate.jobs import Skew
@@ -102,6 +102,8 @@ def add(found, record, part, weight, ranks):
     key = (r["collective"], r["mode"], r["communicator"], r["processes"], r["bytes_min"])
     work = found.setdefault((*key, part.shape), Work(*key, r["bytes_max"], part.shape))
     work.why = part.why
+    if r["collective"] in NEIGHBORS:
+        work.why = "the profile does not have its neighbours"
     if r["mode"] != "blocking":
         work.why = "it only starts: the profile does not have what comes before its end"
     of_rank = weight / ranks

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neighbor_alltoall, neighbor_alltoallv, neighbor_alltoallw "linear": a message for each edge, all
+ * at once.
+ *
+ *   messages d   bytes sent per rank all blocks   scratch 0   (d: edges to other ranks) */
+#include "algo/algo.h"
+
+#include "algo/pattern/near.h"
+
+static const char *refuses(const cco_problem *q)
+{
+    (void)q;
+    return NULL;
+}
+
+const cco_algo cco_neighbor_alltoall_linear = {
+    .name = "linear",
+    .doc = "a message for each edge, all at once",
+    .refuses = refuses,
+    .build = cco_near_linear,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* topology.c - see topology.h. */
+#include "tune/topology.h"
+
+#include "core/log.h"
+#include "core/world.h"
+#include "native/defects.h"
+#include "native/models.h"
+#include "tune/agree.h"
+
+/* Each rank sees its own edges alone: what follows from those of others has to be agreed on. */
+void cco_topology_find(cco_comm *state)
+{
+    enum { REPEATS, ONE_SIDED, WORDS };
+    cco_topology *t = &state->topology;
+    uint64_t words[WORDS], least[WORDS], most[WORDS];
+    if (state->inter || t->near != NULL)
+        return;
+    t->near = cco_neighbors_of(state->comm);
+    if (t->near == NULL)
+        return;
+    words[REPEATS] = cco_neighbors_repeat(t->near);
+    words[ONE_SIDED] = cco_neighbors_one_sided(state->comm, t->near, state->rank);
+    if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)
+        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+    t->repeats = most[REPEATS] != 0;
+    t->one_sided = most[ONE_SIDED] != 0;
+}
+
+const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll)
+{
+    const cco_model *model = way->model;
+    if (!cco_is_near(coll) || model == &cco_model_mpi)
+        return NULL;
+    if (model == &cco_model_nonblock || model == &cco_model_persist)
+        return cco_neighbor_defect(coll, &state->topology, false);
+    return state->topology.one_sided ? "the graph has edges that only one of their ends knows"
+                                     : NULL;
+}
+
+/* The first collective with a rule that is wrong in some calls, or CCO_COLLECTIVES. */
+static cco_coll first_wrong(const cco_comm *state)
+{
+    int coll = 0;
+    while (coll < CCO_COLLECTIVES &&
+           !(cco_is_near((cco_coll)coll) && state->topology.ruled >> coll & 1 &&
+             cco_neighbor_defect((cco_coll)coll, &state->topology, false) != NULL))
+        coll++;
+    return (cco_coll)coll;
+}
+
+void cco_topology_warn(const cco_comm *state)
+{
+    static bool warned;
+    const cco_coll coll = first_wrong(state);
+    if (coll == CCO_COLLECTIVES || !cco_world_reports() ||
+        __atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
+        return;
+    const cco_choice *choice = &state->choices[coll].list[0];
+    const bool wrong = choice->way.model == &cco_model_mpi &&
+                       cco_neighbor_defect(coll, &state->topology, true) != NULL;
+    cco_log(CCO_LOG_WARN,
+            "%s, as on communicator '%s': there %s runs as %s%s; non-blocking and persistent calls"
+            " of MPI_%s and others go to the MPI (docs/mpi-defects.md)",
+            cco_neighbor_defect(coll, &state->topology, false), state->name,
+            cco_coll_infos[coll].name, choice->impl, wrong ? ", which is wrong" : "",
+            cco_coll_infos[coll].mpi_name);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* topology.h - what the ranks of a communicator agree on about its topology, and what the MPI below
+ * does wrong there. */
+#ifndef CCO_TOPOLOGY_H
+#define CCO_TOPOLOGY_H
+
+#include "core/comm.h"
+
+/* Finds the neighbours of this rank, and what all ranks have in common.  Collective, in the set-up
+ * of a communicator; without a topology it does nothing. */
+void cco_topology_find(cco_comm *state);
+
+/* Why a model must not run a neighbourhood collective there; NULL if it may.  The same on all
+ * ranks. */
+const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll);
+
+/* Once in a process, where a rule is in force for a neighbourhood collective that this MPI gets
+ * wrong on this topology: a warning that says what is wrong, and what is right. */
+void cco_topology_warn(const cco_comm *state);
+
+#endif
