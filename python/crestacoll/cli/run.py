@@ -44,6 +44,7 @@ that are set in your shell are passed on."""
 )
 @click.option(
     "--tuning",
+    type=click.Path(),
     metavar="FILE",
     help=(
         "Tuning file with rules for calls that match none of --impl; force:FILE: also if it was"
@@ -54,6 +55,7 @@ that are set in your shell are passed on."""
 )
 @click.option(
     "--profile",
+    type=click.Path(),
     metavar="FILE",
     help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
 )
@@ -80,7 +82,7 @@ that are set in your shell are passed on."""
 @click.option("--no-check", is_flag=True, help="Do not fail if no rank loaded crestacoll.")
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @json_option
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
     impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
 ):
