@@ -63,7 +63,14 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     metavar="N",
     help="Number of ranks, up to 512.",
 )
-@click.option("--bytes", "size", type=Size(), default="1K", show_default=True, help="Bytes of a call, as in `crestacoll help bench`.")
+@click.option(
+    "--bytes",
+    "size",
+    type=Size(),
+    default="1K",
+    show_default=True,
+    help="Bytes of a call, as in `crestacoll help bench`.",
+)
 @click.option(
     "--impl",
     "implementation",

@@ -22,8 +22,8 @@ Exit code: that of the command (128+n if signal n ended it), or
 
 \b
 Only the ranks get the environment variables, on every host: by -x (Open MPI), -genv (MPICH, Intel
-MPI) or --export (srun). Libraries in your own LD_PRELOAD follow crestacoll's. CRESTA_ variables
-that are set in your shell are passed on."""
+MPI), --export (srun), --env (flux run), -e (aprun) or -E (jsrun). Libraries in your own LD_PRELOAD
+follow crestacoll's. CRESTA_ variables that are set in your shell are passed on."""
 
 
 @click.command(
@@ -152,7 +152,7 @@ class Job:
         name = self.command.launcher
         return (
             None
-            if name is None or os.path.basename(name).startswith("srun")
+            if name is None or launcher.scheduler(name)
             else family.family_of_launcher(name)
         )
 
