@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
 .PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
-.PHONY: clean help reference setup dist
+.PHONY: clean help reference setup dist deb
 .NOTPARALLEL:
 
 all: static
@@ -90,6 +90,9 @@ install:
 
 dist:
 	@tools/dist.py build
+
+deb:
+	@tools/deb.sh
 
 clean:
 	@rm -rf build demo libcrestacoll.a libcrestacoll.so

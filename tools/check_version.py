@@ -17,7 +17,7 @@ SOURCE = "CMakeLists.txt", r"^project\(crestacoll VERSION (\d+\.\d+\.\d+) "
 FILES = [
     ("CITATION.cff", r'(^version: )(\S+)($)'),
     ("python/crestacoll/__init__.py", r'(^__version__ = ")([^"]*)(")'),
-    ("packaging/spack/repos/crestacoll/packages/crestacoll/package.py",
+    ("packaging/spack/spack_repo/crestacoll/packages/crestacoll/package.py",
      r'(^    version\(")([^"]*)(")'),
 ]
 WRITTEN = [
