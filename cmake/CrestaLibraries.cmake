@@ -32,7 +32,7 @@ if(CRESTA_AVX)
   set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_DEFINITIONS CRESTA_AVX)
 endif()
 
-# Libraries that are loaded may have another folder than libcrestacoll, which finds them all the same.
+# What is loaded may be in another folder than libcrestacoll, which finds it all the same.
 file(RELATIVE_PATH loaded "/${CMAKE_INSTALL_LIBDIR}" "/${CRESTA_PRELOAD_DIR}")
 if(loaded)
   set_property(SOURCE ${src}/transport/caf/plugin.c APPEND PROPERTY COMPILE_DEFINITIONS

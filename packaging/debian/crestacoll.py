@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
 """crestacoll: the command line, from the folder of the package."""
 import sys
 
