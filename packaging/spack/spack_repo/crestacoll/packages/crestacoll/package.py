@@ -44,8 +44,13 @@ class Crestacoll(CMakePackage):
     depends_on("opencoarrays", when="+coarrays")
     with when("+cli"):
         depends_on("python@3.10:", type=("build", "run"))
-        for name in ("click", "jinja2", "jsonschema", "matplotlib", "numpy", "rich"):
-            depends_on(f"py-{name}", type=("build", "run"))
+        depends_on("py-click", type=("build", "run"))
+        depends_on("py-jinja2", type=("build", "run"))
+        depends_on("py-jsonschema", type=("build", "run"))
+        depends_on("py-markupsafe", type=("build", "run"))
+        depends_on("py-matplotlib", type=("build", "run"))
+        depends_on("py-numpy", type=("build", "run"))
+        depends_on("py-rich", type=("build", "run"))
 
     def family(self):
         """The name of the build: Open MPI, or the MPICH family with its binary interface."""
