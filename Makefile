@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
 .PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
-.PHONY: clean help reference setup
+.PHONY: clean help reference setup dist deb
 .NOTPARALLEL:
 
 all: static
@@ -87,6 +87,12 @@ install:
 	@tools/setup.sh build
 	@CRESTA_AS_BUILT=1 tools/build.sh static shared
 	@tools/install.sh
+
+dist:
+	@tools/dist.py build
+
+deb:
+	@tools/deb.sh
 
 clean:
 	@rm -rf build demo libcrestacoll.a libcrestacoll.so

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The installed tree: libraries, headers, module, programs, find_package and pkg-config files.
-# One tree belongs to one MPI.
+# One tree belongs to one MPI; with CRESTA_SUFFIX several share a prefix.
 
 include(CMakePackageConfigHelpers)
-set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll")
+set(config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/crestacoll${CRESTA_SUFFIX}")
 
 install(TARGETS crestacoll_static crestacoll_shared EXPORT crestacollTargets)
-install(TARGETS crestacoll_preload LIBRARY)
+install(TARGETS crestacoll_preload LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 if(TARGET crestacoll_caf)
-  install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
               include/cresta_sp_coll_proto.h TYPE INCLUDE)
@@ -23,7 +23,7 @@ endif()
 # find_package(crestacoll)
 install(EXPORT crestacollTargets NAMESPACE crestacoll:: DESTINATION "${config_dir}")
 configure_package_config_file(cmake/crestacollConfig.cmake.in crestacollConfig.cmake
-  INSTALL_DESTINATION "${config_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR)
+  INSTALL_DESTINATION "${config_dir}" PATH_VARS CRESTA_PRELOAD_DIR)
 write_basic_package_version_file(crestacollConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/crestacollConfig.cmake"
               "${PROJECT_BINARY_DIR}/crestacollConfigVersion.cmake" DESTINATION "${config_dir}")
@@ -41,11 +41,14 @@ cresta_pc_flags(CRESTA_PC_C_LIBS "" ${MPI_C_LIBRARIES} ${MPI_C_LINK_FLAGS})
 cresta_pc_flags(CRESTA_PC_FORTRAN_CFLAGS -I ${MPI_Fortran_INCLUDE_DIRS})
 cresta_pc_flags(CRESTA_PC_FORTRAN_LIBS "" ${MPI_Fortran_LIBRARIES} ${MPI_Fortran_LINK_FLAGS})
 
+file(RELATIVE_PATH CRESTA_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" CRESTA_PC_PREFIX "${CRESTA_PC_PREFIX}")
 set(names crestacoll)
 if(TARGET cresta_module)
   list(APPEND names crestacoll-fortran)
 endif()
 foreach(name IN LISTS names)
-  configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
-  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  string(REPLACE "crestacoll" "crestacoll${CRESTA_SUFFIX}" file "${name}.pc")
+  configure_file(cmake/${name}.pc.in ${file} @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

@@ -32,6 +32,13 @@ if(CRESTA_AVX)
   set_property(SOURCE ${src}/core/kernels.c APPEND PROPERTY COMPILE_DEFINITIONS CRESTA_AVX)
 endif()
 
+# What is loaded may be in another folder than libcrestacoll, which finds it all the same.
+file(RELATIVE_PATH loaded "/${CMAKE_INSTALL_LIBDIR}" "/${CRESTA_PRELOAD_DIR}")
+if(loaded)
+  set_property(SOURCE ${src}/transport/caf/plugin.c APPEND PROPERTY COMPILE_DEFINITIONS
+               "CRESTA_PLUGIN_DIR=\"${loaded}/\"")
+endif()
+
 # Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
 # interpose_mpich* are of one.
 if(CRESTA_FORTRAN)
@@ -82,7 +89,7 @@ foreach(kind IN ITEMS static shared)
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   set_target_properties(crestacoll_${kind} PROPERTIES
-    OUTPUT_NAME crestacoll EXPORT_NAME ${kind} LINKER_LANGUAGE C
+    OUTPUT_NAME "crestacoll${CRESTA_SUFFIX}" EXPORT_NAME ${kind} LINKER_LANGUAGE C
     VERSION ${PROJECT_VERSION} SOVERSION 0)
 endforeach()
 # MPI_Init has to be ours, but CMake puts libraries in an order of its own, often behind the MPI's.

@@ -46,12 +46,14 @@ def steps():
     yield "facts", [python, "tools/check_facts.py"], None
     yield "style", [python, "tools/check_style.py"], None
     yield "docs", [python, "tools/check_docs.py"], None
+    yield "version", [python, "tools/check_version.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
     yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
     for number, mpi in enumerate(mpis()):
         once = ["--exclude-regex", ONCE] if number > 0 else []
         yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None
         yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
+        yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"
         yield f"tests {mpi}", [
             "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
             "--parallel", str(BESIDE.get(mpi, CORES)), *once], f"build {mpi}"

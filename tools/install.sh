@@ -4,6 +4,7 @@
 #
 #   PREFIX/openmpi, PREFIX/mpich   bin include lib lib/cmake lib/pkgconfig
 #   PREFIX/bin/crestacoll          -> PREFIX/lib/crestacoll, which is laid out like the checkout
+#   PREFIX/share                   man pages, completion of shells, module files
 #
 # Works without network; DESTDIR goes before PREFIX.
 set -euo pipefail
@@ -17,6 +18,7 @@ install_libraries() {
     cmake --install "build/$family" --prefix "$prefix/$family" >"build/$family/install.log"
     mkdir -p "$home/build"
     ln -sfn "../../../$family" "$home/build/$family"
+    tools/modulefiles.sh "$prefix" "$family" "$to/share/modulefiles"
     echo "$family: $prefix/$family"
 }
 
@@ -33,6 +35,7 @@ install_python() {
     packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
     cp -r "$packages/." "$home/.venv${packages#"$PWD/.venv"}/"
     ln -sfn ../lib/crestacoll/bin/crestacoll "$to/bin/crestacoll"
+    .venv/bin/python tools/manpages.py "$to/share"
     echo "command line: $prefix/bin/crestacoll"
 }
 

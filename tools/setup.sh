@@ -20,8 +20,9 @@ openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
 extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
-# Large, and tests skip without them: what looks at reports, and a second simulator.
-[ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev)
+# Tests skip without them: what looks at reports, a second simulator, readers of man pages and of
+# module files.
+[ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev groff-base lmod)
 
 say() { echo "set-up: $*"; }
 

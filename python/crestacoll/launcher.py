@@ -11,8 +11,12 @@ import shutil
 from dataclasses import dataclass, field
 
 LAUNCHER = re.compile(
-    r"(mpirun|mpiexec|orterun|prterun|srun)([._-](hydra|openmpi|mpich|intel|gforker|real|\d+))*$"
+    r"(mpirun|mpiexec|orterun|prterun|srun|aprun|jsrun)"
+    r"([._-](hydra|openmpi|mpich|intel|gforker|real|\d+))*$"
 )
+# Those of a scheduler, which serve every MPI; flux is a launcher only as `flux run`.
+SCHEDULERS = ("srun", "flux", "aprun", "jsrun")
+FLUX = (("run",), ("mini", "run"))
 WRAPPERS = {
     "env",
     "timeout",
@@ -42,6 +46,17 @@ ONE_HYDRA = (
     " outfile-pattern errfile-pattern usize topolib demux pmi-port localhost arch timeout"
 )
 ONE_SRUN = "A B c C d D e E i J L m M n N o p q r S t T w W x G"
+ONE_FLUX = (
+    "n ntasks N nodes c cores-per-task g gpus-per-task cores tasks-per-node tasks-per-core q queue"
+    " B bank t time-limit o setopt S setattr urgency job-name env env-remove env-file rlimit input"
+    " output error cwd dependency requires begin-time signal flags add-file conf"
+)
+ONE_APRUN = "n N d S sn sl ss cc cp L l e F j m a r p t M D"
+ONE_JSRUN = (
+    "n nrs np p a tasks_per_rs c cpu_per_rs g gpu_per_rs m memory_per_rs r rs_per_host l b bind d"
+    " launch_distribution E env D env_no_propagate F env_eval h chdir t stdio_input o stdio_stdout"
+    " k stdio_stderr U use_spindle erf_input M smpiargs"
+)
 ZERO = {
     "openmpi": (
         "oversubscribe use-hwthread-cpus tag-output q v V nolocal report-bindings allow-run-as-root"
@@ -49,6 +64,9 @@ ZERO = {
     ),
     "hydra": "l prepend-rank genvall genvnone envall envnone v verbose info print-rank-map rr",
     "srun": "l u v Q O K k X Z s H I",
+    "flux": "x exclusive l label-io u unbuffered v verbose quiet dry-run debug watch",
+    "aprun": "b B q R T",
+    "jsrun": "i immediate",
 }
 ARITY = {
     "openmpi": (
@@ -57,6 +75,16 @@ ARITY = {
     ),
     "hydra": dict.fromkeys(ONE_HYDRA.split(), 1) | dict.fromkeys(("env", "genv"), 2),
     "srun": dict.fromkeys(ONE_SRUN.split(), 1),
+    "flux": dict.fromkeys(ONE_FLUX.split(), 1),
+    "aprun": dict.fromkeys(ONE_APRUN.split(), 1),
+    "jsrun": dict.fromkeys(ONE_JSRUN.split(), 1),
+}
+# How a variable is given as NAME=VALUE: the words before it, and the names of the option.
+ASSIGNING = {
+    "openmpi": ("-x", ("x",)),
+    "flux": ("--env=", ("env",)),
+    "aprun": ("-e", ("e",)),
+    "jsrun": ("-E", ("E", "env")),
 }
 for _kind, _names in ZERO.items():
     ARITY[_kind] |= dict.fromkeys(_names.split(), 0)
@@ -71,6 +99,7 @@ class Command:
     words: list
     at: int | None = None  # index of the launcher in words
     sections: list = field(default_factory=list)
+    length: int = 1  # words of the launcher: flux run
 
     @property
     def launcher(self):
@@ -78,34 +107,47 @@ class Command:
 
     def with_sections(self, sections):
         joined = [w for s in sections for w in (":", *s)][1:]
-        return self.words[: self.at + 1] + joined
+        return self.words[: self.at + self.length] + joined
+
+
+def launcher_length(words):
+    """Of how many words the launcher at the beginning is; 0: there is none."""
+    name = os.path.basename(words[0])
+    if name == "flux":
+        verbs = [w for w in FLUX if tuple(words[1 : 1 + len(w)]) == w]
+        return 1 + len(verbs[0]) if verbs else 0
+    return 1 if LAUNCHER.fullmatch(name) else 0
 
 
 def parse(words):
     """Finds the launcher: the first word, or behind words such as `env A=1` or `timeout 60`."""
     for i, word in enumerate(words):
-        if LAUNCHER.fullmatch(os.path.basename(word)):
-            sections, rest = [[]], words[i + 1 :]
+        if length := launcher_length(words[i:]):
+            sections, rest = [[]], words[i + length :]
             for w in rest:
                 if w == ":":
                     sections.append([])
                 else:
                     sections[-1].append(w)
-            return Command(list(words), i, sections)
+            return Command(list(words), i, sections, length)
         if i == 0 and os.path.basename(word) not in WRAPPERS:
             break
     return Command(list(words))
 
 
+def scheduler(launcher):
+    """The scheduler to which the launcher belongs, None if it belongs to an MPI."""
+    name = re.split(r"[._-]", os.path.basename(launcher))[0]
+    return name if name in SCHEDULERS else None
+
+
 def kind_of(launcher, family):
-    """How this launcher takes variables: 'openmpi' (-x A=B), 'hydra' (-genv A B), 'srun'
-    (--export).
+    """How this launcher takes variables: 'openmpi' (-x A=B), 'hydra' (-genv A B), or as its
+    scheduler does: 'srun' (--export), 'flux' (--env=A=B), 'aprun' (-e A=B), 'jsrun' (-E A=B).
     """
     if launcher is None:
         return "none"
-    if os.path.basename(launcher).startswith("srun"):
-        return "srun"
-    return "openmpi" if family == "openmpi" else "hydra"
+    return scheduler(launcher) or ("openmpi" if family == "openmpi" else "hydra")
 
 
 def is_executable(word):
@@ -167,21 +209,44 @@ def preload_value(ours, theirs):
     return ":".join([ours, *others])
 
 
-def set_openmpi(section, variables, program):
-    """`-x NAME=VALUE` in front; a `-x LD_PRELOAD=...` of the user is joined into ours."""
-    head, tail, i = section[:program], section[program:], 0
-    kept, values = [], dict(variables)
+def escaped(kind, value):
+    """The value as the launcher reads it: to flux, $ is the beginning of a variable."""
+    return value.replace("$", "$$") if kind == "flux" else value
+
+
+def assignments(head, names):
+    """(words, NAME=VALUE of the option or None) of the words before the program."""
+    i = 0
     while i < len(head):
-        if option_name(head[i]) == "x" and i + 1 < len(head):
-            name, _, value = head[i + 1].partition("=")
-            if name in values:
-                if name == "LD_PRELOAD" and value:
-                    values[name] = preload_value(variables[name], value)
-                i += 2
-                continue
-        kept.append(head[i])
-        i += 1
-    return [w for n, v in values.items() for w in ("-x", f"{n}={v}")] + kept + tail
+        count, given = 1, None
+        if option_name(head[i]) in names:
+            if head[i].startswith("--") and "=" in head[i]:
+                given = head[i].split("=", 1)[1]
+            elif i + 1 < len(head):
+                count, given = 2, head[i + 1]
+        yield head[i : i + count], given
+        i += count
+
+
+def set_assigning(section, variables, program, kind):
+    """`-x NAME=VALUE` (or what the launcher has for it) in front; that of the user for LD_PRELOAD
+    is joined into ours, for other variables of ours it is left out. flux applies its rules in
+    their order, and one of the user's may take all away (--env=-*): there ours come last.
+    """
+    option, names = ASSIGNING[kind]
+    values, kept = {n: escaped(kind, v) for n, v in variables.items()}, []
+    ours = values.get("LD_PRELOAD")
+    for words, given in assignments(section[:program], names):
+        name, _, value = (given or "").partition("=")
+        if name not in values:
+            kept += words
+        elif name == "LD_PRELOAD" and value:
+            values[name] = preload_value(ours, value)
+    mine = [f"{n}={v}" for n, v in values.items()]
+    if kind == "flux":
+        end = len(kept) - (kept[-1:] == ["--"])
+        return kept[:end] + [option + m for m in mine] + kept[end:] + section[program:]
+    return [word for m in mine for word in (option, m)] + kept + section[program:]
 
 
 def set_hydra(section, variables, program, first):
@@ -250,8 +315,8 @@ def inject(command, kind, variables, executable=is_executable):
     for k, section in enumerate(command.sections):
         at = program_index(section, kind, executable)
         at = len(section) if at is None else at
-        if kind == "openmpi":
-            done.append(set_openmpi(section, variables, at))
+        if kind in ASSIGNING:
+            done.append(set_assigning(section, variables, at, kind))
         elif kind == "hydra":
             done.append(set_hydra(section, variables, at, first=k == 0))
         else:

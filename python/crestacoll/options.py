@@ -55,6 +55,7 @@ def ranks(default):
         default=default,
         show_default=True,
         type=click.IntRange(1),
+        metavar="N",
         help="Number of ranks.",
     )
 
@@ -83,7 +84,12 @@ def work(text):
 
 def samples(default, text):
     return click.option(
-        "--samples", default=default, show_default=True, type=click.IntRange(1), help=text
+        "--samples",
+        default=default,
+        show_default=True,
+        type=click.IntRange(1),
+        metavar="N",
+        help=text,
     )
 
 
@@ -92,6 +98,7 @@ hosts = click.option(
     default=1,
     show_default=True,
     type=click.IntRange(1, 200),
+    metavar="N",
     help="Spread the ranks over so many hosts: network name spaces of this machine (needs root).",
 )
 rate = click.option(

@@ -91,6 +91,7 @@ def json_option(command):
         "json_to",
         is_flag=False,
         flag_value="-",
+        type=click.Path(),
         metavar="[FILE]",
         help=(
             "Write the result as JSON into FILE, or to standard output instead of the text. Put it"

@@ -30,6 +30,13 @@ def inject(text, kind, variables=None):
         ("orterun ./app", 0),
         ("prterun ./app", 0),
         ("srun -n 2 ./app", 0),
+        ("flux run -n 2 ./app", 0),
+        ("/usr/bin/flux mini run -n 2 ./app", 0),
+        ("flux submit -n 2 ./app", None),
+        ("flux", None),
+        ("aprun -n 2 ./app", 0),
+        ("jsrun -n 2 ./app", 0),
+        ("timeout 9 flux run ./app", 2),
         ("env A=1 timeout 60 mpirun -n 2 ./app", 4),
         ("./app mpirun", None),
         ("./mpirun_app -n 2", None),
@@ -52,6 +59,10 @@ def test_the_launcher_is_found(text, at):
         ("hydra", "-bind-to core -l -n 2 ./app x", "./app"),
         ("srun", "-n2 -N 1 --mpi=pmix -p debug ./app", "./app"),
         ("srun", "--ntasks 2 --exclusive ./app", "./app"),
+        ("flux", "-n4 -N 2 --env=A=1 --env B -o mpi=none --exclusive ./app", "./app"),
+        ("flux", "--nodes=2 -x -- ./app -n", "./app"),
+        ("aprun", "-n 4 -N 2 -cc cpu -e A=1 ./app", "./app"),
+        ("jsrun", "-n 2 -a 4 -c ALL_CPUS -E A=1 --smpiargs=-gpu ./app", "./app"),
     ],
 )
 def test_the_program_is_found(kind, text, program):
@@ -109,6 +120,39 @@ def test_srun_takes_values_with_commas_from_its_environment():
     text, own = inject("srun --export=NONE -n 2 ./app", "srun", variables)
     assert text == "srun --export=CRESTA_DEBUG,CRESTA_LOG=info -n 2 ./app"
     assert own == {"CRESTA_DEBUG": "check,delay=3"}
+
+
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        (
+            "flux run -n 2 ./app",
+            "flux run -n 2 --env=LD_PRELOAD={} --env=CRESTA_IMPL=a=b,*=mpi ./app",
+        ),
+        (
+            "flux mini run --env=-* --env=LD_PRELOAD=/x.so -- ./app",
+            "flux mini run --env=-* --env=LD_PRELOAD={}:/x.so --env=CRESTA_IMPL=a=b,*=mpi -- ./app",
+        ),
+        ("aprun -n 2 ./app", "aprun -e LD_PRELOAD={} -e CRESTA_IMPL=a=b,*=mpi -n 2 ./app"),
+        (
+            "aprun -e OMP=1 -e LD_PRELOAD=/x.so -n 1 ./app : -n 1 ./other",
+            "aprun -e LD_PRELOAD={0}:/x.so -e CRESTA_IMPL=a=b,*=mpi -e OMP=1 -n 1 ./app"
+            " : -e LD_PRELOAD={0} -e CRESTA_IMPL=a=b,*=mpi -n 1 ./other",
+        ),
+        (
+            "jsrun --env LD_PRELOAD=/x.so -n 2 ./app",
+            "jsrun -E LD_PRELOAD={}:/x.so -E CRESTA_IMPL=a=b,*=mpi -n 2 ./app",
+        ),
+    ],
+)
+def test_launchers_of_schedulers(given, expected):
+    text, own = inject(given, launcher.kind_of(launcher.parse(given.split()).launcher, None))
+    assert text == expected.format(OURS) and own == {}
+
+
+def test_flux_takes_dollars_as_they_are():
+    text, _ = inject("flux run ./app", "flux", {"CRESTA_PROFILE": "/a$b"})
+    assert text == "flux run --env=CRESTA_PROFILE=/a$$b ./app"
 
 
 def test_without_launcher_the_environment_is_used():

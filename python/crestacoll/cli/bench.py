@@ -27,7 +27,13 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 )
 @click.argument("collectives")
 @click.option(
-    "-n", "--ranks", default=2, show_default=True, type=click.IntRange(1), help="Number of ranks."
+    "-n",
+    "--ranks",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1),
+    metavar="N",
+    help="Number of ranks.",
 )
 @click.option(
     "--impl",
@@ -77,6 +83,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     default=200,
     show_default=True,
     type=click.IntRange(1),
+    metavar="N",
     help="Samples of each implementation.",
 )
 @click.option(
@@ -114,6 +121,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 @options.rate
 @click.option(
     "--plot",
+    type=click.Path(),
     metavar="FILE.html",
     help=(
         "Also plot time over size: a page with plots and tables (html), or the plot alone (svg,"

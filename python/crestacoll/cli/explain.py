@@ -55,16 +55,29 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     help="The calls of FILE to explain: 'COLLECTIVE [SIZE bytes] [N ranks] [comm NAME]'.",
 )
 @click.option(
-    "-n", "--ranks", default=8, show_default=True, type=int, help="Number of ranks, up to 512."
+    "-n",
+    "--ranks",
+    default=8,
+    show_default=True,
+    type=int,
+    metavar="N",
+    help="Number of ranks, up to 512.",
 )
-@click.option("--bytes", "size", type=Size(), default="1K", show_default=True, help="Bytes.")
+@click.option(
+    "--bytes",
+    "size",
+    type=Size(),
+    default="1K",
+    show_default=True,
+    help="Bytes of a call, as in `crestacoll help bench`.",
+)
 @click.option(
     "--impl",
     "implementation",
     metavar="p2p[:ALGORITHM[?PARAM=VALUE]]",
     help="One algorithm, with --nodes of hier; default: all of them are compared.",
 )
-@click.option("--root", type=int, help="Root of rooted calls; default: 0.")
+@click.option("--root", type=int, metavar="N", help="Root of rooted calls; default: 0.")
 @click.option("--schedule", type=int, metavar="RANK", help="Also show the steps of this rank.")
 @click.option(
     "--node-shape",

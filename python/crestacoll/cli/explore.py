@@ -55,7 +55,7 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
 )
 @click.option("--mpi", metavar="NAME", help="MPI family of the program, as in `crestacoll run`.")
 @json_option
-@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@click.argument("command", nargs=-1, type=click.Path(), metavar="[-- COMMAND...]")
 def command(budget, output, compare, keep_rounding, resume, steps, mpi, json_to, command):
     """Find the best choice of implementations for a program, prove it, and explain it.
 

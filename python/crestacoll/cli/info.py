@@ -23,6 +23,7 @@ from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_js
     "-n",
     "--ranks",
     type=click.IntRange(1),
+    metavar="N",
     help="Ranks of the job that is asked for its nodes; default: what the launcher starts itself.",
 )
 @click.option(

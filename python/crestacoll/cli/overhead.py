@@ -22,6 +22,7 @@ from crestacoll.ui import WRONG, json_option, out, show, table, write_json
     default=3,
     show_default=True,
     type=click.IntRange(1),
+    metavar="N",
     help="Runs for each line, of which the median is shown.",
 )
 @click.option("--check", is_flag=True, help="Exit with 1 if a line misses its target.")

@@ -41,7 +41,12 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
 @options.mpis
 @options.samples(50, "Samples of each implementation.")
 @options.budget
-@click.option("--plot", metavar="FILE", help="Also draw the overlap over sizes (svg, png, pdf).")
+@click.option(
+    "--plot",
+    type=click.Path(),
+    metavar="FILE",
+    help="Also draw the overlap over sizes (svg, png, pdf).",
+)
 @json_option
 def command(
     collective,

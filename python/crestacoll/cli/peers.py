@@ -52,11 +52,13 @@ class Steps(click.ParamType):
     "--launches",
     "count",
     type=click.IntRange(1),
+    metavar="N",
     help="Launches of every job; default: 3, with --quick 1.",
 )
 @click.option(
     "--minutes",
     type=click.FloatRange(0.1),
+    metavar="N",
     help=(
         "Time limit for the measurements; fewer samples are taken if it runs out. Default: 45, with"
         " --quick 4."

@@ -22,8 +22,8 @@ Exit code: that of the command (128+n if signal n ended it), or
 
 \b
 Only the ranks get the environment variables, on every host: by -x (Open MPI), -genv (MPICH, Intel
-MPI) or --export (srun). Libraries in your own LD_PRELOAD follow crestacoll's. CRESTA_ variables
-that are set in your shell are passed on."""
+MPI), --export (srun), --env (flux run), -e (aprun) or -E (jsrun). Libraries in your own LD_PRELOAD
+follow crestacoll's. CRESTA_ variables that are set in your shell are passed on."""
 
 
 @click.command(
@@ -44,6 +44,7 @@ that are set in your shell are passed on."""
 )
 @click.option(
     "--tuning",
+    type=click.Path(),
     metavar="FILE",
     help=(
         "Tuning file with rules for calls that match none of --impl; force:FILE: also if it was"
@@ -54,6 +55,7 @@ that are set in your shell are passed on."""
 )
 @click.option(
     "--profile",
+    type=click.Path(),
     metavar="FILE",
     help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
 )
@@ -80,7 +82,7 @@ that are set in your shell are passed on."""
 @click.option("--no-check", is_flag=True, help="Do not fail if no rank loaded crestacoll.")
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @json_option
-@click.argument("command", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
     impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
 ):
@@ -150,7 +152,7 @@ class Job:
         name = self.command.launcher
         return (
             None
-            if name is None or os.path.basename(name).startswith("srun")
+            if name is None or launcher.scheduler(name)
             else family.family_of_launcher(name)
         )
 

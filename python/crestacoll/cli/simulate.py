@@ -41,6 +41,7 @@ ONLY = {
 @click.option(
     "--profile",
     "profile_name",
+    type=click.Path(),
     metavar="FILE",
     help="Simulate the calls of this profile at other numbers of ranks, instead of COLLECTIVE.",
 )
@@ -54,11 +55,13 @@ ONLY = {
 @click.option(
     "--per-node",
     type=click.IntRange(1),
+    metavar="N",
     help="Ranks of a node, one node filled after the other; default: what the machine file says.",
 )
 @click.option(
     "--machine",
     "machine_name",
+    type=click.Path(),
     metavar="FILE",
     help="What messages, copies and reductions cost: docs/simulating.md.",
 )
@@ -78,7 +81,13 @@ ONLY = {
     metavar="LIST",
     help="all; or p2p, hier (what they choose), p2p:ALGORITHM, hier:ALGORITHM, comma-separated.",
 )
-@click.option("--root", type=click.IntRange(0), default=0, help="Root of rooted calls; default: 0.")
+@click.option(
+    "--root",
+    type=click.IntRange(0),
+    metavar="N",
+    default=0,
+    help="Root of rooted calls; default: 0.",
+)
 @click.option(
     "--skew",
     type=arguments.Skew(),
@@ -92,6 +101,7 @@ ONLY = {
 @click.option(
     "--seeds",
     type=click.IntRange(1),
+    metavar="N",
     default=1,
     show_default=True,
     help=(
@@ -102,6 +112,7 @@ ONLY = {
 @click.option(
     "--calls",
     type=click.IntRange(1),
+    metavar="N",
     default=1,
     show_default=True,
     help="Calls one after the other, without a barrier between them.",
@@ -134,11 +145,13 @@ ONLY = {
 @click.option(
     "--steps",
     type=click.IntRange(1),
+    metavar="N",
     help="With --profile: time steps of the run; calls and times are of a step.",
 )
 @click.option(
     "--top",
     type=click.IntRange(1),
+    metavar="N",
     default=20,
     show_default=True,
     help="With --profile: classes of calls to simulate, those that took longest.",
@@ -146,12 +159,14 @@ ONLY = {
 @click.option(
     "--calibrate",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Find the machine that fits these results of `crestacoll bench --json`.",
 )
 @click.option(
     "--check",
     multiple=True,
+    type=click.Path(),
     metavar="FILE",
     help="Compare simulated with measured times, at the points of these results that --calibrate"
     " has not seen.",
@@ -162,8 +177,18 @@ ONLY = {
     help="With --calibrate and --check: take points with more ranks than cores, too. The model has"
     " a core for each rank, so do so only where the network takes nearly all of the time.",
 )
-@click.option("--output", metavar="FILE", help="The machine file that --calibrate writes.")
-@click.option("--plot", metavar="FILE", help="Draw the times: .png, .svg or .pdf.")
+@click.option(
+    "--output",
+    type=click.Path(),
+    metavar="FILE",
+    help="The machine file that --calibrate writes.",
+)
+@click.option(
+    "--plot",
+    type=click.Path(),
+    metavar="FILE",
+    help="Draw the times: .png, .svg or .pdf.",
+)
 @click.option("--smpi", metavar="DIR", help="Write one point for SMPI: docs/results/simulator.md.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option

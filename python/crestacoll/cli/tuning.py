@@ -174,7 +174,15 @@ def of(rule):
 @command.command("merge", short_help="Merge two tuning files.")
 @click.argument("a", type=click.Path(exists=True, dir_okay=False))
 @click.argument("b", type=click.Path(exists=True, dir_okay=False))
-@click.option("-o", "--output", "to", required=True, metavar="FILE", help="File to write.")
+@click.option(
+    "-o",
+    "--output",
+    "to",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="File to write.",
+)
 @json_option
 def merge(a, b, to, json_to):
     """Write the rules of A, and then those of B, into FILE.
@@ -214,7 +222,15 @@ def merge(a, b, to, json_to):
         " mpich: a file with environment variables."
     ),
 )
-@click.option("-o", "--output", "to", required=True, metavar="FILE", help="File to write.")
+@click.option(
+    "-o",
+    "--output",
+    "to",
+    required=True,
+    type=click.Path(),
+    metavar="FILE",
+    help="File to write.",
+)
 @click.option("--mpi", metavar="NAME", help="Build to prove it with; default: that of the format.")
 @json_option
 def export(file, form, to, mpi, json_to):
