@@ -131,7 +131,9 @@ def stubs(table: list[Collective]) -> str:
     modes = ("blocking", "split")
     functions = "".join(_stub(coll, mode, False) for mode in modes for coll in table)
     methods = "".join(_stub(coll, mode, True) for mode in modes for coll in table)
-    return STUB_HEAD + "InPlace = InPlaceType | None\n\n" + REQUEST + functions + SERVICES + (
+    ways = [_way(coll, mode) for mode in modes for coll in table]
+    public = "".join(f'    "{name}",\n' for name in ["Request", *ways])
+    return STUB_HEAD + f"__all__ = [\n{public}]\n\n" + "InPlace = InPlaceType | None\n\n" + REQUEST + functions + SERVICES + (
         "\nclass Collectives(Intracomm):\n"
         '    """The methods that add_methods adds."""\n\n' + methods
     )

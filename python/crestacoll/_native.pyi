@@ -6,6 +6,44 @@ from types import TracebackType
 from mpi4py.MPI import Comm, InPlaceType, Intracomm, Op
 from mpi4py.typing import BufSpec, BufSpecB, BufSpecV, BufSpecW
 
+__all__ = [
+    "Request",
+    "Barrier",
+    "Bcast",
+    "Gather",
+    "Gatherv",
+    "Scatter",
+    "Scatterv",
+    "Reduce",
+    "Allgather",
+    "Allgatherv",
+    "Allreduce",
+    "Reduce_scatter",
+    "Reduce_scatter_block",
+    "Alltoall",
+    "Alltoallv",
+    "Alltoallw",
+    "Scan",
+    "Exscan",
+    "Barrier_begin",
+    "Bcast_begin",
+    "Gather_begin",
+    "Gatherv_begin",
+    "Scatter_begin",
+    "Scatterv_begin",
+    "Reduce_begin",
+    "Allgather_begin",
+    "Allgatherv_begin",
+    "Allreduce_begin",
+    "Reduce_scatter_begin",
+    "Reduce_scatter_block_begin",
+    "Alltoall_begin",
+    "Alltoallv_begin",
+    "Alltoallw_begin",
+    "Scan_begin",
+    "Exscan_begin",
+]
+
 InPlace = InPlaceType | None
 
 class Request:
