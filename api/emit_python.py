@@ -133,10 +133,9 @@ def stubs(table: list[Collective]) -> str:
     methods = "".join(_stub(coll, mode, True) for mode in modes for coll in table)
     ways = [_way(coll, mode) for mode in modes for coll in table]
     public = "".join(f'    "{name}",\n' for name in ["Request", *ways])
-    return STUB_HEAD + f"__all__ = [\n{public}]\n\n" + "InPlace = InPlaceType | None\n\n" + REQUEST + functions + SERVICES + (
-        "\nclass Collectives(Intracomm):\n"
-        '    """The methods that add_methods adds."""\n\n' + methods
-    )
+    head = STUB_HEAD + f"__all__ = [\n{public}]\n\nInPlace = InPlaceType | None\n\n"
+    added = 'class Collectives(Intracomm):\n    """The methods that add_methods adds."""\n\n'
+    return f"{head}{REQUEST}{functions}{SERVICES}\n{added}{methods}"
 
 
 REQUEST = """\

@@ -42,7 +42,7 @@ def _family(extension: str) -> str:
 def _libraries() -> dict[str, str]:
     """{build: path} of the libraries in this package, else of the builds of this checkout."""
     package = dirname(abspath(__file__))
-    found = {}
+    found: dict[str, str] = {}
     for root in (join(package, "lib"), join(dirname(dirname(package)), "build")):
         for path in glob(join(root, "*", LIBRARY)) + glob(join(root, "*", "lib", LIBRARY)):
             name = os.path.relpath(path, root).split(os.sep)[0]
