@@ -2,8 +2,8 @@
 /* request.c - crestacoll.Request: a collective that has begun, and its buffers.
  *
  * mpi4py's Request has the handle and keeps the buffers; ours keeps that one until the operation
- * has ended.  One that is dropped before goes to a list, with a ResourceWarning, and is ended later:
- * at the latest when the interpreter ends.  The GIL guards both lists. */
+ * has ended.  One that is dropped before goes to a list, with a ResourceWarning, and is ended
+ * later: at the latest when the interpreter ends.  The GIL guards both lists. */
 #include "native.h"
 
 typedef struct request {
