@@ -157,6 +157,7 @@ def attach(
     library: str | None,
     extension: str,
     handles_are_ints: bool,
+    comm_base: type,
     comm_type: type,
     exception: type[BaseException],
     request_offset: int,

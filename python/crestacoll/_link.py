@@ -26,6 +26,8 @@ SONAMES = {
 }
 INT_BYTES = 4
 
+_linked = False
+
 
 def _family(extension: str) -> str:
     """The MPIs that mpi4py's extension was built for."""
@@ -90,6 +92,9 @@ def link(library: str | os.PathLike[str] | None = None) -> None:
     initializes MPI. mpi4py's own methods stay what they are. Not collective.
     Raises RuntimeError if no library fits mpi4py's MPI, or if its calls cannot be routed.
     """
+    global _linked
+    if _linked:
+        return
     from mpi4py import MPI
 
     # Names of mpi4py that begin with an underscore have been there since its version 2.
@@ -98,8 +103,9 @@ def link(library: str | os.PathLike[str] | None = None) -> None:
     path = None if _native.is_preloaded() else _checked(library, mpi.__file__)
     ints = mpi._sizeof(MPI.COMM_SELF) == INT_BYTES
     offset = mpi._addressof(request) - id(request)
-    _native.attach(path, mpi.__file__, ints, MPI.Intracomm, MPI.Exception, offset)
+    _native.attach(path, mpi.__file__, ints, MPI.Comm, MPI.Intracomm, MPI.Exception, offset)
     atexit.register(_end_all)
+    _linked = True
 
 
 def preload(library: str | os.PathLike[str] | None = None) -> None:

@@ -16,7 +16,8 @@ static const char *const names[] = {
 enum { WRITABLE = 0x200 };          /* PyBUF_WRITE, the same in all versions of Python */
 enum { FIRST_BEGIN = WAYS / 2 }; /* ways.inc has all blocking ones first */
 
-static PyObject *theirs[WAYS]; /* mpi4py's methods, once attached */
+static PyObject *theirs[WAYS];  /* mpi4py's methods, once attached */
+static PyTypeObject *comm_base; /* MPI.Comm */
 static void *library;          /* handle of dlopen; RTLD_DEFAULT where CRESTA_x is for all to see */
 
 static void *note_use(void *data, const char *name)
@@ -92,11 +93,11 @@ static int is_attached(void)
 static PyObject *attach(PyObject *self, PyObject *args)
 {
     const char *path, *extension_path;
-    PyObject *comm_type;
+    PyObject *comm_type, *base;
     cresta_requests calls = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "zspOOn", &path, &extension_path, &handles_are_ints, &comm_type,
-                          &calls.exception, &calls.offset))
+    if (!PyArg_ParseTuple(args, "zspOOOn", &path, &extension_path, &handles_are_ints, &base,
+                          &comm_type, &calls.exception, &calls.offset))
         return NULL;
     if (is_attached())
         Py_RETURN_NONE;
@@ -115,6 +116,8 @@ static PyObject *attach(PyObject *self, PyObject *args)
         return fail_to_load("CRESTA_Coll_end");
     if (route_calls(extension) != 0)
         return NULL;
+    Py_INCREF(base);
+    comm_base = (PyTypeObject *)base;
     Py_INCREF(calls.exception);
     cresta_request_calls = calls;
     if (take_methods(comm_type) != 0)
@@ -149,16 +152,46 @@ static int attach_now(void)
     return done != NULL ? 0 : -1;
 }
 
+static PyObject *call_routed(cresta_way way, PyObject *args, PyObject *keywords)
+{
+    const cresta_way before = cresta_route(way);
+    PyObject *result = PyObject_Call(theirs[way], args, keywords);
+    cresta_route(before);
+    return result;
+}
+
+static PyObject *begin(cresta_way way, PyObject *args, PyObject *keywords)
+{
+    PyObject *request = cresta_request_prepare(args, keywords, names[way]);
+    if (request == NULL)
+        return NULL;
+    PyObject *begun = call_routed(way, args, keywords);
+    if (begun == NULL)
+        Py_CLEAR(request);
+    else
+        cresta_request_begun(request, begun);
+    return request;
+}
+
+/* mpi4py's methods take it for granted that they are called on a communicator. */
+static int is_on_comm(cresta_way way, PyObject *args)
+{
+    PyObject *first = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : Py_None;
+    if (PyType_IsSubtype(Py_TYPE(first), comm_base))
+        return 1;
+    PyErr_Format(PyExc_TypeError,
+                 "crestacoll.%s: expected a communicator of mpi4py as first argument, got %R",
+                 names[way], first);
+    return 0;
+}
+
 static PyObject *call(cresta_way way, PyObject *args, PyObject *keywords)
 {
     if (!is_attached() && attach_now() != 0)
         return NULL;
-    const cresta_way before = cresta_route(way);
-    PyObject *result = PyObject_Call(theirs[way], args, keywords);
-    cresta_route(before);
-    if (result == NULL || (int)way < FIRST_BEGIN)
-        return result;
-    return cresta_request_new(result, names[way]);
+    if (!is_on_comm(way, args))
+        return NULL;
+    return (int)way < FIRST_BEGIN ? call_routed(way, args, keywords) : begin(way, args, keywords);
 }
 
 static PyObject *call_method(cresta_way way, PyObject *self, PyObject *args, PyObject *keywords)

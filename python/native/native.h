@@ -78,8 +78,10 @@ extern cresta_requests cresta_request_calls;
 /* The type Request; NULL with an exception. */
 PyObject *cresta_request_type(void);
 
-/* A Request of what mpi4py has begun; takes `request` over. */
-PyObject *cresta_request_new(PyObject *request, const char *collective);
+/* A Request for a call that is about to begin, with what has to stay until its end; NULL with an
+ * exception.  Then mpi4py's request of it, which is taken over. */
+PyObject *cresta_request_prepare(PyObject *arguments, PyObject *keywords, const char *collective);
+void cresta_request_begun(PyObject *self, PyObject *theirs);
 
 /* Ends all that are under way: those still held, and those dropped.  -1 with an exception. */
 int cresta_requests_end_all(void);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* request.c - crestacoll.Request: a collective that has begun, and its buffers.
  *
- * mpi4py's Request has the handle and keeps the buffers; ours keeps that one until the operation
- * has ended.  One that is dropped before goes to a list, with a ResourceWarning, and is ended
- * later: at the latest when the interpreter ends.  The GIL guards both lists. */
+ * mpi4py's Request has the handle, and keeps the buffers of some collectives, of reductions not.
+ * So ours keeps the arguments of the call too, and exports of the buffers in them, which may then
+ * be neither freed nor resized.  A request that is dropped before its end goes to a list, with a
+ * ResourceWarning, and is ended later: at the latest when the interpreter ends.  The GIL guards
+ * both lists. */
 #include "native.h"
 
 typedef struct request {
     PyObject_HEAD
     PyObject *theirs; /* mpi4py's; NULL once it has ended */
+    PyObject *kept;   /* a list */
     const char *collective;
     int ending; /* a thread waits for it */
     struct request *previous, *next;
@@ -17,7 +20,7 @@ typedef struct request {
 cresta_requests cresta_request_calls;
 
 static request *under_way; /* all that have not ended */
-static PyObject *dropped;  /* a list of mpi4py's */
+static PyObject *dropped;  /* a list of lists: mpi4py's Request, and what is kept for it */
 static PyTypeObject *type;
 
 static void *handle_of(PyObject *theirs)
@@ -55,18 +58,58 @@ static void take_out(request *r)
     r->previous = r->next = NULL;
 }
 
-PyObject *cresta_request_new(PyObject *theirs, const char *collective)
+/* An argument, or the first item of a list [buffer, ...].  What has no buffer of Python (memory of
+ * other devices) is kept as it is. */
+static int keep(PyObject *kept, PyObject *argument)
+{
+    PyObject *buffer = argument;
+    if (PyList_Check(argument) && PyList_Size(argument) > 0)
+        buffer = PyList_GetItem(argument, 0);
+    else if (PyTuple_Check(argument) && PyTuple_Size(argument) > 0)
+        buffer = PyTuple_GetItem(argument, 0);
+    if (buffer == Py_None || PyLong_Check(buffer))
+        return 0;
+    PyObject *view = PyMemoryView_FromObject(buffer);
+    if (view == NULL)
+        PyErr_Clear();
+    const int rc = PyList_Append(kept, view != NULL ? view : buffer);
+    Py_XDECREF(view);
+    return rc;
+}
+
+/* Buffers come right after the communicator, or by name. */
+static int keep_all(PyObject *kept, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *name, *value;
+    Py_ssize_t at = 0, n = PyTuple_Size(arguments);
+    int rc = 0;
+    for (Py_ssize_t i = 1; rc == 0 && i < n && i <= 2; i++)
+        rc = keep(kept, PyTuple_GetItem(arguments, i));
+    while (rc == 0 && keywords != NULL && PyDict_Next(keywords, &at, &name, &value))
+        rc = keep(kept, value);
+    return rc;
+}
+
+PyObject *cresta_request_prepare(PyObject *arguments, PyObject *keywords, const char *collective)
 {
     allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     request *r = (request *)allocate(type, 0);
-    if (r == NULL) {
-        Py_DECREF(theirs);
+    if (r == NULL)
+        return NULL;
+    r->collective = collective;
+    r->kept = PyList_New(0);
+    if (r->kept == NULL || keep_all(r->kept, arguments, keywords) != 0) {
+        Py_DECREF(r);
         return NULL;
     }
-    r->theirs = theirs;
-    r->collective = collective;
-    link_in(r);
     return (PyObject *)r;
+}
+
+void cresta_request_begun(PyObject *self, PyObject *theirs)
+{
+    request *r = (request *)self;
+    r->theirs = theirs;
+    link_in(r);
 }
 
 static void let_go(request *r)
@@ -75,6 +118,7 @@ static void let_go(request *r)
     r->theirs = NULL;
     take_out(r);
     Py_XDECREF(theirs);
+    Py_CLEAR(r->kept);
 }
 
 void cresta_requests_sweep(void)
@@ -82,7 +126,7 @@ void cresta_requests_sweep(void)
     int over = 1;
     while (dropped != NULL && over && PyList_Size(dropped) > 0) {
         PyObject *last = PyList_GetItem(dropped, PyList_Size(dropped) - 1);
-        if (cresta_request_calls.test(1, handle_of(last), &over) != 0)
+        if (cresta_request_calls.test(1, handle_of(PyList_GetItem(last, 0)), &over) != 0)
             over = 1; /* nobody is left to be told of its error */
         if (over)
             PyList_SetSlice(dropped, PyList_Size(dropped) - 1, PyList_Size(dropped), NULL);
@@ -159,15 +203,19 @@ static PyObject *request_repr(PyObject *self)
                                 r->theirs != NULL ? "under way" : "ended");
 }
 
-/* Its buffers may still be read and written, so they stay. */
+/* Its buffers may still be read and written, so they stay.  What is kept gets mpi4py's Request as
+ * its first item. */
 static void drop(request *r)
 {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     if (dropped == NULL)
         dropped = PyList_New(0);
-    if (dropped == NULL || PyList_Append(dropped, r->theirs) != 0)
+    if (dropped == NULL || PyList_Insert(r->kept, 0, r->theirs) != 0 ||
+        PyList_Append(dropped, r->kept) != 0) {
         Py_INCREF(r->theirs); /* kept for good */
+        Py_INCREF(r->kept);
+    }
     let_go(r);
     if (PyErr_ResourceWarning(NULL, 1,
                               "crestacoll: the request of %s was dropped before its end: call"
@@ -183,6 +231,7 @@ static void request_dealloc(PyObject *self)
     request *r = (request *)self;
     if (r->theirs != NULL)
         drop(r);
+    Py_XDECREF(r->kept); /* of a call that has not begun */
     freefunc release = (freefunc)PyType_GetSlot(own, Py_tp_free);
     release(self);
     Py_DECREF(own);
@@ -203,8 +252,9 @@ int cresta_requests_end_all(void)
         PyObject *last = PyList_GetItem(dropped, n - 1);
         Py_INCREF(last);
         PyList_SetSlice(dropped, n - 1, n, NULL);
+        void *handle = handle_of(PyList_GetItem(last, 0));
         Py_BEGIN_ALLOW_THREADS
-        cresta_request_calls.end(1, handle_of(last));
+        cresta_request_calls.end(1, handle);
         Py_END_ALLOW_THREADS
         Py_DECREF(last);
     }
