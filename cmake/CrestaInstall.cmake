@@ -10,6 +10,9 @@ install(TARGETS crestacoll_preload LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 if(TARGET crestacoll_caf)
   install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 endif()
+if(TARGET crestacoll_python) # where bin/crestacoll and python/crestacoll/_link.py look for it
+  install(TARGETS crestacoll_python LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/python")
+endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
               include/cresta_sp_coll_proto.h TYPE INCLUDE)
 if(CRESTA_TOOLS)

@@ -18,7 +18,7 @@ base=(cmake gcc libc6-dev)
 fortran=(gfortran)
 openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
-extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2
+extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2 python3-dev
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
 # Tests skip without them: what looks at reports, a second simulator, readers of man pages and of
 # module files.

@@ -1,6 +1,70 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The command line of crestacoll: run a program with chosen collectives, measure them, show what
-happened.
+"""crestacoll from Python: collectives of mpi4py run by the implementation that is chosen for them.
+
+docs/python.md is the guide. Whatever is public is listed in __all__, and loaded when it is first
+used: the command line (`python -m crestacoll`) needs none of it, and a program none of the command
+line.
 """
 
+from __future__ import annotations
+
+import importlib
+from glob import glob
+from os.path import abspath, dirname, join
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from crestacoll._comm import Comm as Comm
+    from crestacoll._files import load_profile as load_profile
+    from crestacoll._files import load_tuning as load_tuning
+    from crestacoll._files import profile_frame as profile_frame
+    from crestacoll._files import tuning_frame as tuning_frame
+    from crestacoll._link import link as link
+    from crestacoll._link import preload as preload
+    from crestacoll._memory import alloc_mem as alloc_mem
+    from crestacoll._memory import free_mem as free_mem
+    from crestacoll._native import *  # noqa: F403
+    from crestacoll._services import prepare as prepare
+    from crestacoll._services import progress as progress
+    from crestacoll._services import set_impl as set_impl
+
 __version__ = "0.1.0"
+
+_HOMES = {
+    "_comm": ("Comm",),
+    "_files": ("load_profile", "load_tuning", "profile_frame", "tuning_frame"),
+    "_link": ("link", "preload"),
+    "_memory": ("alloc_mem", "free_mem"),
+    "_services": ("prepare", "progress", "set_impl"),
+    "_native": (
+        "Request",
+        *(
+            name + suffix
+            for suffix in ("", "_begin")
+            for name in (
+                "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce",
+                "Allgather", "Allgatherv", "Allreduce", "Reduce_scatter", "Reduce_scatter_block",
+                "Alltoall", "Alltoallv", "Alltoallw", "Scan", "Exscan",
+            )
+        ),
+    ),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)
+
+# In a checkout, and where `make install` has put it, the extension _native lies in the folders of
+# the builds (python/CMakeLists.txt).
+__path__ += sorted(glob(join(dirname(dirname(dirname(abspath(__file__)))), "build/*/lib/python")))
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'crestacoll' has no attribute '{name}'")
+    value = getattr(importlib.import_module(f"crestacoll.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -350,10 +350,12 @@ void cco_process_begin_late(void)
     pthread_mutex_lock(&lock);
     if (cco_process_phase == CCO_UNREAD) {
         begin_here();
-        if (cco_has_world())
+        if (cco_has_world()) {
             hook_the_end();
-        else
+            cco_progress_begin_late();
+        } else {
             cco_ask_without_world(cco_comm_any);
+        }
         if (cco_configured.profile != NULL)
             warn_no_profile();
         if (cco_configured.tuning != NULL)

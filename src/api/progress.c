@@ -59,6 +59,16 @@ void cco_progress_begin(void)
     cco_fact_progress(allowed);
 }
 
+/* Below that level the program's waits would have to pass here, and where MPI_Init did not, nor may
+ * they. */
+void cco_progress_begin_late(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    if (level == MPI_THREAD_MULTIPLE)
+        cco_progress_begin();
+}
+
 /* Where the thread must stay out of the MPI, what passes through memory progresses all the same:
  * other ranks count on that. */
 static bool poll(long *expected)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which library of crestacoll fits the MPI of this process, and how the two come together."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import mmap
+import os
+import sys
+from glob import glob
+from os.path import abspath, dirname, isfile, join
+from typing import Any
+
+from crestacoll import _native
+
+LIBRARY = "libcrestacoll-preload.so"
+# The name by which an extension asks for its MPI, and the builds that fit such MPIs.
+SONAMES = {
+    b"libmpi.so.40": "openmpi",
+    b"libmpi.so.12": "mpich",
+    b"libmpich.so.12": "mpich",
+    b"libmpi_cray.so.12": "mpich",
+    b"libmpi_abi.so.0": "mpiabi",
+    b"libmpi_abi.so.1": "mpiabi",
+}
+INT_BYTES = 4
+
+_linked = False
+
+
+def _family(extension: str) -> str:
+    """The MPIs that mpi4py's extension was built for."""
+    with open(extension, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
+        for soname, family in SONAMES.items():
+            if m.find(b"\0" + soname + b"\0") >= 0:
+                return family
+    raise RuntimeError(
+        f"crestacoll: {extension} is linked to none of the MPIs that crestacoll knows: "
+        + ", ".join(sorted(name.decode() for name in SONAMES))
+    )
+
+
+def _libraries() -> dict[str, str]:
+    """{build: path} of the libraries in this package, else of the builds of this checkout."""
+    package = dirname(abspath(__file__))
+    found: dict[str, str] = {}
+    for root in (join(package, "lib"), join(dirname(dirname(package)), "build")):
+        for path in glob(join(root, "*", LIBRARY)) + glob(join(root, "*", "lib", LIBRARY)):
+            name = os.path.relpath(path, root).split(os.sep)[0]
+            found.setdefault(name, path)
+    return found
+
+
+def find_library(extension: str) -> str:
+    """The library for the MPI that mpi4py's extension uses.
+
+    Raises RuntimeError, with what was found and what is there, if none fits.
+    """
+    family, libraries = _family(extension), _libraries()
+    fitting = sorted(name for name in libraries if name.split("-")[0] == family)
+    if not fitting:
+        raise RuntimeError(
+            f"crestacoll: mpi4py uses an MPI of the family {family}, and there is no library for"
+            f" it (there are: {', '.join(sorted(libraries)) or 'none'})"
+        )
+    return libraries[fitting[0]]
+
+
+def _checked(library: str | os.PathLike[str] | None, extension: str) -> str:
+    path = os.fspath(library) if library is not None else find_library(extension)
+    if not isfile(path):
+        raise RuntimeError(f"crestacoll: there is no library {path}")
+    return abspath(path)
+
+
+def _end_all() -> None:
+    """Ends what is still under way, unless an error ended the program: others may be gone."""
+    from mpi4py import MPI
+
+    if not MPI.Is_finalized() and not hasattr(sys, "last_type"):
+        _native.end_all()
+
+
+def link(library: str | os.PathLike[str] | None = None) -> None:
+    """Links crestacoll into this process, beside mpi4py.
+
+    library  path of a libcrestacoll-preload.so; by default the one that fits mpi4py's MPI. Has no
+             effect in a process into which crestacoll was preloaded
+
+    Everything in this package that needs it does this by itself. It imports mpi4py.MPI, which
+    initializes MPI. mpi4py's own methods stay what they are. Not collective.
+    Raises RuntimeError if no library fits mpi4py's MPI, or if its calls cannot be routed.
+    """
+    global _linked
+    if _linked:
+        return
+    from mpi4py import MPI
+
+    # Names of mpi4py that begin with an underscore have been there since its version 2.
+    mpi: Any = MPI
+    request = MPI.Request()
+    path = None if _native.is_preloaded() else _checked(library, mpi.__file__)
+    ints = mpi._sizeof(MPI.COMM_SELF) == INT_BYTES
+    offset = mpi._addressof(request) - id(request)
+    _native.attach(path, mpi.__file__, ints, MPI.Comm, MPI.Intracomm, MPI.Exception, offset)
+    atexit.register(_end_all)
+    _linked = True
+
+
+def preload(library: str | os.PathLike[str] | None = None) -> None:
+    """Puts crestacoll before the MPI, as `crestacoll run` does: every collective goes through it.
+
+    library  path of a libcrestacoll-preload.so; by default the one that fits mpi4py's MPI
+
+    Call it on every rank before `from mpi4py import MPI`; later it raises RuntimeError, unless
+    crestacoll was preloaded. What was loaded before it (a C library that calls MPI) keeps the
+    MPI's own collectives.
+    """
+    if _native.is_preloaded():
+        return
+    if "mpi4py.MPI" in sys.modules:
+        raise RuntimeError(
+            "crestacoll.preload() comes too late: call it before 'from mpi4py import MPI', or start"
+            " the program by 'crestacoll run'"
+        )
+    spec = importlib.util.find_spec("mpi4py.MPI")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("crestacoll.preload(): there is no mpi4py")
+    _native.open_global(_checked(library, spec.origin), spec.origin)

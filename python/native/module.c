@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* module.c - crestacoll._native: the functions that Python calls; see native.h. */
+#include "native.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+static const char *const names[] = {
+#define CRESTA_WAY(way, method, doc) [WAY_##way] = #way,
+#include "ways.inc"
+#undef CRESTA_WAY
+};
+
+enum { WRITABLE = 0x200 };          /* PyBUF_WRITE, the same in all versions of Python */
+enum { FIRST_BEGIN = WAYS / 2 }; /* ways.inc has all blocking ones first */
+
+static PyObject *theirs[WAYS];  /* mpi4py's methods, once attached */
+static PyTypeObject *comm_base; /* MPI.Comm */
+static void *library;          /* handle of dlopen; RTLD_DEFAULT where CRESTA_x is for all to see */
+
+static void *note_use(void *data, const char *name)
+{
+    const cresta_entry entry = cresta_route_of(name);
+    if (entry != ENTRIES)
+        ((char *)data)[entry] = 1;
+    return NULL;
+}
+
+static void *replace(void *data, const char *name)
+{
+    const char *used = data;
+    const cresta_entry entry = cresta_route_of(name);
+    return entry != ENTRIES && used[entry] ? cresta_route_function(entry) : NULL;
+}
+
+static PyObject *fail_to_load(const char *what)
+{
+    const char *why = dlerror();
+    if (why == NULL)
+        why = strerror(errno);
+    PyErr_Format(PyExc_RuntimeError, "crestacoll: cannot load %s: %s", what, why);
+    return NULL;
+}
+
+static int handles_are_ints;
+
+static void *call_of(const char *name)
+{
+    return dlsym(library, name);
+}
+
+static int route_calls(void *extension)
+{
+    char used[ENTRIES] = {0};
+    cresta_slots(extension, note_use, used);
+    const char *missing = cresta_routes_find(handles_are_ints, library, extension, used);
+    if (memchr(used, 1, sizeof used) == NULL)
+        missing = "any call of an MPI through a slot of mpi4py's extension";
+    if (missing != NULL) {
+        PyErr_Format(PyExc_RuntimeError,
+                     "crestacoll: cannot be linked with this mpi4py: there is no %s", missing);
+        return -1;
+    }
+    if (cresta_slots(extension, replace, used) < 0) {
+        PyErr_SetFromErrno(PyExc_OSError);
+        return -1;
+    }
+    return 0;
+}
+
+static int take_methods(PyObject *comm_type)
+{
+    static const char *const methods[] = {
+#define CRESTA_WAY(way, method, doc) #method,
+#include "ways.inc"
+#undef CRESTA_WAY
+    };
+    for (int way = 0; way < WAYS; way++) {
+        theirs[way] = PyObject_GetAttrString(comm_type, methods[way]);
+        if (theirs[way] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static int is_attached(void)
+{
+    return theirs[WAYS - 1] != NULL;
+}
+
+static PyObject *attach(PyObject *self, PyObject *args)
+{
+    const char *path, *extension_path;
+    PyObject *comm_type, *base;
+    cresta_requests calls = {0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "zspOOOn", &path, &extension_path, &handles_are_ints, &base,
+                          &comm_type, &calls.exception, &calls.offset))
+        return NULL;
+    if (is_attached())
+        Py_RETURN_NONE;
+    void *extension = dlopen(extension_path, RTLD_LAZY | RTLD_NOLOAD);
+    if (extension == NULL)
+        return fail_to_load(extension_path);
+    library = RTLD_DEFAULT;
+    if (path != NULL)
+        library = cresta_open_beside(path, extension_path, RTLD_LAZY | RTLD_LOCAL);
+    if (path != NULL && library == NULL)
+        return fail_to_load(path);
+    void *end = call_of("CRESTA_Coll_end"), *test = call_of("CRESTA_Coll_test");
+    memcpy(&calls.end, &end, sizeof end);
+    memcpy(&calls.test, &test, sizeof test);
+    if (end == NULL || test == NULL)
+        return fail_to_load("CRESTA_Coll_end");
+    if (route_calls(extension) != 0)
+        return NULL;
+    Py_INCREF(base);
+    comm_base = (PyTypeObject *)base;
+    Py_INCREF(calls.exception);
+    cresta_request_calls = calls;
+    if (take_methods(comm_type) != 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *open_global(PyObject *self, PyObject *args)
+{
+    const char *path, *extension;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "ss", &path, &extension))
+        return NULL;
+    if (cresta_open_beside(path, extension, RTLD_LAZY | RTLD_GLOBAL) == NULL)
+        return fail_to_load(path);
+    Py_RETURN_NONE;
+}
+
+static PyObject *is_preloaded(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    return PyBool_FromLong(dlsym(RTLD_DEFAULT, "CRESTA_Coll_end") != NULL);
+}
+
+/* Links by what Python knows of mpi4py: crestacoll._link.link(). */
+static int attach_now(void)
+{
+    PyObject *link = PyImport_ImportModule("crestacoll._link");
+    PyObject *done = link != NULL ? PyObject_CallMethod(link, "link", NULL) : NULL;
+    Py_XDECREF(link);
+    Py_XDECREF(done);
+    return done != NULL ? 0 : -1;
+}
+
+static PyObject *call_routed(cresta_way way, PyObject *args, PyObject *keywords)
+{
+    const cresta_way before = cresta_route(way);
+    PyObject *result = PyObject_Call(theirs[way], args, keywords);
+    cresta_route(before);
+    return result;
+}
+
+static PyObject *begin(cresta_way way, PyObject *args, PyObject *keywords)
+{
+    PyObject *request = cresta_request_prepare(args, keywords, names[way]);
+    if (request == NULL)
+        return NULL;
+    PyObject *begun = call_routed(way, args, keywords);
+    if (begun == NULL)
+        Py_CLEAR(request);
+    else
+        cresta_request_begun(request, begun);
+    return request;
+}
+
+/* mpi4py's methods take it for granted that they are called on a communicator. */
+static int is_on_comm(cresta_way way, PyObject *args)
+{
+    PyObject *first = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : Py_None;
+    if (PyType_IsSubtype(Py_TYPE(first), comm_base))
+        return 1;
+    PyErr_Format(PyExc_TypeError,
+                 "crestacoll.%s: expected a communicator of mpi4py as first argument, got %R",
+                 names[way], first);
+    return 0;
+}
+
+static PyObject *call(cresta_way way, PyObject *args, PyObject *keywords)
+{
+    if (!is_attached() && attach_now() != 0)
+        return NULL;
+    if (!is_on_comm(way, args))
+        return NULL;
+    return (int)way < FIRST_BEGIN ? call_routed(way, args, keywords) : begin(way, args, keywords);
+}
+
+static PyObject *call_method(cresta_way way, PyObject *self, PyObject *args, PyObject *keywords)
+{
+    const Py_ssize_t n = PyTuple_Size(args);
+    PyObject *all = PyTuple_New(n + 1);
+    if (all == NULL)
+        return NULL;
+    Py_INCREF(self);
+    PyTuple_SetItem(all, 0, self);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GetItem(args, i);
+        Py_INCREF(item);
+        PyTuple_SetItem(all, i + 1, item);
+    }
+    PyObject *result = call(way, all, keywords);
+    Py_DECREF(all);
+    return result;
+}
+
+#define CRESTA_WAY(way, method, doc)                                                               \
+    static PyObject *function_##way(PyObject *self, PyObject *args, PyObject *keywords)            \
+    {                                                                                              \
+        (void)self;                                                                                \
+        return call(WAY_##way, args, keywords);                                                    \
+    }                                                                                              \
+    static PyObject *method_##way(PyObject *self, PyObject *args, PyObject *keywords)              \
+    {                                                                                              \
+        return call_method(WAY_##way, self, args, keywords);                                       \
+    }
+#include "ways.inc"
+#undef CRESTA_WAY
+
+#define KEYWORDS METH_VARARGS | METH_KEYWORDS
+#define FUNCTION(f) (PyCFunction)(void (*)(void))(f)
+
+static PyMethodDef comm_methods[] = {
+#define CRESTA_WAY(way, method, doc)                                                               \
+    {#way, FUNCTION(method_##way), KEYWORDS, "crestacoll." #way " on this communicator."},
+#include "ways.inc"
+#undef CRESTA_WAY
+    {NULL, NULL, 0, NULL},
+};
+
+/* Gives a subclass of Intracomm the collectives as methods. */
+static PyObject *add_methods(PyObject *self, PyObject *type)
+{
+    (void)self;
+    for (PyMethodDef *m = comm_methods; m->ml_name != NULL; m++) {
+        PyObject *method = PyDescr_NewMethod((PyTypeObject *)type, m);
+        const int rc = method != NULL ? PyObject_SetAttrString(type, m->ml_name, method) : -1;
+        Py_XDECREF(method);
+        if (rc != 0)
+            return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+/* A communicator comes as a Python int, from mpi4py's _handleof. */
+static PyObject *set_impl(PyObject *self, PyObject *args)
+{
+    unsigned long long comm;
+    const char *spec;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Ks", &comm, &spec))
+        return NULL;
+    const void *f = call_of("CRESTA_Set_impl");
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = handles_are_ints ? ((int (*)(int, const char *))f)((int)comm, spec)
+                          : ((int (*)(void *, const char *))f)((void *)(uintptr_t)comm, spec);
+    Py_END_ALLOW_THREADS
+    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+}
+
+static PyObject *prepare(PyObject *self, PyObject *args)
+{
+    unsigned long long comm;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &comm))
+        return NULL;
+    const void *f = call_of("CRESTA_Comm_prepare");
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = handles_are_ints ? ((int (*)(int))f)((int)comm)
+                          : ((int (*)(void *))f)((void *)(uintptr_t)comm);
+    Py_END_ALLOW_THREADS
+    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+}
+
+static PyObject *alloc_mem(PyObject *self, PyObject *args)
+{
+    unsigned long long comm;
+    Py_ssize_t bytes;
+    void *base = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "Kn", &comm, &bytes))
+        return NULL;
+    const void *f = call_of("CRESTA_Alloc_mem");
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = handles_are_ints
+             ? ((int (*)(intptr_t, int, void *))f)(bytes, (int)comm, &base)
+             : ((int (*)(intptr_t, void *, void *))f)(bytes, (void *)(uintptr_t)comm, &base);
+    Py_END_ALLOW_THREADS
+    return rc != 0 ? cresta_raise(rc) : PyMemoryView_FromMemory(base, bytes, WRITABLE);
+}
+
+static PyObject *free_mem(PyObject *self, PyObject *args)
+{
+    unsigned long long base;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &base))
+        return NULL;
+    int (*f)(void *) = (int (*)(void *))call_of("CRESTA_Free_mem");
+    const int rc = f((void *)(uintptr_t)base);
+    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+}
+
+static PyObject *progress(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    if (!is_attached())
+        Py_RETURN_NONE;
+    int (*f)(void) = (int (*)(void))call_of("CRESTA_Progress");
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = f();
+    Py_END_ALLOW_THREADS
+    cresta_requests_sweep();
+    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+}
+
+static PyObject *end_all(PyObject *self, PyObject *none)
+{
+    (void)self, (void)none;
+    if (!is_attached())
+        Py_RETURN_NONE;
+    return cresta_requests_end_all() == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyMethodDef functions[] = {
+#define CRESTA_WAY(way, method, doc) {#way, FUNCTION(function_##way), KEYWORDS, doc},
+#include "ways.inc"
+#undef CRESTA_WAY
+    {"attach", attach, METH_VARARGS, NULL},
+    {"open_global", open_global, METH_VARARGS, NULL},
+    {"is_preloaded", is_preloaded, METH_NOARGS, NULL},
+    {"add_methods", add_methods, METH_O, NULL},
+    {"set_impl", set_impl, METH_VARARGS, NULL},
+    {"prepare", prepare, METH_VARARGS, NULL},
+    {"alloc_mem", alloc_mem, METH_VARARGS, NULL},
+    {"free_mem", free_mem, METH_VARARGS, NULL},
+    {"progress", progress, METH_NOARGS, NULL},
+    {"end_all", end_all, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_native", "mpi4py's collectives, run by crestacoll.", -1, functions,
+    NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__native(void);
+PyMODINIT_FUNC PyInit__native(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    PyObject *request = module != NULL ? cresta_request_type() : NULL;
+    if (request == NULL || PyModule_AddObject(module, "Request", request) != 0) {
+        Py_XDECREF(request);
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}
