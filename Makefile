@@ -19,7 +19,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
+.PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install wheel
 .PHONY: clean help reference setup
 .NOTPARALLEL:
 
@@ -87,6 +87,10 @@ install:
 	@tools/setup.sh build
 	@CRESTA_AS_BUILT=1 tools/build.sh static shared
 	@tools/install.sh
+
+wheel:
+	@tools/setup.sh build
+	@tools/wheel.sh
 
 clean:
 	@rm -rf build demo libcrestacoll.a libcrestacoll.so

@@ -3,18 +3,20 @@
  * (Debian 12), some of them in 5.0.2 and 5.0.11, too. */
 #include "known.h"
 
+#include <string.h>
+
 #include "report.h"
 
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-enum { MPICH_40 = 1 };
-#else
-enum { MPICH_40 = 0 };
-#endif
-#ifdef MPICH_NUMVERSION
-enum { ANY_MPICH = 1 };
-#else
-enum { ANY_MPICH = 0 };
-#endif
+/* As the MPI says when it runs: one binary serves all versions. */
+static bool library_is(const char *words)
+{
+    static char said[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (said[0] == '\0')
+        PMPI_Get_library_version(said, &length);
+    return strstr(said, words) != NULL;
+}
+
 #ifdef OPEN_MPI
 enum { ANY_OPEN_MPI = 1 };
 #else
@@ -54,12 +56,12 @@ static bool moves_onto_itself(const struct call *call)
 
 const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
-    if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+    if (library_is("MPICH Version") && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
         return reduce_scatter_overlap;
     if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&
         in_place && mode != BLOCKING && mode != LARGE && !mode_split(mode)) /* a copy is sent */
         return alltoallv_in_place;
-    if (!MPICH_40)
+    if (!library_is("MPICH Version:\t4.0"))
         return NULL;
     if (mode_persistent(mode) &&
         (call->coll == COLL_Gather || call->coll == COLL_Scatter || call->coll == COLL_Allgather))

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The programs of crestacoll, and what a wheel takes of this build: wheel/CMakeLists.txt puts the
 # builds of all MPIs together. Target wheel-parts: the preload library, and each program as a
-# library that is linked to no MPI.
+# library that is linked to no MPI. Target wheel-free: the programs that need none, which are the
+# same in all builds.
 
 add_custom_target(wheel-parts DEPENDS crestacoll_preload)
+add_custom_target(wheel-free)
 add_library(cresta_entry OBJECT EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/wheel/entry.c")
 set_target_properties(cresta_entry PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
@@ -31,7 +33,7 @@ function(cresta_program name kind)
     set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
   endif()
   if(kind STREQUAL "FREE")
-    add_dependencies(wheel-parts ${name})
+    add_dependencies(wheel-free ${name})
   else()
     cresta_wheel_program(${name} ${kind} ${objects})
   endif()

@@ -18,12 +18,12 @@ static const struct {
     const char *begin, *end; /* of the soname */
     const char *interfaces[CHOICES];
 } interfaces[] = {
-    {"libmpi_abi.so.", "", {"mpi-abi"}},
-    {"libmpi.so.40", "", {"openmpi5", "openmpi4"}},
-    {"libmpi.so.12", "", {"mpich4", "mpich3"}},
-    {"libmpich.so.", "", {"mpich4", "mpich3"}},
-    {"libpmpi.so.12", "", {"mpich4", "mpich3"}},
-    {"libmpi_", ".so.12", {"mpich4", "mpich3"}},
+    {"libmpi_abi.so.", "", {"mpiabi"}},
+    {"libmpi.so.40", "", {"openmpi-5", "openmpi-4"}},
+    {"libmpi.so.12", "", {"mpich-4", "mpich-3"}},
+    {"libmpich.so.", "", {"mpich-4", "mpich-3"}},
+    {"libpmpi.so.12", "", {"mpich-4", "mpich-3"}},
+    {"libmpi_", ".so.12", {"mpich-4", "mpich-3"}},
 };
 enum { INTERFACES = sizeof interfaces / sizeof interfaces[0] };
 
@@ -143,7 +143,7 @@ void *cco_load_fitting(const cco_mpi *mpi, const char *file, const char **interf
     return NULL;
 }
 
-/* "openmpi4, mpich4": the folders that are there. */
+/* "openmpi-4, mpich-4": the folders that are there. */
 static void say_what_is_there(char *text, size_t room)
 {
     char folder[PATH_MAX];

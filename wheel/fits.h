@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fits.h - which MPI a process has, and which of the libraries in the wheel fits it.
  *
- * Every folder beside the front library is for one binary interface (openmpi4, mpich4, mpi-abi).
+ * Every folder beside the front library is for one binary interface (openmpi-4, mpich-4, mpiabi).
  * A library fits if the loader finds everything in this MPI that it needs: only that is certain,
  * whatever the MPI calls itself. */
 #ifndef CCO_FITS_H

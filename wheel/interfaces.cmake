@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Which binary interface an mpi.h is of, and where it is.
 
-# cresta_interface_of(VAR wrapper): openmpi4, openmpi5, mpich3, mpich4 or mpi-abi; empty: another.
+# cresta_interface_of(VAR wrapper): openmpi-4, openmpi-5, mpich-3, mpich-4 or mpiabi; empty: another.
 function(cresta_interface_of var wrapper)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/mpi.c" "#include <mpi.h>\n")
   execute_process(COMMAND "${wrapper}" -E -dM "${CMAKE_CURRENT_BINARY_DIR}/mpi.c"
                   OUTPUT_VARIABLE macros ERROR_QUIET)
   set(name "")
   if(macros MATCHES "#define OMPI_MAJOR_VERSION ([0-9]+)")
-    set(name openmpi${CMAKE_MATCH_1})
+    set(name openmpi-${CMAKE_MATCH_1})
   elseif(macros MATCHES "#define MPI_ABI_VERSION ")
-    set(name mpi-abi)
+    set(name mpiabi)
   elseif(macros MATCHES "#define (MPICH_VERSION|I_MPI_VERSION) ")
-    set(name mpich4)
+    set(name mpich-4)
     if(macros MATCHES "#define MPI_VERSION 3")
-      set(name mpich3)
+      set(name mpich-3)
     endif()
   endif()
   set(${var} "${name}" PARENT_SCOPE)
@@ -56,10 +56,10 @@ endfunction()
 function(cresta_headers_of var name folder)
   set(made "${CMAKE_CURRENT_BINARY_DIR}/include/${name}")
   set(${var} "${folder}" PARENT_SCOPE)
-  if(name STREQUAL "mpi-abi" AND EXISTS "${folder}/mpi_abi.h")
+  if(name STREQUAL "mpiabi" AND EXISTS "${folder}/mpi_abi.h")
     file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT "#include \"${folder}/mpi_abi.h\"\n")
     set(${var} "${made}" PARENT_SCOPE)
-  elseif(name STREQUAL "mpich3")
+  elseif(name STREQUAL "mpich-3")
     file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT
 "#include \"${folder}/mpi.h\"
 #undef MPI_VERSION
