@@ -57,11 +57,14 @@ function(cresta_headers_of var name folder)
   set(made "${CMAKE_CURRENT_BINARY_DIR}/include/${name}")
   set(${var} "${folder}" PARENT_SCOPE)
   if(name STREQUAL "mpiabi" AND EXISTS "${folder}/mpi_abi.h")
-    file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT "#include \"${folder}/mpi_abi.h\"\n")
+    file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT
+"#include \"${folder}/mpi_abi.h\"\n#include \"${CMAKE_CURRENT_SOURCE_DIR}/mpiabi.h\"\n")
     set(${var} "${made}" PARENT_SCOPE)
   elseif(name STREQUAL "mpich-3")
+    file(COPY "${folder}/" DESTINATION "${made}" FILES_MATCHING PATTERN "mpi*.h")
+    file(RENAME "${made}/mpi.h" "${made}/mpi_4.h")
     file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT
-"#include \"${folder}/mpi.h\"
+"#include \"mpi_4.h\"
 #undef MPI_VERSION
 #undef MPI_SUBVERSION
 #define MPI_VERSION 3
