@@ -56,7 +56,8 @@ static bool moves_onto_itself(const struct call *call)
 
 const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
-    if (library_is("MPICH Version") && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+    if (library_is("MPICH Version") && call->coll == COLL_Reduce_scatter && in_place &&
+        moves_onto_itself(call))
         return reduce_scatter_overlap;
     if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&
         in_place && mode != BLOCKING && mode != LARGE && !mode_split(mode)) /* a copy is sent */

@@ -189,8 +189,9 @@ void cco_say_misfit(const cco_mpi *mpi, char *text, int room)
     char version[256], there[256];
     version_of(mpi, version, sizeof version);
     say_what_is_there(there, sizeof there);
-    snprintf(text, (size_t)room, "no library fits the MPI of this program, %s (%s, %s): there are %s",
-             mpi->soname, version, mpi->path, there);
+    snprintf(text, (size_t)room,
+             "no library fits the MPI of this program, %s (%s, %s): there are %s", mpi->soname,
+             version, mpi->path, there);
 }
 
 bool cco_is_first_rank(void)

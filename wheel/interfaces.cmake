@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Which binary interface an mpi.h is of, and where it is.
 
-# cresta_interface_of(VAR wrapper): openmpi-4, openmpi-5, mpich-3, mpich-4 or mpiabi; empty: another.
+# cresta_interface_of(VAR wrapper): openmpi-4, openmpi-5, mpich-3, mpich-4, mpiabi; empty: another.
 function(cresta_interface_of var wrapper)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/mpi.c" "#include <mpi.h>\n")
   execute_process(COMMAND "${wrapper}" -E -dM "${CMAKE_CURRENT_BINARY_DIR}/mpi.c"

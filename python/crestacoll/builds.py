@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The builds of crestacoll, one for each MPI, and what each says about itself: those of the checkout
-or the installation, or those that a wheel has for the MPIs of the machine.
+"""The builds of crestacoll, one for each MPI, and what each says about itself: those of the
+checkout or the installation, or those that a wheel has for the MPIs of the machine.
 """
 
 import functools

@@ -261,7 +261,8 @@ def ask(build, words, options):
     """What crestacoll-explain answers; what it refuses is wrong usage."""
     program = build.program("crestacoll-explain")
     given = [(f"--{k}", str(v)) for k, v in options.items() if v not in (None, "")]
-    command = [*build.words("crestacoll-explain"), *map(str, words), *(word for pair in given for word in pair)]
+    own = build.words("crestacoll-explain")
+    command = [*own, *map(str, words), *(word for pair in given for word in pair)]
     try:
         done = subprocess.run(
             command,
