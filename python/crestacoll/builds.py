@@ -108,6 +108,16 @@ class OfWheel(installed.WheelBuild, About):
     """A build of the wheel."""
 
 
+def wheel_build(libraries, kind):
+    """What the wheel has for programs with these MPI libraries; without any (a script), for the
+    first MPI in PATH of the family `kind`. Its preload library finds out in the process, so there
+    need be none.
+    """
+    for library in libraries:
+        return OfWheel(installed.MachineMpi(kind, "", library), kind)
+    return next((b for b in all_builds() if kind in (None, b.family)), installed.Front)
+
+
 def algorithm_label(algorithm):
     """An algorithm and its parameters as in a rule: chunked?chunk=&order=."""
     names = "&".join(f"{p['name']}=" for p in algorithm["params"])

@@ -10,7 +10,7 @@ import click
 
 from crestacoll import family, installed, launcher, supervise
 from crestacoll import tuning as tunings
-from crestacoll.builds import FAMILY_NAMES, build_for, need_builds
+from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
 
 EPILOG = """\b
@@ -144,7 +144,10 @@ class Job:
         families = self.look_at_programs()
         self.family = mpi or agree(families, self.command.launcher, self.launcher_family)
         self.kind = launcher.kind_of(self.command.launcher, self.launcher_family or self.family)
-        self.build = installed.Front if installed.is_wheel() else build_for(self.family)
+        if installed.is_wheel():
+            self.build = wheel_build(self.libraries, self.family)
+        else:
+            self.build = build_for(self.family)
         if not self.build.preload.exists():
             raise Problem(f"{self.build.preload} is missing: run 'make'")
 
@@ -191,7 +194,7 @@ class Job:
         then the MPI has to be there before.
         """
         libraries = [str(self.build.preload)]
-        if self.scripts and self.build.mpi_library:
+        if self.scripts and self.build.mpi_library and not installed.is_wheel():
             libraries.append(self.build.mpi_library)
         return ":".join(libraries)
 
