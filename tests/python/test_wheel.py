@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -132,7 +131,8 @@ def environment():
     made = wheel()
     where = WORK / "environment"
     must([sys.executable, "-m", "venv", "--clear", where])
-    (packages_of(where) / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    needed = [p for p in sys.path if p.endswith("site-packages")]
+    (packages_of(where) / "needed.pth").write_text("\n".join(needed) + "\n")
     pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
     must([*pip, "install", "--no-deps", "--no-index", made])
     return where
