@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
 .PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
-.PHONY: clean help reference setup dist deb
+.PHONY: clean help reference setup dist deb wheel
 .NOTPARALLEL:
 
 all: static
@@ -93,6 +93,10 @@ dist:
 
 deb:
 	@tools/deb.sh
+
+wheel:
+	@tools/setup.sh build
+	@tools/wheel.sh
 
 clean:
 	@rm -rf build demo libcrestacoll.a libcrestacoll.so

@@ -23,6 +23,13 @@ import emit_python
 from table import read_table
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def everywhere(emit):
+    """Python has those that any communicator has: those of neighbours need a topology."""
+    return lambda table: emit([coll for coll in table if not coll.near])
+
+
 OUTPUTS = {
     "include/crestacoll_proto.h": emit_c.prototypes,
     "include/cresta_sp_coll_proto.h": emit_c.split_prototypes,
@@ -44,9 +51,9 @@ OUTPUTS = {
     "fortran/interpose_mpich.F90": emit_fortran.mpich_symbols,
     "fortran/crestacoll.f90": emit_module.module,
     "fortran/cresta_sp_coll.f90": emit_module.split_module,
-    "python/native/entries.inc": emit_python.entries,
-    "python/native/ways.inc": emit_python.ways,
-    "python/crestacoll/_native.pyi": emit_python.stubs,
+    "python/native/entries.inc": everywhere(emit_python.entries),
+    "python/native/ways.inc": everywhere(emit_python.ways),
+    "python/crestacoll/_native.pyi": everywhere(emit_python.stubs),
 }
 FORTRAN = (".f90", ".F90", "fortran/calls.inc", "fortran/names.inc")
 

@@ -13,23 +13,27 @@
 
 #include "json.h"
 
-#if defined(I_MPI_VERSION)
-#define FAMILY "intelmpi"
-#elif defined(OPEN_MPI)
-#define FAMILY "openmpi"
+/* One binary serves MPICH and Intel MPI, of any version: the MPI tells which it is. */
+static const char *family_of(const char *library)
+{
+#if defined(OPEN_MPI)
+    (void)library;
+    return "openmpi";
 #else
-#define FAMILY "mpich"
+    return strstr(library, "Intel(R) MPI") != NULL ? "intelmpi" : "mpich";
 #endif
+}
 
 static void put_mpi(void)
 {
     char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", standard[16];
-    int length = 0;
+    int length = 0, version = 0, subversion = 0;
     PMPI_Get_library_version(library, &length);
     library[strcspn(library, "\n")] = '\0';
-    snprintf(standard, sizeof standard, "%d.%d", MPI_VERSION, MPI_SUBVERSION);
+    PMPI_Get_version(&version, &subversion);
+    snprintf(standard, sizeof standard, "%d.%d", version, subversion);
     printf(" \"mpi\": {");
-    json_field("family", FAMILY, ", ");
+    json_field("family", family_of(library), ", ");
     json_field("library", library, ", ");
     json_field("standard", standard, "},\n");
 }

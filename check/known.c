@@ -3,23 +3,25 @@
  * (Debian 12), some of them in 5.0.2 and 5.0.11, too. */
 #include "known.h"
 
+#include <string.h>
+
 #include "report.h"
 
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-enum { MPICH_40 = 1 };
-#else
-enum { MPICH_40 = 0 };
-#endif
-#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 50000000
-enum { MPICH_BELOW_5 = 1 };
-#else
-enum { MPICH_BELOW_5 = 0 };
-#endif
-#ifdef MPICH_NUMVERSION
-enum { ANY_MPICH = 1 };
-#else
-enum { ANY_MPICH = 0 };
-#endif
+/* As the MPI says when it runs: one binary serves all versions. */
+static bool library_is(const char *words)
+{
+    static char said[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    if (said[0] == '\0')
+        PMPI_Get_library_version(said, &length);
+    return strstr(said, words) != NULL;
+}
+
+static bool is_mpich_below_5(void)
+{
+    return library_is("MPICH Version:\t3.") || library_is("MPICH Version:\t4.");
+}
+
 #ifdef OPEN_MPI
 enum { ANY_OPEN_MPI = 1 };
 #else
@@ -80,7 +82,7 @@ static const char *known_of_neighbors(const struct call *call, enum mode mode)
     const bool blocking = mode == BLOCKING || mode == LARGE;
     if (!coll_shapes[call->coll].sends_all || !repeats(call->graph))
         return NULL;
-    if (MPICH_BELOW_5 && (!blocking || known_native_blocking))
+    if (is_mpich_below_5() && (!blocking || known_native_blocking))
         return neighbors_mixed;
     return ANY_OPEN_MPI && call->graph->kind == GRAPH_CART && !blocking ? neighbors_grid : NULL;
 }
@@ -89,12 +91,13 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
 {
     if (coll_shapes[call->coll].near)
         return known_of_neighbors(call, mode);
-    if (ANY_MPICH && call->coll == COLL_Reduce_scatter && in_place && moves_onto_itself(call))
+    if (library_is("MPICH Version") && call->coll == COLL_Reduce_scatter && in_place &&
+        moves_onto_itself(call))
         return reduce_scatter_overlap;
     if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&
         in_place && mode != BLOCKING && mode != LARGE && !mode_split(mode)) /* a copy is sent */
         return alltoallv_in_place;
-    if (!MPICH_40)
+    if (!library_is("MPICH Version:\t4.0"))
         return NULL;
     if (mode_persistent(mode) &&
         (call->coll == COLL_Gather || call->coll == COLL_Scatter || call->coll == COLL_Allgather))

@@ -41,13 +41,16 @@ endif()
 
 # Fortran programs reach their MPI by different symbols in each family: interpose_openmpi* and
 # interpose_mpich* are of one.
-if(CRESTA_FORTRAN)
+if(CRESTA_FORTRAN OR CRESTA_MPI_INCLUDE)
   file(GLOB wrappers CONFIGURE_DEPENDS ${for}/interpose_*.c ${for}/interpose_*.F90)
   foreach(other IN ITEMS openmpi mpich)
     if(NOT other STREQUAL CRESTA_MPI_FAMILY)
       list(FILTER wrappers EXCLUDE REGEX "/interpose_${other}[^/]*$")
     endif()
   endforeach()
+  if(NOT CMAKE_Fortran_COMPILER)
+    list(FILTER wrappers EXCLUDE REGEX "[.]F90$")
+  endif()
   list(APPEND CRESTA_WRAPPERS ${wrappers})
   # The Fortran preprocessor cannot read crestacoll.h, which knows what this MPI has.
   foreach(macro IN ITEMS CRESTA_HAVE_PERSISTENT CRESTA_HAVE_LARGE_COUNT)
@@ -126,7 +129,7 @@ endif()
 
 # --- modules crestacoll, cresta_sp_coll ------------------------------------------------
 file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90 ${for}/cresta_sp_coll.f90)
-if(CRESTA_FORTRAN AND CRESTA_MODULES)
+if(CRESTA_FORTRAN AND CRESTA_MODULES AND NOT CRESTA_MPI_INCLUDE)
   # Interfaces only: no program needs its objects.
   add_library(cresta_module OBJECT ${CRESTA_MODULES})
   target_link_libraries(cresta_module PRIVATE MPI::MPI_Fortran)

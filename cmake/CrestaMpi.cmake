@@ -4,6 +4,7 @@
 # Gives MPI::MPI_C, MPI::MPI_Fortran, CRESTA_MPI_FAMILY (openmpi or mpich), cresta_mpi_test().
 
 include(CheckCSourceCompiles)
+include(CheckIncludeFile)
 include(CheckLanguage)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -41,13 +42,16 @@ function(cresta_find_family)
   cresta_header_defines(CRESTA_MPI_IS_OPENMPI OPEN_MPI)
   cresta_header_defines(CRESTA_MPI_IS_MPICH MPICH_VERSION)
   cresta_header_defines(CRESTA_MPI_IS_INTEL I_MPI_VERSION)
+  cresta_header_defines(CRESTA_MPI_IS_ABI MPI_ABI_VERSION)
   if(CRESTA_MPI_IS_OPENMPI)
     set(family openmpi)
   elseif(CRESTA_MPI_IS_MPICH OR CRESTA_MPI_IS_INTEL)
     set(family mpich)        # Intel MPI and MVAPICH share MPICH's binary interface
+  elseif(CRESTA_MPI_IS_ABI)
+    set(family abi)          # the binary interface of the standard (MPI-5.0, chapter 20)
   else()
-    message(FATAL_ERROR "crestacoll knows Open MPI and MPICH (and what descends from it); "
-                        "the mpi.h of ${MPI_C_COMPILER} is neither")
+    message(FATAL_ERROR "crestacoll knows Open MPI, MPICH (and what descends from it) and the "
+                        "MPI ABI; the mpi.h of ${MPI_C_COMPILER}${CRESTA_MPI_INCLUDE} is neither")
   endif()
   set(CRESTA_MPI_FAMILY ${family} PARENT_SCOPE)
 endfunction()
@@ -67,10 +71,43 @@ macro(cresta_find_fortran)
   endif()
 endmacro()
 
-cresta_find_launcher()
-find_package(MPI REQUIRED COMPONENTS C)
-cresta_find_family()
-cresta_find_fortran()
+# What a wheel takes is linked to no MPI, and needs its mpi.h only; of Fortran, a compiler that
+# knows array descriptors, for the symbols of MPICH's mpi_f08.
+macro(cresta_take_headers)
+  set(MPI_C_INCLUDE_DIRS "${CRESTA_MPI_INCLUDE}")
+  foreach(language IN ITEMS C Fortran)
+    add_library(MPI::MPI_${language} INTERFACE IMPORTED)
+    target_include_directories(MPI::MPI_${language} INTERFACE "${CRESTA_MPI_INCLUDE}")
+  endforeach()
+  cresta_find_family()
+  set(CRESTA_FORTRAN OFF)
+  check_language(Fortran)
+  if(CRESTA_MPI_FAMILY STREQUAL "mpich" AND CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+  endif()
+endmacro()
+
+# Of gfortran, if the C compiler has none: alone, since the folder has headers of another compiler.
+function(cresta_take_descriptors)
+  check_include_file(ISO_Fortran_binding.h CRESTA_HAVE_DESCRIPTORS)
+  if(NOT CRESTA_HAVE_DESCRIPTORS)
+    find_program(CRESTA_GCC NAMES gfortran gcc REQUIRED)
+    execute_process(COMMAND "${CRESTA_GCC}" -print-file-name=include/ISO_Fortran_binding.h
+                    OUTPUT_VARIABLE header OUTPUT_STRIP_TRAILING_WHITESPACE)
+    configure_file("${header}" "${PROJECT_BINARY_DIR}/descriptors/ISO_Fortran_binding.h" COPYONLY)
+    target_include_directories(cresta_flags SYSTEM INTERFACE "${PROJECT_BINARY_DIR}/descriptors")
+  endif()
+endfunction()
+
+if(CRESTA_MPI_INCLUDE)
+  cresta_take_headers()
+  cresta_take_descriptors()
+else()
+  cresta_find_launcher()
+  find_package(MPI REQUIRED COMPONENTS C)
+  cresta_find_family()
+  cresta_find_fortran()
+endif()
 message(STATUS "crestacoll: ${CRESTA_MPI_FAMILY} (${MPI_C_COMPILER}), "
                "launcher ${MPIEXEC_EXECUTABLE}, Fortran ${CRESTA_FORTRAN}")
 

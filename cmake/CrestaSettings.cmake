@@ -33,6 +33,11 @@ if(CRESTA_SANITIZE) # whatever they find ends the program, so that its test fail
   add_link_options(-fsanitize=${CRESTA_SANITIZE})
 endif()
 
+if(CRESTA_MPI_INCLUDE)       # of a wheel: no names but those that the loader needs
+  add_link_options(-s)
+  set(CMAKE_INSTALL_RPATH "")
+endif()
+
 # What every C file of the libraries is compiled with.
 add_library(cresta_flags INTERFACE)
 target_compile_definitions(cresta_flags INTERFACE _GNU_SOURCE=)

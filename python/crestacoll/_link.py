@@ -42,21 +42,20 @@ def _family(extension: str) -> str:
 
 
 def _libraries() -> dict[str, str]:
-    """{build: path} of the libraries in this package, else of the builds of this checkout."""
-    package = dirname(abspath(__file__))
-    found: dict[str, str] = {}
-    for root in (join(package, "lib"), join(dirname(dirname(package)), "build")):
-        for path in glob(join(root, "*", LIBRARY)) + glob(join(root, "*", "lib", LIBRARY)):
-            name = os.path.relpath(path, root).split(os.sep)[0]
-            found.setdefault(name, path)
-    return found
+    """{build: path} of the builds of this checkout, or of an installed tree."""
+    root = join(dirname(dirname(dirname(abspath(__file__)))), "build")
+    paths = glob(join(root, "*", "lib", LIBRARY))
+    return {os.path.relpath(path, root).split(os.sep)[0]: path for path in paths}
 
 
 def find_library(extension: str) -> str:
-    """The library for the MPI that mpi4py's extension uses.
+    """The library for the MPI that mpi4py's extension uses; that of a wheel finds out by itself.
 
     Raises RuntimeError, with what was found and what is there, if none fits.
     """
+    front = join(dirname(abspath(__file__)), "lib", LIBRARY)
+    if isfile(front):
+        return front
     family, libraries = _family(extension), _libraries()
     fitting = sorted(name for name in libraries if name.split("-")[0] == family)
     if not fitting:

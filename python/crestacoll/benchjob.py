@@ -77,7 +77,7 @@ def words(build, plan, launch=None):
 
 def program_words(build, plan):
     return [
-        str(build.program("crestacoll-bench")),
+        *build.words("crestacoll-bench"),
         "--label",
         build.name,
         "--collectives",
@@ -164,7 +164,8 @@ class Study:
     def words(self, build, program, collective, implementations):
         """The program and its options."""
         return [
-            *(str(build.program(program)), "--label", build.name),
+            *build.words(program),
+            *("--label", build.name),
             *("--collectives", collective, "--impl", ",".join(implementations)),
             *("--sizes", ",".join(map(str, self.sizes)), "--work", f"{self.work:g}"),
             *("--async", self.progress),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The builds of this checkout, one for each MPI, and what each says about itself."""
+"""The builds of crestacoll, one for each MPI, and what each says about itself: those of the
+checkout or the installation, or those that a wheel has for the MPIs of the machine.
+"""
 
 import functools
 import json
@@ -10,15 +12,56 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import family
+from crestacoll import family, installed
 from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.ui import TEXT, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+class About:
+    """What the programs of a build say about it."""
+
+    @functools.cached_property
+    def description(self):
+        """What crestacoll-describe prints: MPI, collectives, models, environment."""
+        return self.asked("crestacoll-describe")
+
+    def tuning(self, path):
+        """What ranks of this build make of a tuning file (crestacoll-tuning)."""
+        return self.asked("crestacoll-tuning", path)
+
+    def asked(self, program, *arguments):
+        command = [*self.words(program), *arguments]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, **TEXT, timeout=60, env=clean_environment()
+            )
+            return json.loads(done.stdout)
+        except (OSError, ValueError, subprocess.TimeoutExpired) as e:
+            raise Problem(f"{self.program(program)} does not work ({e}); {AGAIN}") from e
+
+    @property
+    def implementations(self):
+        """Names of the models that work with this MPI, `mpi` first."""
+        names = [m["name"] for m in self.description["models"] if m["works"]]
+        return sorted(names, key=lambda n: n != "mpi")
+
+    @property
+    def collectives(self):
+        return self.description["collectives"]
+
+    @property
+    def measured(self):
+        """Those that the benchmarks have: the others need a topology."""
+        return [c for c in self.collectives if c not in NEIGHBORS]
+
+
+AGAIN = "install it again" if installed.is_wheel() else "build again with 'make'"
+
+
 @dataclass(frozen=True)
-class Build:
+class Build(About):
     """build/NAME: libraries and programs for one MPI."""
 
     name: str
@@ -28,6 +71,11 @@ class Build:
     def preload(self):
         return self.folder / "lib" / "libcrestacoll-preload.so"
 
+    @property
+    def results(self):
+        """The folder for what is kept about this build."""
+        return self.folder
+
     @functools.cached_property
     def mpi_library(self):
         """The path of the MPI library of this build, None if it cannot be found out."""
@@ -35,6 +83,10 @@ class Build:
 
     def program(self, name):
         return self.folder / "bin" / name
+
+    def words(self, name):
+        """How it is started."""
+        return [str(self.program(name))]
 
     @functools.cached_property
     def cache(self):
@@ -53,47 +105,23 @@ class Build:
                 return found
         raise Problem(f"no mpiexec for {self.name}")
 
-    @functools.cached_property
-    def description(self):
-        """What crestacoll-describe prints: MPI, collectives, models, environment."""
-        program = self.program("crestacoll-describe")
-        try:
-            done = subprocess.run(
-                [program], capture_output=True, **TEXT, timeout=60, env=clean_environment()
-            )
-            return json.loads(done.stdout)
-        except (OSError, ValueError, subprocess.TimeoutExpired) as e:
-            raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
-
-    def tuning(self, path):
-        """What ranks of this build make of a tuning file (crestacoll-tuning)."""
-        command = [self.program("crestacoll-tuning"), path]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, **TEXT, timeout=60, env=clean_environment()
-            )
-            return json.loads(done.stdout)
-        except (OSError, ValueError, subprocess.TimeoutExpired) as e:
-            raise Problem(f"{command[0]} does not work ({e}); build again with 'make'") from e
-
     @property
     def family(self):
         return self.description["mpi"]["family"]
 
-    @property
-    def implementations(self):
-        """Names of the models that work with this MPI, `mpi` first."""
-        names = [m["name"] for m in self.description["models"] if m["works"]]
-        return sorted(names, key=lambda n: n != "mpi")
 
-    @property
-    def collectives(self):
-        return self.description["collectives"]
+class OfWheel(installed.WheelBuild, About):
+    """A build of the wheel."""
 
-    @property
-    def measured(self):
-        """Those that the benchmarks have: the others need a topology."""
-        return [c for c in self.collectives if c not in NEIGHBORS]
+
+def wheel_build(libraries, kind):
+    """What the wheel has for programs with these MPI libraries; without any (a script), for the
+    first MPI in PATH of the family `kind`. Its preload library finds out in the process, so there
+    need be none.
+    """
+    for library in libraries:
+        return OfWheel(installed.MachineMpi(kind, "", library), kind)
+    return next((b for b in all_builds() if kind in (None, b.family)), installed.Front)
 
 
 def algorithm_label(algorithm):
@@ -109,6 +137,8 @@ def model_label(model):
 
 @functools.cache
 def all_builds():
+    if installed.is_wheel():
+        return [OfWheel(mpi, name) for mpi, name in installed.builds()]
     folders = sorted((ROOT / "build").glob("*/bin/crestacoll-describe"))
     builds = [Build(f.parent.parent.name, f.parent.parent) for f in folders]
     return sorted(builds, key=lambda b: (b.name != "openmpi", b.name))
@@ -116,8 +146,19 @@ def all_builds():
 
 def need_builds():
     if not all_builds():
-        raise Problem(f"nothing is built in {ROOT / 'build'}: run 'make' there first")
+        raise Problem(nothing())
     return all_builds()
+
+
+def nothing():
+    """Why there is no build."""
+    if not installed.is_wheel():
+        return f"nothing is built in {ROOT / 'build'}: run 'make' there first"
+    misfits = [why for _, why in installed.misfits()]
+    return "; ".join(misfits) or (
+        "no MPI found: no mpirun or mpiexec in PATH whose MPI library is beside it, in"
+        " LD_LIBRARY_PATH or known to the loader"
+    )
 
 
 def choose_builds(text):

@@ -13,7 +13,7 @@ import threading
 from dataclasses import asdict, dataclass, field
 
 from crestacoll.benchjob import launch_words
-from crestacoll.builds import clean_environment
+from crestacoll.builds import AGAIN, clean_environment
 from crestacoll.refusals import refusals
 from crestacoll.ui import DECODED, TEXT, Problem
 
@@ -51,8 +51,8 @@ class Job:
     timeout: int = 60
 
     def words(self, cells):
-        program = str(self.build.program(PROGRAMS[self.language]))
-        launch = [*launch_words(self.build, self.ranks), program, "--progress", "--stop"]
+        program = self.build.words(PROGRAMS[self.language])
+        launch = [*launch_words(self.build, self.ranks), *program, "--progress", "--stop"]
         if self.language == "C":
             limits = ["--seconds", str(self.seconds), "--timeout", str(self.timeout)]
             return [*launch, *limits, "--impl", ",".join(cells)]
@@ -78,8 +78,8 @@ def list_cells(build, collectives, implementations, everything):
     """(COLLECTIVE=IMPLEMENTATION words to run, {word of what this build lacks: why})."""
     program = build.program(PROGRAMS["C"])
     if not program.exists():
-        raise Problem(f"{program} is not there; build again with 'make'")
-    words = [program, "--list", "--collectives", ",".join(collectives)]
+        raise Problem(f"{program} is not there; {AGAIN}")
+    words = [*build.words(PROGRAMS["C"]), "--list", "--collectives", ",".join(collectives)]
     words += ["--impl", ",".join(implementations)] if implementations else []
     words += ["--all"] if everything else []
     done = subprocess.run(

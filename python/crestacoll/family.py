@@ -18,6 +18,7 @@ SONAMES = [
     (re.compile(r"libmpich\.so\.\d+$"), MPICH),
     (re.compile(r"libmpi\.so\.12$"), "abi"),
     (re.compile(r"libmpi_(cray|gnu_\d+)\.so\.12$"), MPICH),
+    (re.compile(r"libmpi_abi\.so\.\d+$"), "abi"),  # of the standard (MPI-5.0, chapter 20)
 ]
 
 
@@ -50,6 +51,11 @@ def contains(path, text):
         return False
 
 
+def is_intel(path):
+    """Whether a library with MPICH's binary interface is Intel MPI."""
+    return contains(path, b"Intel(R) MPI Library")
+
+
 def mpi_library(program):
     """The path of the MPI library that a program or library is linked to; None if to none."""
     for soname, path in (needed_libraries(program) or {}).items():
@@ -63,7 +69,7 @@ def family_of_libraries(libraries):
         for pattern, family in SONAMES:
             if pattern.match(soname):
                 if family == "abi":
-                    return INTEL if contains(path, b"Intel(R) MPI Library") else MPICH
+                    return INTEL if is_intel(path) else MPICH
                 return family
     return None
 

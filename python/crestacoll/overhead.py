@@ -46,7 +46,7 @@ def measure(build, variables, thread, batches=301):
     """One run of crestacoll-overhead: medians of interleaved batches, ns."""
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            str(build.program("crestacoll-overhead")),
+            *build.words("crestacoll-overhead"),
             "--thread",
             thread,
             "--batches",
@@ -81,7 +81,7 @@ def instructions(build, variables, thread, calls=1000):
                 "--tool=callgrind",
                 f"--toggle-collect=overhead_{path}",
                 f"--callgrind-out-file={result}",
-                str(build.program("crestacoll-overhead")),
+                *build.words("crestacoll-overhead"),
                 "--thread",
                 thread,
                 "--batches",

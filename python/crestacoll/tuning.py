@@ -10,10 +10,11 @@ note, earned may be missing.
 import datetime
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 
-from crestacoll import __version__, builds, machine, schemas
+from crestacoll import __version__, builds, installed, machine, schemas
 from crestacoll.sizes import format_size
 from crestacoll.ui import Problem
 from crestacoll.wildcards import common
@@ -144,6 +145,8 @@ def places():
     root = builds.ROOT
     if (root.parent.name, root.name) == ("lib", "crestacoll"):  # installed: PREFIX/lib/crestacoll
         found.append(root.parent.parent / "share" / "crestacoll" / NAME)
+    elif installed.is_wheel():  # the environment that pip installed into
+        found.append(Path(sys.prefix) / "share" / "crestacoll" / NAME)
     return found
 
 

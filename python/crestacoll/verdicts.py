@@ -25,7 +25,7 @@ def identity(build):
 
 
 def kept_in(build):
-    return build.folder / "check.json"
+    return build.results / "check.json"
 
 
 def record(build, outcome):
@@ -43,9 +43,10 @@ def record(build, outcome):
 
 
 def keep(build, outcome):
-    """Writes the results of a whole check into the build folder, if it lets us."""
+    """Writes the results of a whole check into the folder of the build's results, if it lets us."""
     data = record(build, outcome)
     try:
+        kept_in(build).parent.mkdir(parents=True, exist_ok=True)
         kept_in(build).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     except OSError:
         pass  # an installed tree of somebody else: the next table is made anew

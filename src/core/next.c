@@ -25,6 +25,20 @@ void *cresta_preload_next_definition(const char *name)
 }
 #endif
 
+/* The front library of the wheel (wheel/front.c) is what the process loaded in our place: we came
+ * later, and what is next to us comes after it.  Where there is none, after our own file. */
+#define FRONT "cresta_front_next_definition"
+static void *after_us(const char *name)
+{
+#if defined(CRESTA_PRELOAD)
+    void *(*of_front)(const char *);
+    *(void **)&of_front = dlsym(RTLD_DEFAULT, FRONT);
+    if (of_front != NULL)
+        return of_front(name);
+#endif
+    return dlsym(RTLD_NEXT, name);
+}
+
 /* Where the file begins that an address is in; NULL if nobody knows. */
 static void *file_of(const void *address)
 {
@@ -66,10 +80,10 @@ static bool is_tool(void *found, void *own)
 
 static cco_function next_tool(const char *name, void *own)
 {
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = after_us(name);
     if (found == NULL || found == own)
         return NULL;
-    found = past(found, dlsym(RTLD_NEXT, "cresta_next_definition"), name);
+    found = past(found, after_us("cresta_next_definition"), name);
     return is_tool(found, own) ? function_at(found) : NULL;
 }
 
@@ -79,6 +93,12 @@ void cco_no_tool(void)
 
 static const char here; /* in our file */
 
+static bool is_ours(void *found)
+{
+    const void *file = file_of(found);
+    return file == file_of(&here) || file == file_of(dlsym(RTLD_DEFAULT, FRONT));
+}
+
 /* In our file there is a tool too where both are linked into the program; but what every copy
  * defines is `ours` there. */
 static cco_function first_tool(const char *name, void *own, bool ours)
@@ -86,7 +106,7 @@ static cco_function first_tool(const char *name, void *own, bool ours)
     void *found = dlsym(RTLD_DEFAULT, name);
     if (found == NULL || found == own)
         return NULL;
-    if (ours && file_of(found) == file_of(&here))
+    if (ours && is_ours(found))
         return next_tool(name, own);
     found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name);
     return is_tool(found, own) ? function_at(found) : NULL;

@@ -22,11 +22,6 @@ static bool is(cco_coll coll, int property)
     return cco_coll_infos[coll].properties & property;
 }
 
-static bool reduces(cco_coll coll)
-{
-    return is(coll, CCO_REDUCTION);
-}
-
 /* Algorithms never see an alltoall in place: a copy is sent. */
 bool world_in_place(cco_coll coll)
 {

@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from crestacoll import __version__
-from crestacoll.builds import all_builds, choose_builds, clean_environment
+from crestacoll.builds import AGAIN, all_builds, choose_builds, clean_environment
 from crestacoll.schedules import MODEL, NODE_MODEL, print_comparison, print_found, print_one
 from crestacoll.sizes import Size
 from crestacoll.ui import (
@@ -274,7 +274,8 @@ def ask(build, words, options):
     """What crestacoll-explain answers; what it refuses is wrong usage."""
     program = build.program("crestacoll-explain")
     given = [(f"--{k}", str(v)) for k, v in options.items() if v not in (None, "")]
-    command = [str(program), *map(str, words), *(word for pair in given for word in pair)]
+    own = build.words("crestacoll-explain")
+    command = [*own, *map(str, words), *(word for pair in given for word in pair)]
     try:
         done = subprocess.run(
             command,
@@ -287,7 +288,7 @@ def ask(build, words, options):
     except subprocess.TimeoutExpired as e:
         raise Problem("no answer in 5 minutes: try fewer ranks, or larger pieces") from e
     except OSError as e:
-        raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
+        raise Problem(f"{program} does not work ({e}); {AGAIN}") from e
     if done.returncode == 2:
         raise Problem(done.stderr.strip(), exit_code=2)
     try:

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, jobnodes, machine, matrix
-from crestacoll.builds import FAMILY_NAMES, ROOT, algorithm_label, all_builds, need_builds
+from crestacoll import __version__, benchjob, installed, jobnodes, machine, matrix
+from crestacoll.builds import (
+    FAMILY_NAMES,
+    ROOT,
+    algorithm_label,
+    all_builds,
+    need_builds,
+    nothing,
+)
 from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
 from crestacoll.sizes import format_size
@@ -56,7 +63,7 @@ def command(only_env, no_run, ranks, table_to, json_to):
     data = {
         "schema": "crestacoll-info-1",
         "crestacoll": __version__,
-        "root": str(ROOT),
+        "root": str(installed.LIB.parent if installed.is_wheel() else ROOT),
         "machine": machine.describe(),
     }
     data["environment"] = environment()
@@ -183,7 +190,9 @@ def print_mpis(data):
         )
     show(made)
     if not data["builds"]:
-        out.print("nothing is built: run 'make'", style="yellow")
+        out.print(nothing(), style="yellow", soft_wrap=True)
+    for _, why in installed.misfits() if installed.is_wheel() and data["builds"] else []:
+        out.print(why, style="yellow", soft_wrap=True)
 
 
 def print_build(build):
@@ -191,10 +200,8 @@ def print_build(build):
     out.print(f"\nbuild {build['name']}", style="bold", end="")
     out.print(f": {library}, MPI {build['mpi']['standard']}, {build['folder']}", soft_wrap=True)
     compilers = ", ".join(f"{k} {v}" for k, v in build["compilers"].items() if v)
-    out.print(
-        f"compilers {compilers or 'unknown'}; launcher {build['launcher'] or 'unknown'}",
-        soft_wrap=True,
-    )
+    made_by = "" if installed.is_wheel() else f"compilers {compilers or 'unknown'}; "
+    out.print(f"{made_by}launcher {build['launcher'] or 'unknown'}", soft_wrap=True)
     if build["job"]:
         out.print(f"a job: {jobnodes.sentence(build['job'])}", soft_wrap=True)
     if build["default_impl"]:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from crestacoll import family, launcher, supervise
+from crestacoll import family, installed, launcher, supervise
 from crestacoll import tuning as tunings
-from crestacoll.builds import FAMILY_NAMES, build_for, need_builds
+from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
 
 EPILOG = """\b
@@ -93,6 +93,9 @@ def command(
     crestacoll run --profile p.json --report -- srun -n 64 ./app
     """
     job = Job(command, mpi)
+    if job.misfit():
+        print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
+        sys.exit(supervise.run(job.command.words, dict(os.environ)))
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
         settings = job_settings(
@@ -143,7 +146,10 @@ class Job:
         families = self.look_at_programs()
         self.family = mpi or agree(families, self.command.launcher, self.launcher_family)
         self.kind = launcher.kind_of(self.command.launcher, self.launcher_family or self.family)
-        self.build = build_for(self.family)
+        if installed.is_wheel():
+            self.build = wheel_build(self.libraries, self.family)
+        else:
+            self.build = build_for(self.family)
         if not self.build.preload.exists():
             raise Problem(f"{self.build.preload} is missing: run 'make'")
 
@@ -159,7 +165,7 @@ class Job:
     def look_at_programs(self):
         """{family: program}; the names of those that are no MPI programs go to self.scripts."""
         kind = launcher.kind_of(self.command.launcher, self.launcher_family)
-        found, self.scripts, self.linked = {}, [], []
+        found, self.scripts, self.linked, self.libraries = {}, [], [], []
         for name in launcher.programs(self.command, kind):
             path = shutil.which(name)
             if path is None:
@@ -172,16 +178,25 @@ class Job:
                 )
             if family.family_of_program(path):
                 found[family.family_of_program(path)] = name
+                self.libraries.append(family.mpi_library(path))
             else:
                 self.scripts.append(name)
         return found
+
+    def misfit(self):
+        """Why no library of the wheel fits the MPI of a program; None if nothing is known against
+        it.
+        """
+        if not installed.is_wheel():
+            return None
+        return next((w for w in (installed.fit(path).why for path in self.libraries) if w), None)
 
     def preloaded(self):
         """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):
         then the MPI has to be there before.
         """
         libraries = [str(self.build.preload)]
-        if self.scripts and self.build.mpi_library:
+        if self.scripts and self.build.mpi_library and not installed.is_wheel():
             libraries.append(self.build.mpi_library)
         return ":".join(libraries)
 
@@ -218,7 +233,7 @@ def agree(found, launcher_name, launcher_family):
             f" launcher of {FAMILY_NAMES[program_family]} (on Debian mpirun.{program_family})"
         )
     chosen = program_family or launcher_family
-    if chosen:
+    if chosen or installed.is_wheel():  # its library finds out in the process
         return chosen
     builds = need_builds()
     if len(builds) == 1:
@@ -312,6 +327,8 @@ def finish(job, code, version, profile, written, no_check, show_report):
     """Says what a user would otherwise find out late, and ends with the right code."""
     if code != 0:
         sys.exit(code)
+    if version == installed.MISFIT:  # it has said so
+        return
     if version is None and not no_check:
         raise Problem(
             f"the program ended, but no rank loaded crestacoll ({job.build.preload}): it ran with"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll.explore.leftovers import Leftovers
+from crestacoll.installed import MISFIT
 from crestacoll.ui import NOT_FOUND, Problem
 
 OURS = ("CRESTA_IMPL", "CRESTA_TUNING", "CRESTA_PROFILE", "CRESTA_RACE", "CRESTA_LOADED")
@@ -65,7 +66,11 @@ class Ended:
 
     @property
     def loaded(self):
-        return (self.folder / "loaded").exists()
+        try:
+            said = (self.folder / "loaded").read_text(encoding="utf-8")
+        except OSError:
+            return False
+        return said.strip() != MISFIT
 
     @property
     def aborted(self):

@@ -7,7 +7,7 @@ import resource
 import signal
 import subprocess
 
-from crestacoll.builds import clean_environment
+from crestacoll.builds import AGAIN, clean_environment
 from crestacoll.simulate import machines
 from crestacoll.ui import TEXT, Problem
 
@@ -117,7 +117,7 @@ def run(build, job, limits=Limits(), cwd=None):
             **TEXT,
         )
     except OSError as e:
-        raise Problem(f"{program} does not work ({e}); build again with 'make'") from e
+        raise Problem(f"{program} does not work ({e}); {AGAIN}") from e
     if done.returncode == 0:
         return json.loads(done.stdout)
     if "no memory" in done.stderr:

@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The wheel, of the builds of this checkout: installed into a fresh environment, it runs without
+the checkout, on every MPI of the machine.
+"""
+
+import functools
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from crestacoll import builds
+
+ROOT = builds.ROOT
+INTERFACES = {"openmpi": "openmpi-4", "mpich": "mpich-4"}  # Debian's
+WORK = ROOT / "build" / "wheel-test"
+
+# One allreduce, in an ordinary MPI program; and the same in a library that is loaded late.
+CALLS = """
+#include <mpi.h>
+#include <stdio.h>
+int calls(void)
+{
+    int rank, size, sum = 0;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("sum %d of %d\\n", sum, size);
+    return MPI_Finalize();
+}
+"""
+MAIN = "int main(void) { return calls(); }\n"
+# An MPI of Open MPI's soname that has next to nothing.
+STRANGE = """
+#include <string.h>
+int PMPI_Init(int *c, char ***v) { return 0; }
+int MPI_Init(int *c, char ***v) { return 0; }
+int MPI_Finalize(void) { return 0; }
+int PMPI_Get_library_version(char *s, int *n)
+{
+    strcpy(s, "Strange MPI 9.9\\nof nobody");
+    *n = (int)strlen(s);
+    return 0;
+}
+"""
+USES_STRANGE = """
+#include <stdio.h>
+int MPI_Init(int *c, char ***v);
+int MPI_Finalize(void);
+int main(void)
+{
+    int rc = MPI_Init(0, 0);
+    puts("it ran");
+    return rc + MPI_Finalize();
+}
+"""
+
+
+def run(words, **options):
+    env = builds.clean_environment(**options.pop("variables", {}))
+    return subprocess.run(
+        [*map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        **options,
+    )
+
+
+def must(words, **options):
+    done = run(words, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def why_not():
+    if importlib.util.find_spec("scikit_build_core") is None:
+        return "scikit-build-core is not in .venv"
+    if not re.match(r"(?i)x86_64|amd64", os.uname().machine):
+        return "the front library knows x86_64 only"
+    if not built():
+        return "nothing is built of which a wheel could be made"
+    return None
+
+
+def built():
+    return [n for n in INTERFACES if (ROOT / "build" / n / "CMakeCache.txt").exists()]
+
+
+@functools.cache
+def wheel():
+    """What pip makes of this checkout; nothing but links is made anew for it."""
+    if why_not():
+        pytest.skip(why_not())
+    found = []
+    for name in built():
+        folder = ROOT / "build" / name
+        must(["cmake", "--build", folder, "--target", "wheel-parts", "wheel-free"])
+        found.append(f"{INTERFACES[name]}={folder}")
+    shutil.rmtree(WORK / "dist", ignore_errors=True)
+    must(
+        [
+            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"),
+            *("--no-build-isolation", "--no-deps", "-w", WORK / "dist"),
+            *("-C", f"build-dir={WORK / 'parts'}"),
+            *("-C", f"cmake.define.CRESTA_BUILDS={';'.join(found)}", ROOT),
+        ]
+    )
+    return next((WORK / "dist").glob("crestacoll-*.whl"))
+
+
+def packages_of(environment):
+    return next(environment.glob("lib/python3*/site-packages"))
+
+
+@functools.cache
+def environment():
+    """A fresh environment with the wheel; the packages that it needs are those of .venv."""
+    made = wheel()
+    where = WORK / "environment"
+    must([sys.executable, "-m", "venv", "--clear", where])
+    needed = [p for p in sys.path if p.endswith("site-packages")]
+    (packages_of(where) / "needed.pth").write_text("\n".join(needed) + "\n")
+    pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    must([*pip, "install", "--no-deps", "--no-index", made])
+    return where
+
+
+def files_in(folder):
+    """Without what Python keeps of what it has read."""
+    return {p for p in folder.rglob("*") if "__pycache__" not in p.parts}
+
+
+def crestacoll(*words, **options):
+    where = environment()
+    options.setdefault("cwd", tempfile.gettempdir())
+    return run([where / "bin" / "crestacoll", *words], **options)
+
+
+@functools.cache
+def compiled(name):
+    """(program, library) of CALLS for a build."""
+    compiler = shutil.which(f"mpicc.{name}") or shutil.which("mpicc")
+    if compiler is None or name not in built():
+        pytest.skip(f"no mpicc.{name}, or build/{name} is not built")
+    folder = WORK / f"calls-{name}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "calls.c").write_text(CALLS)
+    (folder / "main.c").write_text(CALLS + MAIN)
+    must([compiler, "main.c", "-o", "calls"], cwd=folder)
+    must([compiler, "-shared", "-fPIC", "calls.c", "-o", "late.so"], cwd=folder)
+    return folder / "calls", folder / "late.so"
+
+
+def launcher(name):
+    return shutil.which(f"mpiexec.{name}") or shutil.which("mpiexec")
+
+
+@pytest.fixture(params=list(INTERFACES))
+def mpi(request):
+    compiled(request.param)
+    return request.param
+
+
+def test_needs_no_mpi_and_no_fortran():
+    """What the loader looks for in a file of the wheel is of the C library, but for MPI_x."""
+    folder = packages_of(environment()) / "crestacoll" / "lib"
+    files = [p for p in folder.rglob("*") if p.is_file()]
+    assert len(files) > 10
+    for path in files:
+        said = must(["readelf", "-d", path]).stdout
+        needed = set(re.findall(r"NEEDED.*\[(.*?)\]", said))
+        assert all(re.match(r"(libc|libm|libdl|libpthread|ld-linux)[.-]", n) for n in needed), (
+            path,
+            needed,
+        )
+        assert "RPATH" not in said and "RUNPATH" not in said, path
+
+
+def test_has_the_files_that_are_no_programs():
+    have = packages_of(environment()) / "crestacoll"
+    source = ROOT / "python" / "crestacoll"
+    for kind in ("*.json", "*.j2"):
+        wanted = {p.relative_to(source) for p in source.rglob(kind)}
+        assert wanted and wanted == {p.relative_to(have) for p in have.rglob(kind)}
+
+
+def test_info_finds_the_mpis():
+    done = crestacoll("info", "--no-run", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert str(ROOT / "python") not in data["root"]
+    assert {b["name"] for b in data["builds"]} >= set(built())
+
+
+def test_module_is_the_command_line():
+    where = environment()
+    done = must([where / "bin" / "python", "-m", "crestacoll", "--version"], cwd="/")
+    assert "crestacoll" in done.stdout
+
+
+def test_run_profile(mpi, tmp_path):
+    program, _ = compiled(mpi)
+    words = ["run", "--profile", tmp_path / "p.json", "--", launcher(mpi), "-n", "2", program]
+    done = crestacoll(*words)
+    assert done.returncode == 0 and "sum 1 of 2" in done.stdout, done.stderr
+    data = json.loads((tmp_path / "p.json").read_text())
+    assert data["ranks"] == 2
+    assert any(r["collective"] == "allreduce" for r in data["records"])
+
+
+def test_mpi_that_is_loaded_late(mpi, tmp_path):
+    """As an interpreter does it: for itself alone, when the program runs already."""
+    _, library = compiled(mpi)
+    text = f"import ctypes; ctypes.CDLL({str(library)!r}, ctypes.DEFAULT_MODE).calls()"
+    words = ["--profile", tmp_path / "p.json", "--", launcher(mpi), "-n", "2", sys.executable]
+    done = crestacoll("run", *words, "-c", text)
+    assert done.returncode == 0 and "sum 1 of 2" in done.stdout, done.stderr
+    data = json.loads((tmp_path / "p.json").read_text())
+    assert any(r["collective"] == "allreduce" for r in data["records"])
+
+
+def test_bench(mpi):
+    words = ["--impl", "mpi,shm", "--sizes", "8", "--samples", "2", "--mpi", mpi, "--json", "-"]
+    done = crestacoll("bench", "allreduce", "-n", "2", *words)
+    assert done.returncode == 0, done.stderr
+    assert '"shm"' in done.stdout
+
+
+def test_check(mpi):
+    words = ["bcast", "--impl", "shm", "--mpi", mpi, "--seconds", "0.1"]
+    done = crestacoll("check", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@functools.cache
+def strange():
+    """A program with an MPI that nothing in the wheel fits."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    folder = WORK / "strange"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mpi.c").write_text(STRANGE)
+    (folder / "uses.c").write_text(USES_STRANGE)
+    soname = "libmpi.so.40"
+    must([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "mpi.c", "-o", soname], cwd=folder)
+    must([compiler, "uses.c", soname, f"-Wl,-rpath,{folder}", "-o", "uses"], cwd=folder)
+    return folder / "uses"
+
+
+def said_once(text):
+    lines = [line for line in text.splitlines() if line.startswith("crestacoll:")]
+    assert len(lines) == 1, text
+    for part in ("libmpi.so.40", "Strange MPI 9.9", *(INTERFACES[n] for n in built())):
+        assert part in lines[0]
+
+
+def test_run_of_an_mpi_that_fits_nothing():
+    environment()
+    done = crestacoll("run", "--", strange())
+    assert done.returncode == 0 and done.stdout == "it ran\n"
+    said_once(done.stderr)
+
+
+def test_preloaded_into_an_mpi_that_fits_nothing():
+    library = packages_of(environment()) / "crestacoll" / "lib" / "libcrestacoll-preload.so"
+    done = must([strange()], variables={"LD_PRELOAD": str(library)})
+    assert done.stdout == "it ran\n"
+    said_once(done.stderr)
+    other = must([strange()], variables={"LD_PRELOAD": str(library), "PMI_RANK": "1"})
+    assert other.stdout == "it ran\n" and other.stderr == ""
+
+
+def test_preloaded_into_a_program_without_mpi():
+    library = packages_of(environment()) / "crestacoll" / "lib" / "libcrestacoll-preload.so"
+    done = must(["sh", "-c", "echo fine"], variables={"LD_PRELOAD": str(library)})
+    assert (done.stdout, done.stderr) == ("fine\n", "")
+
+
+def test_uninstall_leaves_nothing():
+    """In an environment of its own: the other tests need theirs."""
+    made, where = wheel(), WORK / "left"
+    must([sys.executable, "-m", "venv", "--clear", where])
+    pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    before = files_in(where)
+    must([*pip, "install", "--no-deps", "--no-index", made])
+    assert files_in(where) - before
+    must([*pip, "uninstall", "-y", "crestacoll"])
+    assert files_in(where) == before
