@@ -167,8 +167,8 @@ static void make_problem(world *w, int rank)
                        .size = c->p,
                        .root = c->root,
                        .near = w->near != NULL ? &w->near[rank] : NULL,
-                       .commutative = !reduces(c->coll) || c->commutative,
-                       .unit = reduces(c->coll) ? w->element : 1,
+                       .commutative = !is(c->coll, CCO_REDUCTION) || c->commutative,
+                       .unit = is(c->coll, CCO_REDUCTION) ? w->element : 1,
                        .layouts = w->layouts};
     q->bytes = uneven(c->coll) || w->near != NULL ? 0 : w->element * elements(c, rank, rank);
     q->in = make_side(w, rank, CCO_IN, blocks_of(w, rank, true));
@@ -311,13 +311,13 @@ world *world_new(const world_case *c)
 {
     world *w = room(sizeof *w);
     w->c = *c;
-    w->element = reduces(c->coll) ? WORLD_ELEMENT : 1;
+    w->element = is(c->coll, CCO_REDUCTION) ? WORLD_ELEMENT : 1;
     const ptrdiff_t size = (ptrdiff_t)w->element;
     w->layouts[CCO_IN] = w->layouts[CCO_OUT] = (cco_layout){
         .size = w->element, .extent = c->gaps ? size + 3 : size, .dense = !c->gaps};
-    if (c->gaps && !reduces(c->coll)) /* types may differ between the sides, and from scratch */
+    if (c->gaps && !is(c->coll, CCO_REDUCTION)) /* types may differ between the sides, and from scratch */
         w->layouts[CCO_IN] = (cco_layout){.size = w->element, .extent = size + 1};
-    w->layouts[CCO_TMP] = reduces(c->coll) ? w->layouts[CCO_OUT]
+    w->layouts[CCO_TMP] = is(c->coll, CCO_REDUCTION) ? w->layouts[CCO_OUT]
                                            : (cco_layout){.size = 1, .extent = 1, .dense = true};
     w->problems = room((size_t)c->p * sizeof *w->problems);
     w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
