@@ -315,7 +315,8 @@ world *world_new(const world_case *c)
     const ptrdiff_t size = (ptrdiff_t)w->element;
     w->layouts[CCO_IN] = w->layouts[CCO_OUT] = (cco_layout){
         .size = w->element, .extent = c->gaps ? size + 3 : size, .dense = !c->gaps};
-    if (c->gaps && !is(c->coll, CCO_REDUCTION)) /* types may differ between the sides, and from scratch */
+    /* Types may differ between the sides, and from scratch. */
+    if (c->gaps && !is(c->coll, CCO_REDUCTION))
         w->layouts[CCO_IN] = (cco_layout){.size = w->element, .extent = size + 1};
     w->layouts[CCO_TMP] = is(c->coll, CCO_REDUCTION) ? w->layouts[CCO_OUT]
                                            : (cco_layout){.size = 1, .extent = 1, .dense = true};
