@@ -24,7 +24,7 @@
 
 #define COLLECTIVE_ENUM(Name, name) COLL_##Name,
 enum coll { COLLECTIVES(COLLECTIVE_ENUM) COLLS };
-enum { WHOLE_COLLS = COLL_Neighbor_allgather }; /* before that: they need no topology */
+#define WHOLE_COLLS COLL_Neighbor_allgather /* before that: they need no topology */
 extern const char *const coll_names[COLLS];
 
 /* What goes where; a side that does not have a block of every rank has one or none. */
