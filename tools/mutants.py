@@ -64,7 +64,7 @@ def mutants(text):
 
 def compile_(source, output, *options):
     command = ["cc", "-std=gnu11", "-O1", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
-               f"-I{ROOT}/tests/conformance", *mpi_flags(), *options]
+               f"-I{ROOT}/check", f"-I{ROOT}/tests/conformance", *mpi_flags(), *options]
     done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True)
     return done.returncode == 0
 
@@ -171,7 +171,7 @@ class File:
 
 def sources():
     patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "src/transport/sim/*.c",
-                "tests/conformance/*.c"]
+                "tests/conformance/*.c", "check/graphs.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
     core = [ROOT / f"src/core/{name}.c" for name in ("collectives", "pause", "yielding")]
     return core + [p for p in found if not p.name.startswith(("test_", "onesided_"))]
