@@ -60,19 +60,19 @@ def test_what_crosses_the_caches_of_a_node(crestacoll, build):
 
 
 def test_what_goes_between_nodes(crestacoll, build):
-    words = "allgather --bytes 64K -n 8 --nodes 2x4".split()
+    words = "allgather --bytes 8K -n 8 --nodes 2x4".split()
     data = asked(crestacoll, build, *words)
     found = {a["name"]: a for a in data["algorithms"]}
-    least = 8 * 65536  # each block once into the other node
+    least = 8 * 8192  # each block once into the other node
     assert {found[n]["bytes_between_nodes"] for n in ("leaders", "lanes")} == {least}
     assert found["leaders"]["messages_between_nodes"] == 2
     assert found["lanes"]["messages_between_nodes"] == 8
-    assert found["ring"]["bytes_between_nodes"] == 2 * 7 * 65536
-    assert data["nodes"] == "2x4" and data["preset"] == "lanes"
+    assert found["ring"]["bytes_between_nodes"] == 2 * 7 * 8192
+    assert data["nodes"] == "2x4" and data["preset"] == "leaders"
     shown = crestacoll("explain", *words, COLUMNS="250").stdout
     assert "hier:leaders" in shown and "8 ranks on nodes 2x4" in shown
     one = crestacoll("explain", *words, "--impl", "hier:leaders", "--schedule", "0").stdout
-    assert "bytes between nodes" in one and "512K" in one
+    assert "bytes between nodes" in one and "64.0K" in one
     spread = asked(crestacoll, build, *"alltoall --bytes 8 -n 4 --nodes 0,1,0,1".split())
     assert {a["name"]: a for a in spread["algorithms"]}["leaders"]["messages_between_nodes"] == 2
 

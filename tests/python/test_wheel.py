@@ -21,6 +21,7 @@ from crestacoll import builds
 ROOT = builds.ROOT
 INTERFACES = {"openmpi": "openmpi-4", "mpich": "mpich-4"}  # Debian's
 WORK = ROOT / "build" / "wheel-test"
+pytestmark = pytest.mark.alone  # all share one wheel and one environment
 
 # One allreduce, in an ordinary MPI program; and the same in a library that is loaded late.
 CALLS = """
