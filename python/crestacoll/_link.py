@@ -29,12 +29,12 @@ INT_BYTES = 4
 _linked = False
 
 
-def _family(extension: str) -> str:
-    """The MPIs that mpi4py's extension was built for."""
+def _soname(extension: str) -> bytes:
+    """The name by which mpi4py's extension asks for its MPI."""
     with open(extension, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
-        for soname, family in SONAMES.items():
+        for soname in SONAMES:
             if m.find(b"\0" + soname + b"\0") >= 0:
-                return family
+                return soname
     raise RuntimeError(
         f"crestacoll: {extension} is linked to none of the MPIs that crestacoll knows: "
         + ", ".join(sorted(name.decode() for name in SONAMES))
@@ -56,7 +56,7 @@ def find_library(extension: str) -> str:
     front = join(dirname(abspath(__file__)), "lib", LIBRARY)
     if isfile(front):
         return front
-    family, libraries = _family(extension), _libraries()
+    family, libraries = SONAMES[_soname(extension)], _libraries()
     fitting = sorted(name for name in libraries if name.split("-")[0] == family)
     if not fitting:
         raise RuntimeError(
@@ -66,8 +66,19 @@ def find_library(extension: str) -> str:
     return libraries[fitting[0]]
 
 
-def _checked(library: str | os.PathLike[str] | None, extension: str) -> str:
-    path = os.fspath(library) if library is not None else find_library(extension)
+def _library_before(extension: str) -> str:
+    """The same where the MPI is not loaded yet: a wheel tries its libraries in another process."""
+    installed: Any = importlib.import_module("crestacoll.installed")
+    if not installed.is_wheel():
+        return find_library(extension)
+    found = installed.fit(_soname(extension).decode())
+    if found.why:
+        raise RuntimeError(f"crestacoll: {found.why}")
+    return join(installed.LIB, found.interface, LIBRARY)
+
+
+def _checked(library: str | os.PathLike[str]) -> str:
+    path = os.fspath(library)
     if not isfile(path):
         raise RuntimeError(f"crestacoll: there is no library {path}")
     return abspath(path)
@@ -99,7 +110,9 @@ def link(library: str | os.PathLike[str] | None = None) -> None:
     # Names of mpi4py that begin with an underscore have been there since its version 2.
     mpi: Any = MPI
     request = MPI.Request()
-    path = None if _native.is_preloaded() else _checked(library, mpi.__file__)
+    path = None
+    if not _native.is_preloaded():
+        path = _checked(library or find_library(mpi.__file__))
     ints = mpi._sizeof(MPI.COMM_SELF) == INT_BYTES
     offset = mpi._addressof(request) - id(request)
     _native.attach(path, mpi.__file__, ints, MPI.Comm, MPI.Intracomm, MPI.Exception, offset)
@@ -126,4 +139,4 @@ def preload(library: str | os.PathLike[str] | None = None) -> None:
     spec = importlib.util.find_spec("mpi4py.MPI")
     if spec is None or spec.origin is None:
         raise RuntimeError("crestacoll.preload(): there is no mpi4py")
-    _native.open_global(_checked(library, spec.origin), spec.origin)
+    _native.open_global(_checked(library or _library_before(spec.origin)), spec.origin)

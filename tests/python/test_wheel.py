@@ -301,3 +301,29 @@ def test_uninstall_leaves_nothing():
     assert files_in(where) - before
     must([*pip, "uninstall", "-y", "crestacoll"])
     assert files_in(where) == before
+
+
+ADDS = """
+import sys
+import crestacoll
+if sys.argv[1] == "preload":
+    crestacoll.preload()
+from mpi4py import MPI
+import numpy
+crestacoll.set_impl(MPI.COMM_WORLD, "*=shm")
+one, sum = numpy.ones(3), numpy.zeros(3)
+crestacoll.Allreduce(MPI.COMM_WORLD, one, sum)
+assert (sum == MPI.COMM_WORLD.size).all(), sum
+print("fine", crestacoll.__file__)
+"""
+
+
+@pytest.mark.parametrize("how", ["link", "preload"])
+def test_import_beside_mpi4py(how):
+    """The wheel finds the library for mpi4py's MPI, before or after that is loaded."""
+    if "openmpi" not in built() or importlib.util.find_spec("mpi4py") is None:
+        pytest.skip("no build for Open MPI, or no mpi4py")
+    words = [launcher("openmpi"), "--oversubscribe", "-n", "2"]
+    done = must([*words, environment() / "bin" / "python", "-c", ADDS, how],
+                variables={"MPI4PY_MPIABI": "openmpi"}, cwd=tempfile.gettempdir())
+    assert done.stdout.count(f"fine {packages_of(environment())}/crestacoll/") == 2, done.stdout
