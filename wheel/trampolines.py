@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""trampolines.py NM LIBRARY... - the assembly of the front library (front.c), to stdout: every
-name that one of the preload libraries defines, as a jump through a slot.
+"""trampolines.py NM LIBRARY... - the assembly of the front library (front.c), to stdout: the names
+that the preload libraries define, each as a jump through a slot.
 
 At first a slot leads to cco_front_resolve. It keeps all registers that may hold arguments, so that
 the function that is found gets what the caller gave.
@@ -89,9 +89,19 @@ def assembly(names):
     yield '    .section .note.GNU-stack,"",@progbits'
 
 
+def front_names(libraries):
+    """Of the MPI's C functions only those that all libraries have: a program may ask whether there
+    is one (weak symbols, as mpi4py has), and call it if there is. What not all have goes straight
+    to the MPI.
+    """
+    everywhere = set.intersection(*libraries)
+    optional = {n for n in set.union(*libraries) if n.startswith(("MPI_", "MPIX_"))} - everywhere
+    return set.union(*libraries) - optional - OWN
+
+
 def main():
     nm, *libraries = sys.argv[1:]
-    found = set().union(*(names_in(nm, library) for library in libraries)) - OWN
+    found = front_names([names_in(nm, library) for library in libraries])
     print("\n".join(assembly(sorted(found))))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from glob import glob
-from os.path import abspath, dirname, join
+from os.path import dirname, join, realpath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ __all__ = sorted(_HOME_OF)
 
 # In a checkout, and where `make install` has put it, the extension _native lies in the folders of
 # the builds (python/CMakeLists.txt).
-__path__ += sorted(glob(join(dirname(dirname(dirname(abspath(__file__)))), "build/*/lib/python")))
+__path__ += sorted(glob(join(dirname(dirname(dirname(realpath(__file__)))), "build/*/lib/python")))
 
 
 def __getattr__(name: str) -> Any:

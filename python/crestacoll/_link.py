@@ -9,7 +9,7 @@ import mmap
 import os
 import sys
 from glob import glob
-from os.path import abspath, dirname, isfile, join
+from os.path import abspath, dirname, isfile, join, realpath
 from typing import Any
 
 from crestacoll import _native
@@ -43,20 +43,25 @@ def _soname(extension: str) -> bytes:
 
 def _libraries() -> dict[str, str]:
     """{build: path} of the builds of this checkout, or of an installed tree."""
-    root = join(dirname(dirname(dirname(abspath(__file__)))), "build")
+    root = join(dirname(dirname(dirname(realpath(__file__)))), "build")
     paths = glob(join(root, "*", "lib", LIBRARY))
     return {os.path.relpath(path, root).split(os.sep)[0]: path for path in paths}
 
 
 def find_library(extension: str) -> str:
-    """The library for the MPI that mpi4py's extension uses; that of a wheel finds out by itself.
+    """The library for the MPI that mpi4py's extension uses; a wheel tries its libraries in another
+    process.
 
     Raises RuntimeError, with what was found and what is there, if none fits.
     """
-    front = join(dirname(abspath(__file__)), "lib", LIBRARY)
-    if isfile(front):
-        return front
-    family, libraries = SONAMES[_soname(extension)], _libraries()
+    soname = _soname(extension)
+    installed: Any = importlib.import_module("crestacoll.installed")
+    if installed.is_wheel():
+        fit = installed.fit(_loaded(soname.decode()))
+        if fit.why:
+            raise RuntimeError(f"crestacoll: {fit.why}")
+        return join(installed.LIB, fit.interface, LIBRARY)
+    family, libraries = SONAMES[soname], _libraries()
     fitting = sorted(name for name in libraries if name.split("-")[0] == family)
     if not fitting:
         raise RuntimeError(
@@ -66,15 +71,11 @@ def find_library(extension: str) -> str:
     return libraries[fitting[0]]
 
 
-def _library_before(extension: str) -> str:
-    """The same where the MPI is not loaded yet: a wheel tries its libraries in another process."""
-    installed: Any = importlib.import_module("crestacoll.installed")
-    if not installed.is_wheel():
-        return find_library(extension)
-    found = installed.fit(_soname(extension).decode())
-    if found.why:
-        raise RuntimeError(f"crestacoll: {found.why}")
-    return join(installed.LIB, found.interface, LIBRARY)
+def _loaded(soname: str) -> str:
+    """Where a library of that name is in this process; if none is, the name."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = (line.split(maxsplit=5)[5].strip() for line in maps if line.count("/"))
+        return next((p for p in paths if p.rsplit("/", 1)[-1].startswith(soname)), soname)
 
 
 def _checked(library: str | os.PathLike[str]) -> str:
@@ -139,4 +140,4 @@ def preload(library: str | os.PathLike[str] | None = None) -> None:
     spec = importlib.util.find_spec("mpi4py.MPI")
     if spec is None or spec.origin is None:
         raise RuntimeError("crestacoll.preload(): there is no mpi4py")
-    _native.open_global(_checked(library or _library_before(spec.origin)), spec.origin)
+    _native.open_global(_checked(library or find_library(spec.origin)), spec.origin)

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { NAMES = 2 * 4096, PAGE = 0x10000 }; /* the largest pages of the processors in question */
@@ -109,7 +109,7 @@ void *cresta_open_beside(const char *library, const char *extension, int flags)
         return NULL;
     fill_segments(&im);
     fill_dynamic(&im, library, extension);
-    const int file = memfd_create("crestacoll-beside.so", MFD_CLOEXEC);
+    const int file = (int)syscall(SYS_memfd_create, "crestacoll-beside.so", 1u);
     if (file < 0)
         return NULL;
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);

@@ -96,7 +96,7 @@ static const char here; /* in our file */
 static bool is_ours(void *found)
 {
     const void *file = file_of(found);
-    return file == file_of(&here) || file == file_of(dlsym(RTLD_DEFAULT, FRONT));
+    return file != NULL && (file == file_of(&here) || file == file_of(dlsym(RTLD_DEFAULT, FRONT)));
 }
 
 /* In our file there is a tool too where both are linked into the program; but what every copy

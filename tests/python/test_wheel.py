@@ -314,16 +314,23 @@ crestacoll.set_impl(MPI.COMM_WORLD, "*=shm")
 one, sum = numpy.ones(3), numpy.zeros(3)
 crestacoll.Allreduce(MPI.COMM_WORLD, one, sum)
 assert (sum == MPI.COMM_WORLD.size).all(), sum
+MPI.COMM_WORLD.Allreduce(one, sum)
+MPI.COMM_WORLD.Bcast(sum)
+assert (sum == MPI.COMM_WORLD.size).all(), sum
 print("fine", crestacoll.__file__)
 """
 
 
-@pytest.mark.parametrize("how", ["link", "preload"])
-def test_import_beside_mpi4py(how):
-    """The wheel finds the library for mpi4py's MPI, before or after that is loaded."""
+@pytest.mark.parametrize("how", ["link", "preload", "run"])
+def test_beside_mpi4py(how):
+    """The wheel finds the library for mpi4py's MPI, before or after that is loaded; and mpi4py does
+    not find functions in it that its MPI lacks.
+    """
     if "openmpi" not in built() or importlib.util.find_spec("mpi4py") is None:
         pytest.skip("no build for Open MPI, or no mpi4py")
-    words = [launcher("openmpi"), "--oversubscribe", "-n", "2"]
+    start = [environment() / "bin" / "crestacoll", "run", "--"] if how == "run" else []
+    words = [*start, launcher("openmpi"), "--oversubscribe", "-n", "2"]
     done = must([*words, environment() / "bin" / "python", "-c", ADDS, how],
                 variables={"MPI4PY_MPIABI": "openmpi"}, cwd=tempfile.gettempdir())
-    assert done.stdout.count(f"fine {packages_of(environment())}/crestacoll/") == 2, done.stdout
+    assert done.stdout.count("fine") == 2, done.stdout + done.stderr
+    assert done.stdout.count(f"{packages_of(environment())}/crestacoll/") == 2, done.stdout

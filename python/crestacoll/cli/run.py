@@ -95,6 +95,9 @@ def command(
     job = Job(command, mpi)
     if job.misfit():
         print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
+        if dry_run:
+            print_command(job.command.words, {}, json_to)
+            return
         sys.exit(supervise.run(job.command.words, dict(os.environ)))
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
