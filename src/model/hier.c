@@ -77,6 +77,7 @@ static own *own_of(cco_comm *state)
                            .streams = o->streams.there ? &o->streams.stream : NULL,
                            .messages = &o->messages};
     o->scheduled.repeats = true;
+    o->scheduled.pieces = true;
     cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route, state);
     return o;
 }

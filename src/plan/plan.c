@@ -53,8 +53,9 @@ static bool same_layouts(const cco_layout *a, const cco_layout *b)
 static bool same(const cco_problem *a, const cco_problem *b)
 {
     return a->coll == b->coll && a->bytes == b->bytes && a->root == b->root && a->unit == b->unit &&
-           a->commutative == b->commutative && same_side(&a->in, &b->in) &&
-           same_side(&a->out, &b->out) && same_layouts(a->layouts, b->layouts) &&
+           a->pieces == b->pieces && a->commutative == b->commutative &&
+           same_side(&a->in, &b->in) && same_side(&a->out, &b->out) &&
+           same_layouts(a->layouts, b->layouts) &&
            memcmp(a->params, b->params, sizeof a->params) == 0 && same_counts(a, b);
 }
 

@@ -83,6 +83,7 @@ static const preset node_presets[] = {
     {CCO_ALLTOALL, 1024, &cco_alltoall_leaders},
     {CCO_ALLTOALL, 4096, &cco_alltoall_lanes},
     {CCO_ALLTOALL, SIZE_MAX, &cco_alltoall_linear},
+    {CCO_ALLTOALL, 16384, &cco_alltoall_lanes},
     {CCO_SCAN, SIZE_MAX, &cco_scan_leaders},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_leaders},
     {.algo = NULL},
@@ -97,20 +98,22 @@ static size_t bytes_of(const cco_problem *q)
     return bytes;
 }
 
-/* What leaders of an alltoall sort, block by block, must not take longer than messages; nor may
- * too many messages get in each other's way. */
+/* Among node_presets: what leaders of an alltoall sort, block by block, must not take longer than
+ * messages; nor may too many messages get in each other's way. */
 static bool is_much(const cco_problem *q, const cco_algo *algo)
 {
-    enum { BLOCKS = 4096, LARGE = 32 << 10, PEERS = 32 };
+    enum { BLOCKS = 4096, PEERS = 32 };
     return (algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS) ||
-           (algo == &cco_alltoall_linear && q->bytes > LARGE && q->size > PEERS);
+           (algo == &cco_alltoall_linear && q->size > PEERS);
 }
 
 static const cco_algo *find(const preset *list, const cco_problem *q)
 {
     const size_t bytes = bytes_of(q);
+    const bool by_nodes = list == node_presets;
     while (list->algo != NULL && (list->coll != q->coll || bytes > list->most ||
-                                  list->algo->refuses(q) != NULL || is_much(q, list->algo)))
+                                  list->algo->refuses(q) != NULL ||
+                                  (by_nodes && is_much(q, list->algo))))
         list++;
     return list->algo;
 }

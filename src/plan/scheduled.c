@@ -18,7 +18,7 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {
     const int properties = cco_coll_infos[c->coll].properties;
     if (properties & CCO_NEIGHBORS && c->sendbuf == MPI_IN_PLACE &&
-        state->topology.near->degrees.out > 0)
+        cco_comm_blocks(state, c->coll).out > 0)
         return false;
     if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
         return false;
@@ -224,6 +224,7 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
         return rc;
     const cco_problem before = bound->problem;
     rc = cco_bound_make(bound, state, bound->call, true, &own->workspace);
+    bound->problem.pieces = own->pieces;
     bound->problem.counts = before.counts;
     memcpy(bound->problem.params, before.params, sizeof before.params);
     if (rc == MPI_SUCCESS)
@@ -237,6 +238,7 @@ static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, cons
                    cco_bound *bound, cco_plan **plan)
 {
     int rc = cco_bound_make(bound, state, call, false, &own->workspace);
+    bound->problem.pieces = own->pieces;
     if (rc != MPI_SUCCESS && rc != MPI_ERR_NO_MEM)
         return rc;
     if (rc == MPI_SUCCESS)

@@ -16,6 +16,7 @@ typedef struct cco_scheduled {
     bool repeats;       /* nothing of the model's own comes before or after a call (core/comm.h) */
     size_t *counts;     /* cco_problem.counts, for algorithms that ask for them, */
     size_t counts_room; /* and for how many there is room */
+    bool pieces;        /* messages to other nodes go in pieces (cco_problem) */
     cco_hook hook;      /* CRESTA_DEBUG */
     cco_between *between; /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;

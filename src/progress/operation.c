@@ -91,6 +91,7 @@ int cco_operation_start(cco_operation *o)
 static int describe(cco_operation *o, cco_comm *state, const cco_way *way)
 {
     int rc = cco_bound_make(&o->bound, state, &o->call, true, &o->own.workspace);
+    o->bound.problem.pieces = way->model->by_nodes;
     o->nodes = cco_node_map_keep(o->bound.problem.nodes); /* the communicator may end first */
     o->near = cco_neighbors_keep(o->bound.problem.near);
     if (rc == MPI_SUCCESS)

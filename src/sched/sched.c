@@ -17,7 +17,7 @@ cco_sched *cco_sched_new(const cco_problem *q)
     s->rank = q->rank;
     s->size = q->size;
     s->unit = q->unit;
-    s->map = q->nodes;
+    s->map = q->pieces ? q->nodes : NULL;
     s->error = MPI_SUCCESS;
     return s;
 }

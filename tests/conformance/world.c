@@ -289,8 +289,10 @@ static void make_map(world *w)
     w->map = cco_node_map_new(keys, w->c.p);
     if (w->c.n >= MANY)
         w->map->piece = PIECE;
-    for (int i = 0; i < w->c.p; i++)
+    for (int i = 0; i < w->c.p; i++) {
         w->problems[i].nodes = w->map;
+        w->problems[i].pieces = true;
+    }
     free(keys);
 }
 
