@@ -5,8 +5,13 @@
 
 #include <stdbool.h>
 
-/* Where tries start for looks at memory, which take 20 to 50 ns each. */
+/* Where tries start for looks at memory: with the processor's pause they take 20 to 50 ns each,
+ * where it has none some nanoseconds. */
+#if defined(__x86_64__) || defined(__aarch64__)
 enum { CCO_PAUSE_MEMORY = -4000 };
+#else
+enum { CCO_PAUSE_MEMORY = -20000 };
+#endif
 
 /* After the `*tries`th look that found nothing: spins for 100 to 200 us, then yields the core, then
  * sleeps for short times; yields at once where ranks outnumber cores.  Beside other programs it may

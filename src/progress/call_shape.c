@@ -5,6 +5,7 @@
 int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
 {
     int inter = 0;
+    *shape = (cco_call_shape){.rank = 0};
     int rc = PMPI_Comm_test_inter(call->comm, &inter);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Comm_rank(call->comm, &shape->rank);
@@ -12,7 +13,7 @@ int cco_call_shape_of(const cco_call *call, cco_call_shape *shape)
         rc = PMPI_Comm_size(call->comm, &shape->group);
     shape->inter = inter;
     shape->peers = shape->group;
-    if (cco_is_near(call->coll))
+    if (rc == MPI_SUCCESS && cco_is_near(call->coll))
         shape->near = cco_degrees_of(call->comm);
     return rc == MPI_SUCCESS && inter ? PMPI_Comm_remote_size(call->comm, &shape->peers) : rc;
 }

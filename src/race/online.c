@@ -127,7 +127,8 @@ static bool guard(int best, cco_heat *heat)
 
 bool cco_online_start(cco_race_settings *s, int best, cco_heat *heat)
 {
-    enum { NEEDED = CCO_COLLECTIVES + 1 }; /* arms, for what may follow */
+    /* Arms, for what may follow; collectives of neighbours are no parts of a search. */
+    enum { NEEDED = CCO_NEIGHBOR_ALLGATHER + 1 };
     if (!online.tunes)
         return guard(best, heat);
     if (s->arms + NEEDED > CCO_ARMS)
