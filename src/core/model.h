@@ -27,6 +27,7 @@ typedef enum cco_path {
     CCO_PATH_NODES,    /* or memory between ranks of a node, and messages between nodes */
     CCO_PATH_SEGMENT,  /* memory that the ranks share, without any call of the MPI: ours, */
     CCO_PATH_SINGLE,   /* ours, with large data copied by the kernel from where they are, */
+    CCO_PATH_LARGE,    /* or only those of a size for which that is faster, if it may, */
     CCO_PATH_PUTS,     /* or that of a window, where the sender moves data, */
     CCO_PATH_GETS,     /* or the receiver */
     CCO_PATHS
@@ -36,6 +37,12 @@ typedef enum cco_path {
 static inline bool cco_path_is_memory(cco_path path)
 {
     return path > CCO_PATH_NODES;
+}
+
+/* True if it is CCO_PATH_SEGMENT, from where the kernel may also copy. */
+static inline bool cco_path_reads(cco_path path)
+{
+    return path == CCO_PATH_SINGLE || path == CCO_PATH_LARGE;
 }
 
 /* How a collective is done: what MODEL[:ALGORITHM][?param=value...] comes to. */

@@ -296,14 +296,17 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
 
 static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
+    const long copy = way->options[COPY];
     int rc = MPI_SUCCESS;
-    bool single = false;
+    size_t shows = 0;
     if (!cco_shm_named_there(&o->named, state))
         return run_below(state, way, call);
-    if (way->options[COPY] == SINGLE && !(single = cco_shm_named_single(&o->named, state)))
+    if (copy != SLOTS && cco_shm_named_single(&o->named, state))
+        shows = copy == SINGLE ? CCO_SHOWN_LEAST : cco_shown_pays_from(state->facts.crowded);
+    else if (copy == SINGLE)
         rc = cco_shm_single_refused(state);
     if (rc == MPI_SUCCESS)
-        rc = cco_shm_named_run(&o->named, single, state, way, call);
+        rc = cco_shm_named_run(&o->named, shows, state, way, call);
     if (rc != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
@@ -355,11 +358,12 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
 {
     (void)state;
     *why = NULL;
-    return way->options[COPY] == SINGLE ? CCO_PATH_SINGLE : CCO_PATH_SEGMENT;
+    static const cco_path paths[] = {CCO_PATH_SEGMENT, CCO_PATH_SINGLE, CCO_PATH_LARGE};
+    return paths[way->options[COPY]];
 }
 
 static const cco_param options[CCO_OPTIONS + 1] = {
-    {"copy", SLOTS, 0, 2,
+    {"copy", AUTO, 0, 2,
      "how large data move: through slots, by reads of another rank's memory by the kernel, or by "
      "what was faster so far apart",
      "slots|single|auto"},

@@ -51,10 +51,10 @@ bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state)
     return named->single;
 }
 
-int cco_shm_named_run(cco_shm_named *named, bool single, cco_comm *state, const cco_way *way,
+int cco_shm_named_run(cco_shm_named *named, size_t shows, cco_comm *state, const cco_way *way,
                       const cco_call *call)
 {
-    named->streams.stream.shows = single ? CCO_SHOWN_LEAST : 0;
+    named->streams.stream.shows = shows;
     return cco_scheduled_run(&named->streams.scheduled, state, way, call);
 }
 

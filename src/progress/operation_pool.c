@@ -95,9 +95,9 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
     cco_stream_sets *segment = pool->stream_sets[CCO_PATH_SEGMENT];
     if (path == CCO_PATH_MESSAGES && !cco_channel_open(&pool->channel, state->comm))
         pool->channel.comm = MPI_COMM_NULL;
-    if (path == CCO_PATH_SINGLE && segment != NULL)
+    if (cco_path_reads(path) && segment != NULL)
         cco_stream_sets_ask(segment, state);
-    if (path > CCO_PATH_MESSAGES && path != CCO_PATH_SINGLE)
+    if (path > CCO_PATH_MESSAGES && !cco_path_reads(path))
         pool->stream_sets[path] = cco_stream_sets_make(state, path, &pool->channel);
 }
 
@@ -106,7 +106,7 @@ void cco_operation_pool_make(cco_comm *state, cco_path path)
     cco_operation_pool *pool = pool_of(state);
     if (pool == NULL)
         pool = make(state);
-    if (path == CCO_PATH_SINGLE)
+    if (cco_path_reads(path))
         cco_operation_pool_make(state, CCO_PATH_SEGMENT);
     if (path == CCO_PATH_NODES)
         cco_operation_pool_make(state, CCO_PATH_MESSAGES);
@@ -115,10 +115,10 @@ void cco_operation_pool_make(cco_comm *state, cco_path path)
     pool->asked[path] = true;
 }
 
-/* Begins of both paths through the segment take the same ones. */
+/* Begins of all paths through the segment take the same ones. */
 static cco_stream_sets *stream_sets_of(const cco_operation_pool *pool, cco_path path)
 {
-    return pool->stream_sets[path == CCO_PATH_SINGLE ? CCO_PATH_SEGMENT : path];
+    return pool->stream_sets[cco_path_reads(path) ? CCO_PATH_SEGMENT : path];
 }
 
 bool cco_operation_pool_has(const cco_comm *state, cco_path path)
@@ -128,7 +128,7 @@ bool cco_operation_pool_has(const cco_comm *state, cco_path path)
         return false;
     const cco_stream_sets *stream_sets = stream_sets_of(pool, path);
     if (path > CCO_PATH_MESSAGES)
-        return stream_sets != NULL && (path != CCO_PATH_SINGLE || stream_sets->readable);
+        return stream_sets != NULL && (!cco_path_reads(path) || stream_sets->readable);
     return pool->channel.comm != MPI_COMM_NULL && pool->channel.pairs != 0;
 }
 
@@ -229,7 +229,9 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
         return MPI_ERR_NO_MEM;
     }
     *taken = o;
-    o->shows = path == CCO_PATH_SINGLE ? CCO_SHOWN_LEAST : 0;
+    o->shows = path == CCO_PATH_SINGLE  ? CCO_SHOWN_LEAST
+               : path == CCO_PATH_LARGE ? cco_shown_pays_from(state->facts.crowded)
+                                        : 0;
     o->p2p.tag = turn.tag;
     __atomic_fetch_add(&pool->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&pool->in_flight, 1, __ATOMIC_ACQ_REL);

@@ -101,14 +101,16 @@ static void leave_to_messages(cco_begin_path *b, const cco_comm *state, const cc
         b->why = why;
 }
 
-/* Where the ranks cannot read each other's memory, all data go through what they share. */
+/* Where the ranks cannot read each other's memory, all data go through what they share.  A reason
+ * for those who asked for that. */
 static const char *unreadable(const cco_comm *state, cco_path *path)
 {
-    if (*path != CCO_PATH_SINGLE || !cco_operation_pool_has(state, CCO_PATH_SEGMENT) ||
-        cco_operation_pool_has(state, CCO_PATH_SINGLE))
+    const bool asked = *path == CCO_PATH_SINGLE;
+    if (!cco_path_reads(*path) || !cco_operation_pool_has(state, CCO_PATH_SEGMENT) ||
+        cco_operation_pool_has(state, *path))
         return NULL;
     *path = CCO_PATH_SEGMENT;
-    return "the kernel does not let the ranks read each other's memory";
+    return !asked ? NULL : "the kernel does not let the ranks read each other's memory";
 }
 
 cco_begin_path cco_path_of_begin(const cco_comm *state, const cco_way *way, const cco_call *call)

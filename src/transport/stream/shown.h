@@ -11,6 +11,7 @@
 #define CCO_SHOWN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "transport/stream/area.h"
@@ -20,6 +21,14 @@ enum {
     CCO_SHOWN_LEAST = 16 << 10, /* bytes of a message, */
     CCO_SHOWN_MOST = 256 << 10, /* and of a read: who polls has other things to do, too */
 };
+
+/* Bytes of a message from which on a read is faster than the ring, by measurements
+ * (docs/design.md): each full ring costs a turn of both ranks, and that a switch of the core where
+ * ranks outnumber cores. */
+static inline size_t cco_shown_pays_from(bool crowded)
+{
+    return (size_t)(crowded ? 128 : 512) << 10;
+}
 
 /* What a rank knows of a peer. */
 typedef struct cco_shown {
