@@ -45,6 +45,12 @@ static inline bool cco_is_near(cco_coll coll)
     return cco_coll_infos[coll].properties & CCO_NEIGHBORS;
 }
 
+/* True if data only move away from a root, or to it, and are not reduced. */
+static inline bool cco_is_one_way(cco_coll coll)
+{
+    return (cco_coll_infos[coll].properties & (CCO_ROOTED | CCO_REDUCTION)) == CCO_ROOTED;
+}
+
 /* The neighbourhood collectives, or all others, as bits. */
 static inline uint32_t cco_colls(bool near)
 {

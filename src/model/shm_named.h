@@ -22,9 +22,9 @@ bool cco_shm_named_there(cco_shm_named *named, cco_comm *state);
  * first call; collective. */
 bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state);
 
-/* Runs a call whose arguments are fine, messages of `shows` bytes and more copied once (0: none).
+/* Runs a call whose arguments are fine, the messages of `shows` copied once.
  * Returns MPI_SUCCESS or an MPI error class. */
-int cco_shm_named_run(cco_shm_named *named, size_t shows, cco_comm *state, const cco_way *way,
+int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state, const cco_way *way,
                       const cco_call *call);
 
 void cco_shm_named_free(cco_shm_named *named);

@@ -16,6 +16,14 @@ static int give_up(cco_operation *o, int error)
     return error;
 }
 
+/* The messages that the kernel copies. */
+static cco_shown_sizes shown(const cco_comm *state, const cco_call *call, cco_path path)
+{
+    if (path == CCO_PATH_LARGE)
+        return cco_shown_pays(cco_is_one_way(call->coll), state->facts.crowded);
+    return path == CCO_PATH_SINGLE ? CCO_SHOWN_ALL : (cco_shown_sizes){0};
+}
+
 int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
                         cco_copies *copies, MPI_Request *request)
 {
@@ -27,6 +35,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     }
     o->call = *call;
     o->copies = copies;
+    o->shows = shown(state, call, path);
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;
     rc = cco_operation_make(o, state, way);

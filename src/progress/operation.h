@@ -23,7 +23,7 @@ typedef struct cco_operation {
     cco_p2p p2p;
     cco_route route;            /* where it runs over memory and messages */
     cco_stream_set *stream_set; /* NULL: it runs over messages only */
-    size_t shows;               /* bytes of messages from which on they are (stream/shown.h) */
+    cco_shown_sizes shows;      /* messages that are shown there */
     bool starts;                /* its schedule has not started */
     bool counted;               /* by the progress thread, which polls because of it */
     cco_call call;

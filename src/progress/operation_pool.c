@@ -229,9 +229,6 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
         return MPI_ERR_NO_MEM;
     }
     *taken = o;
-    o->shows = path == CCO_PATH_SINGLE  ? CCO_SHOWN_LEAST
-               : path == CCO_PATH_LARGE ? cco_shown_pays_from(state->facts.crowded)
-                                        : 0;
     o->p2p.tag = turn.tag;
     __atomic_fetch_add(&pool->users, 1, __ATOMIC_ACQ_REL);
     __atomic_fetch_add(&pool->in_flight, 1, __ATOMIC_ACQ_REL);

@@ -22,12 +22,22 @@ enum {
     CCO_SHOWN_MOST = 256 << 10, /* and of a read: who polls has other things to do, too */
 };
 
-/* Bytes of a message from which on a read is faster than the ring, by measurements
- * (docs/design.md): each full ring costs a turn of both ranks, and that a switch of the core where
- * ranks outnumber cores. */
-static inline size_t cco_shown_pays_from(bool crowded)
+/* The messages that are shown: from so many bytes on, and shorter than so many; 0, 0: none. */
+typedef struct cco_shown_sizes {
+    size_t from, below;
+} cco_shown_sizes;
+
+/* All for which it is possible. */
+#define CCO_SHOWN_ALL ((cco_shown_sizes){CCO_SHOWN_LEAST, SIZE_MAX})
+
+/* Those for which a read is faster than the ring, by measurements (docs/design.md): each full ring
+ * costs a turn of both ranks, and that a switch of the core where ranks outnumber cores.  But both
+ * copies of a ring can run at once, which helps long data that go one way. */
+static inline cco_shown_sizes cco_shown_pays(bool one_way, bool crowded)
 {
-    return (size_t)(crowded ? 128 : 512) << 10;
+    const size_t kib = 1024;
+    return (cco_shown_sizes){(crowded ? 128 : 512) * kib,
+                             one_way && !crowded ? 4096 * kib : SIZE_MAX};
 }
 
 /* What a rank knows of a peer. */

@@ -78,7 +78,7 @@ static size_t piece_of(const cco_stream *s)
 /* Of a message that has not begun. */
 static bool shows(const cco_stream *s, const cco_shown *shown, const cco_fragment *it)
 {
-    return s->shows > 0 && it->left >= s->shows && !shown->refused &&
+    return it->left >= s->shows.from && it->left < s->shows.below && !shown->refused &&
            it->left == cco_data_bytes(&it->data);
 }
 

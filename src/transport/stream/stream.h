@@ -29,7 +29,7 @@ typedef struct cco_stream {
     cco_area *area;
     bool gets;    /* receivers get; otherwise senders put */
     size_t ring;  /* bytes, for each ordered pair of ranks */
-    size_t shows; /* messages of so many bytes and more are shown (shown.h); 0: none */
+    cco_shown_sizes shows;
     cco_stream_pair *pairs;
     unsigned *stuck; /* twice the number of ranks: the pass in which a direction came no further */
     unsigned pass;
