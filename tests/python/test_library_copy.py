@@ -49,10 +49,15 @@ def measurements(done):
     return [line for line in messages(done) if "shm?copy=auto: " in line]
 
 
+def looks(row):
+    """Reads that only find out whether the kernel allows them: for slot rings, and for begins."""
+    return 2 * row[1]
+
+
 @each_row
 def test_the_kernel_copies_within_the_limits_at_that_distance(build, row):
     done, reads, counts = bench(build, row, row[2])
-    if counts and reads <= row[1]:  # those that find out whether it lets them
+    if counts and reads <= looks(row):
         pytest.skip("this system forbids all such reads")
     assert not measurements(done), done.stderr
 
@@ -60,13 +65,13 @@ def test_the_kernel_copies_within_the_limits_at_that_distance(build, row):
 @each_row
 def test_it_does_not_at_another_distance(build, row):
     done, reads, _ = bench(build, row, OTHER[row[2]])
-    assert reads == 0 and not measurements(done), done.stderr
+    assert reads <= looks(row) and not measurements(done), done.stderr
 
 
 @each_row
 def test_nor_beyond_the_limits(build, row):
     done, reads, _ = bench(build, row, "auto", sizes=[8, 9 << 10])
-    assert reads == 0 and not measurements(done), done.stderr
+    assert reads <= looks(row) and not measurements(done), done.stderr
 
 
 @each_row
