@@ -227,7 +227,7 @@ bool cco_progress_turn(int *tries)
     if (*tries == CCO_PROGRESS_FIRST_TURN)
         *tries = 0;
     else
-        cco_pause(tries);
+        cco_pause_after_mpi(tries);
     cco_progress_thread_spare();
     if (!cco_queue_any())
         return cco_waits_politely();

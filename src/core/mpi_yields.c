@@ -53,10 +53,13 @@ static bool ask(void)
 /* To ask version 4 takes a fifth of a second: it loads all its components then. */
 bool cco_mpi_yields(void)
 {
+    static int answer = -1;
     const char *told = cco_config_open_mpi_yields();
     if (told != NULL)
         return *told != '\0' && strchr("1tTyYeE", *told) != NULL; /* true, yes, enabled */
-    return ask();
+    if (answer < 0)
+        answer = ask();
+    return answer;
 }
 
 #else

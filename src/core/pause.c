@@ -29,6 +29,7 @@ static void relax(void)
 }
 
 static int spins = SPINS_UNKNOWN;
+static bool mpi_yields;
 static void (*move)(void);
 
 void cco_pause_set_progress(void (*how)(void))
@@ -53,13 +54,18 @@ bool cco_pause_crowds(void)
     return spins == 0;
 }
 
+void cco_pause_mpi_yields(bool yields)
+{
+    mpi_yields = yields;
+}
+
 static void back_off(void)
 {
     move_on();
     nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 }
 
-void cco_pause(int *tries)
+static void pause_after(int *tries, bool yielded)
 {
     const int now = spins < SPINS && *tries < 0 ? 0 : *tries, last = spins + YIELDS;
     if (now >= last) { /* stay here, and never overflow */
@@ -78,8 +84,18 @@ void cco_pause(int *tries)
         relax();
     if (now < spins)
         return;
-    if (spins < SPINS)
+    if (spins < SPINS && !yielded)
         sched_yield(); /* our own ranks outnumber the cores: it lets them go on */
-    else if (!cco_yielding_try())
+    else if (spins == SPINS && !cco_yielding_try())
         *tries -= MOVE_SPINS;
+}
+
+void cco_pause(int *tries)
+{
+    pause_after(tries, false);
+}
+
+void cco_pause_after_mpi(int *tries)
+{
+    pause_after(tries, mpi_yields);
 }

@@ -19,6 +19,10 @@ enum { CCO_PAUSE_MEMORY = -20000 };
  * way of the MPI, with CCO_PAUSE_MEMORY for others. */
 void cco_pause(int *tries);
 
+/* The same after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that yields
+ * the core in such a test (core/mpi_yields.h) need not be followed by another yield. */
+void cco_pause_after_mpi(int *tries);
+
 /* What a long wait does now and then: it lets the MPI move on what the program has under way there.
  * Whoever we wait for may be waiting for just that.  NULL, as at first: nothing. */
 void cco_pause_set_progress(void (*move)(void));
@@ -27,6 +31,9 @@ void cco_pause_set_progress(void (*move)(void));
  * for a few looks only. */
 void cco_pause_crowded(bool crowded);
 bool cco_pause_crowds(void); /* whether somebody said so */
+
+/* Says whether the MPI yields the core in a test that finds nothing. */
+void cco_pause_mpi_yields(bool yields);
 
 /* Open MPI sees its sockets in one of so many looks. */
 enum { CCO_PAUSE_LOOKS = 8 };

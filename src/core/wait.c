@@ -7,6 +7,7 @@
 
 #include "core/facts.h"
 #include "core/mpi_compat.h"
+#include "core/mpi_yields.h"
 #include "core/pause.h"
 
 /* Calls after which everything has been moved: Open MPI looks at its sockets in every eighth only,
@@ -15,7 +16,7 @@ enum { MOVES = 8 };
 
 int cco_wait(MPI_Request *request)
 {
-    for (int tries = 0;; cco_pause(&tries)) {
+    for (int tries = 0;; cco_pause_after_mpi(&tries)) {
         int done = 0;
         const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || done)
@@ -26,7 +27,7 @@ int cco_wait(MPI_Request *request)
 int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what)
 {
     const time_t start = time(NULL);
-    for (int tries = 0;; cco_pause(&tries)) {
+    for (int tries = 0;; cco_pause_after_mpi(&tries)) {
         int done = 0;
         const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || done)
@@ -124,6 +125,7 @@ void cco_wait_detect_crowding(MPI_Comm world)
         return;
     if (count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);
+        cco_pause_mpi_yields(ranks > cores && cco_mpi_yields());
         cco_fact_crowded(ranks > cores);
     }
     PMPI_Comm_free(&node);

@@ -96,7 +96,7 @@ static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses, boo
     int level = MPI_THREAD_SINGLE, rc = MPI_SUCCESS, done = 0;
     PMPI_Query_thread(&level);
     if (level == MPI_THREAD_MULTIPLE && (looked || !tool)) {
-        for (int tries = 0; rc == MPI_SUCCESS && !done; cco_pause(&tries))
+        for (int tries = 0; rc == MPI_SUCCESS && !done; cco_pause_after_mpi(&tries))
             rc = PMPI_Testall(count, requests, &done, statuses);
         return rc;
     }

@@ -331,7 +331,10 @@ static void pause_after(const cco_engine *e, int *looks, int *tries)
     if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
         return;
     *looks = 0;
-    cco_pause(tries);
+    if (e->transport->tests_mpi)
+        cco_pause_after_mpi(tries);
+    else
+        cco_pause(tries);
 }
 
 int cco_engine_run(cco_engine *e, const cco_binding *binding)

@@ -28,6 +28,7 @@ typedef struct cco_transport {
     /* Tests before a wait gives the core to another rank, where ranks outnumber cores; 0: one.  For
      * transports that do not see in every test what has come. */
     int looks;
+    bool tests_mpi; /* every test is one of the MPI, which may yield the core itself */
     /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
      * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in
      * common. */

@@ -113,6 +113,7 @@ static void abandon(void *data)
 
 const cco_transport cco_transport_p2p = {
     .name = "p2p",
+    .tests_mpi = true,
     .open = open_transfer,
     .close = free,
     .call = next_call,
