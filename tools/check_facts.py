@@ -22,7 +22,7 @@ SOURCES = {
     },
     r"\bcco_mpi_yields\(": {
         "core/mpi_yields.c": "its definition", "core/mpi_yields.h": "its definition",
-        "core/polite.c": "how this rank waits",
+        "core/polite.c": "how this rank waits", "core/wait.c": "how this rank waits",
     },
     r"PMPI_Query_thread": {
         "core/profile.c": "whether this rank locks its own timeline",

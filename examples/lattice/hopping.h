@@ -3,13 +3,13 @@
  *
  *     h(x) = sum over the four directions mu of  u_mu f(x + mu) + conj(u_mu) f(x - mu)
  *
- * f(x) has six complex components, as the half spinors that a Wilson operator exchanges (2 spins x 3
- * colours); the links u_mu = exp(i theta_mu) are constant.  Sites are even or odd, by the sum of
+ * f(x) has six complex components, as the half spinors that a Wilson operator exchanges (2 spins x
+ * 3 colours); the links u_mu = exp(i theta_mu) are constant.  Sites are even or odd, by the sum of
  * their coordinates: h on sites of one kind needs f on those of the other.  So a rank sends half of
  * the sites of each of its eight faces.
  *
- * Each component is a plane wave f(x) = exp(i k x), which is an eigenvector: h is f times the sum of
- * 2 cos(k_mu + theta_mu). */
+ * Each component is a plane wave f(x) = exp(i k x), which is an eigenvector: h is f times the sum
+ * of 2 cos(k_mu + theta_mu). */
 #ifndef HOPPING_H
 #define HOPPING_H
 

@@ -19,8 +19,8 @@ enum { CCO_PAUSE_MEMORY = -20000 };
  * way of the MPI, with CCO_PAUSE_MEMORY for others. */
 void cco_pause(int *tries);
 
-/* The same after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that yields
- * the core in such a test (core/mpi_yields.h) need not be followed by another yield. */
+/* The same after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that
+ * yields the core in such a test (core/mpi_yields.h) need not be followed by another yield. */
 void cco_pause_after_mpi(int *tries);
 
 /* What a long wait does now and then: it lets the MPI move on what the program has under way there.

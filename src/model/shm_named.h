@@ -24,8 +24,8 @@ bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state);
 
 /* Runs a call whose arguments are fine, the messages of `shows` copied once.
  * Returns MPI_SUCCESS or an MPI error class. */
-int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state, const cco_way *way,
-                      const cco_call *call);
+int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state,
+                      const cco_way *way, const cco_call *call);
 
 void cco_shm_named_free(cco_shm_named *named);
 

@@ -160,7 +160,8 @@ static int call(int me, world *w)
 {
     ranks[me].stream.shows = (cco_shown_sizes){0};
     if (rand() % 3)
-        ranks[me].stream.shows = (cco_shown_sizes){1 + (size_t)rand() % 4000, (size_t)rand() % 9000};
+        ranks[me].stream.shows =
+            (cco_shown_sizes){1 + (size_t)rand() % 4000, (size_t)rand() % 9000};
     if (some_messages(me, w) != MPI_SUCCESS)
         return MPI_ERR_OTHER;
     cco_problem q = w->problems[me];
