@@ -225,6 +225,7 @@ static void abandon(void *transfer)
 
 const cco_transport cco_transport_stream = {
     .name = "stream",
+    .sends_in_tests = true,
     .open = cco_fragments_open,
     .close = free,
     .give_up = give_up,
