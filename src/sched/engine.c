@@ -270,7 +270,6 @@ static int stop(cco_engine *e, int error)
     return error;
 }
 
-/* Opens rounds up to one with messages or one-sided steps, or to the end. */
 /* Before local steps of the same round: what they take, messages are on their way. */
 static int send_off(cco_engine *e)
 {
@@ -278,6 +277,7 @@ static int send_off(cco_engine *e)
     return e->transport->sends_in_tests ? e->transport->test(e->transfer, &ended) : MPI_SUCCESS;
 }
 
+/* Opens rounds up to one with messages or one-sided steps, or to the end. */
 static int go_on(cco_engine *e)
 {
     for (; e->at < e->rounds; e->at++) {
