@@ -31,10 +31,11 @@ EXAMPLES = {
 
 # An mpi4py example as it is, after the two lines of docs/python.md.
 IMPORTED = """
-import runpy, sys
+import os, runpy, sys
 import crestacoll
 crestacoll.preload()
 sys.argv = sys.argv[1:]
+sys.path[0] = os.path.dirname(sys.argv[0])
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
 # Nothing of crestacoll in it.
