@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
 .PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
-.PHONY: clean help reference setup dist deb wheel
+.PHONY: clean help reference setup dist deb wheel check-wheel
 .NOTPARALLEL:
 
 all: static
@@ -97,6 +97,14 @@ deb:
 wheel:
 	@tools/setup.sh build
 	@tools/wheel.sh
+
+# NAME: only these MPIs.
+NAME :=
+check-wheel:
+	@tools/setup.sh build
+	@ls build/dist/crestacoll-*.whl >/dev/null 2>&1 || tools/wheel.sh
+	@failed=0; tools/check_wheel.py $(NAME) || failed=1; \
+	    [ -n "$(NAME)" ] || tools/check_wheel_chroot.py || failed=1; exit $$failed
 
 clean:
 	@rm -rf build demo libcrestacoll.a libcrestacoll.so

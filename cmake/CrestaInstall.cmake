@@ -11,7 +11,7 @@ if(TARGET crestacoll_caf)
   install(TARGETS crestacoll_caf LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}")
 endif()
 if(TARGET crestacoll_python) # where bin/crestacoll and python/crestacoll/_link.py look for it
-  install(TARGETS crestacoll_python LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/python")
+  install(TARGETS crestacoll_python LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}/python")
 endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
               include/cresta_sp_coll_proto.h TYPE INCLUDE)

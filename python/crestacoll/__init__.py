@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crestacoll._memory import alloc_mem as alloc_mem
     from crestacoll._memory import free_mem as free_mem
     from crestacoll._native import *  # noqa: F403
+    from crestacoll._profile import profile as profile
     from crestacoll._services import prepare as prepare
     from crestacoll._services import progress as progress
     from crestacoll._services import set_impl as set_impl
@@ -35,6 +36,7 @@ _HOMES = {
     "_files": ("load_profile", "load_tuning", "profile_frame", "tuning_frame"),
     "_link": ("link", "preload"),
     "_memory": ("alloc_mem", "free_mem"),
+    "_profile": ("profile",),
     "_services": ("prepare", "progress", "set_impl"),
     "_native": (
         "Request",

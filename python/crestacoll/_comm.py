@@ -22,6 +22,13 @@ else:
 class Comm(Collectives):
     """An intracommunicator of mpi4py whose seventeen collectives crestacoll runs.
 
+    >>> comm = crestacoll.Comm(MPI.COMM_WORLD)
+    >>> comm.set_impl("allreduce=p2p")
+    >>> total = np.zeros(1)
+    >>> comm.Allreduce(np.ones(1), total)
+    >>> total[0] == comm.size
+    np.True_
+
     Comm(comm) is another name for the communicator `comm`, not a duplicate: free one of them. Every
     method is mpi4py's, but for the collectives with buffers, which are crestacoll's functions of
     the same name; and there are x_begin besides. Dup() and Split() give communicators of mpi4py.

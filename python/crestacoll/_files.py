@@ -25,7 +25,14 @@ def _load(path: str | os.PathLike[str], kind: str, rows: str) -> dict[str, Any]:
 
 
 def load_profile(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The profile in a file of `crestacoll run --profile`, or of profile().
+    """The profile in a file of `crestacoll run --profile`, or of json.dump.
+
+    >>> with crestacoll.profile() as found:
+    ...     crestacoll.Barrier(MPI.COMM_WORLD)
+    >>> with open("p.json", "w") as file:
+    ...     json.dump(found, file)
+    >>> crestacoll.load_profile("p.json")["records"] == found["records"]
+    True
 
     Its members are those of docs/reference/file-formats.md. What earlier versions of the format do
     not have is None.
@@ -38,6 +45,12 @@ def load_profile(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def load_tuning(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The contents of a tuning file: `schema`, `head`, and `rules`, the first that fits first.
+
+    >>> with open("t.json", "w") as file:
+    ...     rule = {"collective": "bcast", "bytes": [4096, "inf"], "implementation": "shm"}
+    ...     json.dump({"schema": "crestacoll-tuning-1", "head": {}, "rules": [rule]}, file)
+    >>> crestacoll.load_tuning("t.json")["rules"][0]["implementation"]
+    'shm'
 
     `crestacoll tuning check` says whether they make sense here.
     Raises OSError if the file cannot be read, ValueError if it is no tuning file.

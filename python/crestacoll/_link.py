@@ -7,6 +7,7 @@ import atexit
 import importlib.util
 import mmap
 import os
+import re
 import sys
 from glob import glob
 from os.path import abspath, dirname, isfile, join, realpath
@@ -15,29 +16,28 @@ from typing import Any
 from crestacoll import _native
 
 LIBRARY = "libcrestacoll-preload.so"
-# The name by which an extension asks for its MPI, and the builds that fit such MPIs.
+# The names by which an extension asks for its MPI, and the builds that fit such MPIs; Cray has one
+# for each compiler, libmpi_gnu_123.so.12.
 SONAMES = {
-    b"libmpi.so.40": "openmpi",
-    b"libmpi.so.12": "mpich",
-    b"libmpich.so.12": "mpich",
-    b"libmpi_cray.so.12": "mpich",
-    b"libmpi_abi.so.0": "mpiabi",
-    b"libmpi_abi.so.1": "mpiabi",
+    "openmpi": rb"libmpi\.so\.40",
+    "mpich": rb"libmpi\.so\.12|libmpich\.so\.12|libmpi_\w+\.so\.12",
+    "mpiabi": rb"libmpi_abi\.so\.[01]",
 }
 INT_BYTES = 4
 
 _linked = False
 
 
-def _soname(extension: str) -> bytes:
-    """The name by which mpi4py's extension asks for its MPI."""
+def _asked_for(extension: str) -> tuple[str, str]:
+    """The name by which mpi4py's extension asks for its MPI, and the builds that fit it."""
     with open(extension, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as m:
-        for soname in SONAMES:
-            if m.find(b"\0" + soname + b"\0") >= 0:
-                return soname
+        for family, names in SONAMES.items():
+            found = re.search(rb"\0(" + names + rb")\0", m)
+            if found:
+                return found[1].decode(), family
     raise RuntimeError(
-        f"crestacoll: {extension} is linked to none of the MPIs that crestacoll knows: "
-        + ", ".join(sorted(name.decode() for name in SONAMES))
+        f"crestacoll: {extension} is linked to none of the MPIs that crestacoll knows:"
+        " libmpi.so.40, libmpi.so.12 and its other names, libmpi_abi.so"
     )
 
 
@@ -54,14 +54,14 @@ def find_library(extension: str) -> str:
 
     Raises RuntimeError, with what was found and what is there, if none fits.
     """
-    soname = _soname(extension)
+    soname, family = _asked_for(extension)
     installed: Any = importlib.import_module("crestacoll.installed")
     if installed.is_wheel():
-        fit = installed.fit(_loaded(soname.decode()))
+        fit = installed.fit(_loaded(soname))
         if fit.why:
             raise RuntimeError(f"crestacoll: {fit.why}")
         return join(installed.LIB, fit.interface, LIBRARY)
-    family, libraries = SONAMES[soname], _libraries()
+    libraries = _libraries()
     fitting = sorted(name for name in libraries if name.split("-")[0] == family)
     if not fitting:
         raise RuntimeError(

@@ -23,6 +23,11 @@ def alloc_mem(
 ) -> np.ndarray[Any, Any]:
     """An array of zeros in memory that the ranks of `comm` on one node share.
 
+    >>> array = crestacoll.alloc_mem(MPI.COMM_WORLD, (2, 3), "f4")
+    >>> array.shape, array.sum()
+    ((2, 3), np.float32(0.0))
+    >>> crestacoll.free_mem(array)
+
     comm   an intracommunicator of mpi4py; the call is collective over it
     shape  of this rank's array; ranks may give different ones
     dtype  of its elements, which must not be Python objects

@@ -27,6 +27,8 @@ def handle(comm: Comm) -> int:
 def set_impl(comm: Comm, spec: str) -> None:
     """Chooses implementations for the calls of crestacoll on `comm` that follow.
 
+    >>> crestacoll.set_impl(MPI.COMM_WORLD, "alltoall[64K-inf]=p2p,allreduce=shm")
+
     comm  an intracommunicator of mpi4py; the call is collective over it
     spec  rules as in docs/choosing.md, such as "alltoall[4K-1M]=p2p,allreduce=shm"; equal on all
           ranks. They replace those of an earlier call; "" takes them back
@@ -42,6 +44,8 @@ def set_impl(comm: Comm, spec: str) -> None:
 def prepare(comm: Comm) -> None:
     """Makes what crestacoll keeps about `comm` now, not in its first collective.
 
+    >>> crestacoll.prepare(MPI.COMM_WORLD)
+
     Collective over `comm`. Without it, and without set_impl, the first x_begin on a communicator
     run the MPI's own non-blocking collectives (docs/split-phase.md).
     """
@@ -50,6 +54,9 @@ def prepare(comm: Comm) -> None:
 
 def progress() -> None:
     """Progresses collectives that have begun, and returns at once.
+
+    >>> with crestacoll.Barrier_begin(MPI.COMM_WORLD):
+    ...     crestacoll.progress()
 
     Call it now and then in a long computation if there is no progress thread: docs/split-phase.md.
     """

@@ -5,7 +5,7 @@ implementation, the rule that won, what was measured against it.
 
 from dataclasses import asdict
 
-from crestacoll import measurements, points, profile, reportfiles, tuning
+from crestacoll import measurements, points, profiles, reportfiles, tuning
 from crestacoll.explore import words
 from crestacoll.measurements import entry, row
 from crestacoll.points import Point
@@ -45,7 +45,7 @@ def of_profile(data):
             share=r["time_us"]["mean"] * r["ranks"] / data["ranks"] / wall if wall else None,
             waiting=r["wait_us"] and r["wait_us"]["mean"] / max(r["time_us"]["mean"], 1e-9),
             refused=r.get("refused"),
-            source=profile.label(r),
+            source=profiles.label(r),
         )
         for r in sorted(data["records"], key=lambda r: -r["time_us"]["mean"] * r["ranks"])
     ]

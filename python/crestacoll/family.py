@@ -3,6 +3,7 @@
 
 import functools
 import mmap
+import os
 import re
 import shutil
 import subprocess
@@ -17,8 +18,8 @@ SONAMES = [
     (re.compile(r"libmpi\.so\.(40|80|20|12\.openmpi)$"), OPENMPI),
     (re.compile(r"libmpich\.so\.\d+$"), MPICH),
     (re.compile(r"libmpi\.so\.12$"), "abi"),
-    (re.compile(r"libmpi_(cray|gnu_\d+)\.so\.12$"), MPICH),
-    (re.compile(r"libmpi_abi\.so\.\d+$"), "abi"),  # of the standard (MPI-5.0, chapter 20)
+    (re.compile(r"libmpi_\w+\.so\.12$"), MPICH),  # Cray: of each compiler
+    (re.compile(r"libmpi_abi\.so\.\d+$"), "standard"),  # of the standard (MPI-5.0, chapter 20)
 ]
 
 
@@ -57,11 +58,22 @@ def is_intel(path):
 
 
 def mpi_library(program):
-    """The path of the MPI library that a program or library is linked to; None if to none."""
+    """The path of the MPI library that a program or library is linked to; None if to none, or if
+    the loader does not find it here (login nodes may have no MPI).
+    """
     for soname, path in (needed_libraries(program) or {}).items():
         if any(pattern.match(soname) for pattern, _ in SONAMES):
-            return path
+            return path if os.path.exists(path) else None
     return None
+
+
+def family_of_abi(path):
+    """Of a library that has the binary interface of the standard; None if it is not here."""
+    if not os.path.exists(path):
+        return None
+    if is_intel(path):
+        return INTEL
+    return OPENMPI if contains(path, b"ompi_") else MPICH
 
 
 def family_of_libraries(libraries):
@@ -70,7 +82,7 @@ def family_of_libraries(libraries):
             if pattern.match(soname):
                 if family == "abi":
                     return INTEL if is_intel(path) else MPICH
-                return family
+                return family_of_abi(path) if family == "standard" else family
     return None
 
 

@@ -21,7 +21,7 @@ FREE = {"crestacoll-explain", "crestacoll-simulate"}  # programs that need no MP
 LAUNCHERS = re.compile(r"mpi(exec|run)([._-](hydra|openmpi|mpich))?")
 # In folders beside that of the launcher; Intel MPI has its library in lib/release, too.
 SONAMES = {
-    family.OPENMPI: ["libmpi.so.40"],
+    family.OPENMPI: ["libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0"],
     family.MPICH: ["libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"],
     family.INTEL: ["libmpi.so.12"],
 }
@@ -83,8 +83,8 @@ def library_of(kind, launcher):
 
 
 def is_of(kind, path):
-    """Intel MPI and MPICH have one soname."""
-    return kind == family.OPENMPI or family.is_intel(path) == (kind == family.INTEL)
+    """MPIs share sonames."""
+    return family.family_of_libraries({os.path.basename(path): str(path)}) == kind
 
 
 def folders_of(launcher):

@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from crestacoll import benchjob, launcher, profile
+from crestacoll import benchjob, launcher, profiles
 from crestacoll.ui import Problem
 
 LIMIT = 60.0  # seconds, after which the job is ended
@@ -23,7 +23,7 @@ def of_job(build, ranks=None):
         words, own = with_settings(build, ranks, settings)
         try:
             benchjob.run_command(build, words, limit=LIMIT, variables=own)
-            return found_in(profile.load(path))
+            return found_in(profiles.load(path))
         except Problem as e:
             return {"why": str(e.message)}
 

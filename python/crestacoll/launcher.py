@@ -88,6 +88,7 @@ ASSIGNING = {
 }
 for _kind, _names in ZERO.items():
     ARITY[_kind] |= dict.fromkeys(_names.split(), 0)
+ARITY["env"] = ARITY["openmpi"] | ARITY["hydra"]
 
 
 @dataclass
@@ -143,11 +144,12 @@ def scheduler(launcher):
 
 def kind_of(launcher, family):
     """How this launcher takes variables: 'openmpi' (-x A=B), 'hydra' (-genv A B), or as its
-    scheduler does: 'srun' (--export), 'flux' (--env=A=B), 'aprun' (-e A=B), 'jsrun' (-E A=B).
+    scheduler does: 'srun' (--export), 'flux' (--env=A=B), 'aprun' (-e A=B), 'jsrun' (-E A=B). Of
+    an MPI that is not known, any launcher can start 'env' (env A=B ./app).
     """
     if launcher is None:
         return "none"
-    return scheduler(launcher) or ("openmpi" if family == "openmpi" else "hydra")
+    return scheduler(launcher) or {"openmpi": "openmpi", None: "env"}.get(family, "hydra")
 
 
 def is_executable(word):
@@ -273,6 +275,12 @@ def set_hydra(section, variables, program, first):
     return mine + kept + tail
 
 
+def set_env(section, variables, program):
+    """`env NAME=VALUE` before the program; the LD_PRELOAD of an `env` of the user's comes after."""
+    mine = [f"{n}={v}" for n, v in variables.items()]
+    return [*section[:program], "env", *mine, *section[program:]] if section[program:] else section
+
+
 def through_environment(name, value):
     """Whether srun has to take it out of its own environment."""
     return "," in value and name != "LD_PRELOAD"
@@ -317,6 +325,8 @@ def inject(command, kind, variables, executable=is_executable):
         at = len(section) if at is None else at
         if kind in ASSIGNING:
             done.append(set_assigning(section, variables, at, kind))
+        elif kind == "env":
+            done.append(set_env(section, variables, at))
         elif kind == "hydra":
             done.append(set_hydra(section, variables, at, first=k == 0))
         else:

@@ -4,12 +4,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import profile, schemas, tuning
+from crestacoll import profiles, schemas, tuning
 from crestacoll.ui import Problem
 
 STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
 KINDS = {
-    **dict.fromkeys(profile.SCHEMAS, "profile"),
+    **dict.fromkeys(profiles.SCHEMAS, "profile"),
     "crestacoll-bench-1": "bench",
     "crestacoll-overlap-1": "overlap",
     "crestacoll-explore-result-1": "explore",
@@ -42,7 +42,7 @@ def is_tuning(name):
 def read_any(name):
     """(what is in a JSON file, or in the state.json of a folder; the name of its format or None)"""
     path = Path(name)
-    data = profile.read_json(path / "state.json" if path.is_dir() else path)
+    data = profiles.read_json(path / "state.json" if path.is_dir() else path)
     schema = data.get("schema") if isinstance(data, dict) else None
     return data, schema if isinstance(schema, str) else None
 
@@ -62,7 +62,7 @@ def read(name):
             raise Problem(f"{name}: this exploration has no result yet; explore --resume goes on")
     kind = KINDS[schema]
     if kind == "profile":
-        return Source(str(name), kind, profile.checked(path, data))
+        return Source(str(name), kind, profiles.checked(path, data))
     wrong = schemas.problems(kind, data)
     if wrong:
         raise Problem(f"{path} does not follow the schema of {kind} results: {wrong[0]}")

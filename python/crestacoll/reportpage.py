@@ -16,7 +16,7 @@ from crestacoll import (
     machine,
     overlap,
     plots,
-    profile,
+    profiles,
     reportplots,
 )
 from crestacoll.explore import arms, draw, page, words
@@ -58,8 +58,8 @@ def headline(sources):
             return words.headline(s.data)
     for s in sources:
         if s.kind == "profile" and s.data["records"]:
-            most = next(iter(profile.shares(s.data, lambda r: (profile.label(r), name_of(r)))))
-            inside = profile.percent(profile.total_us(s.data), s.data["wall_s"] * 1e6)
+            most = next(iter(profiles.shares(s.data, lambda r: (profiles.label(r), name_of(r)))))
+            inside = profiles.percent(profiles.total_us(s.data), s.data["wall_s"] * 1e6)
             where = f"{most[0]} on {most[1]}"
             return f"{inside} of the run passes in collectives, most of it in {where}."
     if all(s.kind == "overlap" for s in sources):
@@ -83,7 +83,7 @@ def known_machine(told):
 
 
 def name_of(record):
-    return profile.communicator(record)
+    return profiles.communicator(record)
 
 
 def svg(text):
@@ -100,9 +100,9 @@ def profile_section(source):
     return {
         "file": word(source.name),
         "ranks": data["ranks"],
-        "wall": profile.seconds(wall),
+        "wall": profiles.seconds(wall),
         "library": word(data["mpi"].split(",")[0]),
-        "inside": profile.percent(profile.total_us(data), wall),
+        "inside": profiles.percent(profiles.total_us(data), wall),
         "parts": parts,
         "parts_svg": svg(draw.parts(parts)),
         "groups": group_tables(data, wall),
@@ -118,9 +118,9 @@ def profile_section(source):
 
 
 GROUPS = {
-    "By collective": ("collective", profile.label),
+    "By collective": ("collective", profiles.label),
     "By communicator": ("communicator", name_of),
-    "By implementation": ("implementation", lambda r: f"{profile.label(r)}={r['implementation']}"),
+    "By implementation": ("implementation", lambda r: f"{profiles.label(r)}={r['implementation']}"),
 }
 
 
@@ -128,12 +128,18 @@ def group_tables(data, wall):
     """A picture and a table for each way to add up."""
     made = []
     for title, (column, key) in GROUPS.items():
-        groups = {word(k): g for k, g in profile.shares(data, key).items()}
+        groups = {word(k): g for k, g in profiles.shares(data, key).items()}
         if not groups or not wall:
             continue
         few = dict(list(groups.items())[:MOST_BARS])
         lines = [
-            (name, g["calls"], profile.seconds(g["us"]), waiting(g), profile.percent(g["us"], wall))
+            (
+                name,
+                g["calls"],
+                profiles.seconds(g["us"]),
+                waiting(g),
+                profiles.percent(g["us"], wall),
+            )
             for name, g in few.items()
         ]
         label = f"share of the run, {title.lower()}: transfer and waiting"
@@ -153,16 +159,16 @@ def waiting(group):
     """As text; unknown where no wait was measured at all."""
     if group["us"] and group["unknown_us"] >= group["us"]:
         return "not measured"
-    return profile.seconds(group["wait_us"])
+    return profiles.seconds(group["wait_us"])
 
 
 def size_table(data, wall):
     """Columns are collectives, lines are size classes."""
-    shares = profile.shares(data, profile.label)
+    shares = profiles.shares(data, profiles.label)
     names = list(shares)[: reportplots.MOST_COLOURS]
     table = {}
     for r in sorted(data["records"], key=lambda r: r["bytes_min"]):
-        name = profile.label(r) if profile.label(r) in names else reportplots.OTHERS
+        name = profiles.label(r) if profiles.label(r) in names else reportplots.OTHERS
         cells = table.setdefault(format_class(r["bytes_min"], r["bytes_max"]), {})
         us = r["time_us"]["mean"] * r["ranks"] / data["ranks"]
         cells[name] = cells.get(name, 0.0) + us
@@ -174,7 +180,7 @@ def size_table(data, wall):
         "columns": columns,
         "svg": svg(reportplots.sizes(ordered, columns, wall)),
         "lines": [
-            (size, [profile.seconds(cells.get(n)) for n in columns])
+            (size, [profiles.seconds(cells.get(n)) for n in columns])
             for size, cells in ordered.items()
         ],
     }
@@ -182,14 +188,14 @@ def size_table(data, wall):
 
 def whole(us):
     """A time that stays in one line."""
-    return profile.seconds(us).replace(" ", "\u00a0")
+    return profiles.seconds(us).replace(" ", "\u00a0")
 
 
 def record_lines(data, wall):
     shown = sorted(data["records"], key=lambda r: -r["time_us"]["mean"])[:MOST_RECORDS]
     return [
         {
-            "collective": profile.label(r),
+            "collective": profiles.label(r),
             "communicator": name_of(r),
             "bytes": format_class(r["bytes_min"], r["bytes_max"]),
             "implementation": word(r["implementation"]),
@@ -198,7 +204,7 @@ def record_lines(data, wall):
             "time": whole(r["time_us"]["mean"]),
             "range": f"{whole(r['time_us']['min'])} to {whole(r['time_us']['max'])}",
             "waiting": whole(r["wait_us"]["mean"]) if r["wait_us"] else "–",
-            "share": profile.percent(r["time_us"]["mean"], wall).replace(" ", "\u00a0"),
+            "share": profiles.percent(r["time_us"]["mean"], wall).replace(" ", "\u00a0"),
             "between": between.cells(r),
         }
         for r in shown
@@ -211,7 +217,7 @@ def timeline_section(data):
         return None
     return {
         "svg": svg(reportplots.timeline(data)),
-        "bin": profile.seconds(line["bin_us"]),
+        "bin": profiles.seconds(line["bin_us"]),
         "bins": line["bins"],
         "each": line["ranks_per_row"],
         "lines": intervals(line),

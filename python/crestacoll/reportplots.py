@@ -22,7 +22,7 @@ def shown(name):
 
 
 def bars(groups, wall_us, label):
-    """Per cent of the run for each group of profile.shares: transfer, waiting, not known."""
+    """Per cent of the run for each group of profiles.shares: transfer, waiting, not known."""
     parts = (
         ("transfer", TRANSFER, lambda g: g["us"] - g["wait_us"] - g["unknown_us"]),
         ("waiting for late ranks", WAITING, lambda g: g["wait_us"]),

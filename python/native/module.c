@@ -13,7 +13,6 @@ static const char *const names[] = {
 #undef CRESTA_WAY
 };
 
-enum { WRITABLE = 0x200 };          /* PyBUF_WRITE, the same in all versions of Python */
 enum { FIRST_BEGIN = WAYS / 2 }; /* ways.inc has all blocking ones first */
 
 static PyObject *theirs[WAYS];  /* mpi4py's methods, once attached */
@@ -44,9 +43,7 @@ static PyObject *fail_to_load(const char *what)
     return NULL;
 }
 
-static int handles_are_ints;
-
-static void *call_of(const char *name)
+void *cresta_call_of(const char *name)
 {
     return dlsym(library, name);
 }
@@ -55,7 +52,7 @@ static int route_calls(void *extension)
 {
     char used[ENTRIES] = {0};
     cresta_slots(extension, note_use, used);
-    const char *missing = cresta_routes_find(handles_are_ints, library, extension, used);
+    const char *missing = cresta_routes_find(cresta_handles_are_ints, library, extension, used);
     if (memchr(used, 1, sizeof used) == NULL)
         missing = "any call of an MPI through a slot of mpi4py's extension";
     if (missing != NULL) {
@@ -96,7 +93,7 @@ static PyObject *attach(PyObject *self, PyObject *args)
     PyObject *comm_type, *base;
     cresta_requests calls = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "zspOOOn", &path, &extension_path, &handles_are_ints, &base,
+    if (!PyArg_ParseTuple(args, "zspOOOn", &path, &extension_path, &cresta_handles_are_ints, &base,
                           &comm_type, &calls.exception, &calls.offset))
         return NULL;
     if (is_attached())
@@ -109,7 +106,7 @@ static PyObject *attach(PyObject *self, PyObject *args)
         library = cresta_open_beside(path, extension_path, RTLD_LAZY | RTLD_LOCAL);
     if (path != NULL && library == NULL)
         return fail_to_load(path);
-    void *end = call_of("CRESTA_Coll_end"), *test = call_of("CRESTA_Coll_test");
+    void *end = cresta_call_of("CRESTA_Coll_end"), *test = cresta_call_of("CRESTA_Coll_test");
     memcpy(&calls.end, &end, sizeof end);
     memcpy(&calls.test, &test, sizeof test);
     if (end == NULL || test == NULL)
@@ -139,7 +136,10 @@ static PyObject *open_global(PyObject *self, PyObject *args)
 static PyObject *is_preloaded(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
-    return PyBool_FromLong(dlsym(RTLD_DEFAULT, "CRESTA_Coll_end") != NULL);
+    int (*fits)(void); /* of a wheel, whose library is preloaded before the MPI is known */
+    *(void **)&fits = dlsym(RTLD_DEFAULT, "cresta_front_fits");
+    const int is_there = dlsym(RTLD_DEFAULT, "CRESTA_Coll_end") != NULL;
+    return PyBool_FromLong(is_there && (fits == NULL || fits() != 0));
 }
 
 /* Links by what Python knows of mpi4py: crestacoll._link.link(). */
@@ -250,73 +250,12 @@ static PyObject *add_methods(PyObject *self, PyObject *type)
     Py_RETURN_NONE;
 }
 
-/* A communicator comes as a Python int, from mpi4py's _handleof. */
-static PyObject *set_impl(PyObject *self, PyObject *args)
-{
-    unsigned long long comm;
-    const char *spec;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "Ks", &comm, &spec))
-        return NULL;
-    const void *f = call_of("CRESTA_Set_impl");
-    int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = handles_are_ints ? ((int (*)(int, const char *))f)((int)comm, spec)
-                          : ((int (*)(void *, const char *))f)((void *)(uintptr_t)comm, spec);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
-}
-
-static PyObject *prepare(PyObject *self, PyObject *args)
-{
-    unsigned long long comm;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "K", &comm))
-        return NULL;
-    const void *f = call_of("CRESTA_Comm_prepare");
-    int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = handles_are_ints ? ((int (*)(int))f)((int)comm)
-                          : ((int (*)(void *))f)((void *)(uintptr_t)comm);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
-}
-
-static PyObject *alloc_mem(PyObject *self, PyObject *args)
-{
-    unsigned long long comm;
-    Py_ssize_t bytes;
-    void *base = NULL;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "Kn", &comm, &bytes))
-        return NULL;
-    const void *f = call_of("CRESTA_Alloc_mem");
-    int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = handles_are_ints
-             ? ((int (*)(intptr_t, int, void *))f)(bytes, (int)comm, &base)
-             : ((int (*)(intptr_t, void *, void *))f)(bytes, (void *)(uintptr_t)comm, &base);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : PyMemoryView_FromMemory(base, bytes, WRITABLE);
-}
-
-static PyObject *free_mem(PyObject *self, PyObject *args)
-{
-    unsigned long long base;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "K", &base))
-        return NULL;
-    int (*f)(void *) = (int (*)(void *))call_of("CRESTA_Free_mem");
-    const int rc = f((void *)(uintptr_t)base);
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
-}
-
 static PyObject *progress(PyObject *self, PyObject *none)
 {
     (void)self, (void)none;
     if (!is_attached())
         Py_RETURN_NONE;
-    int (*f)(void) = (int (*)(void))call_of("CRESTA_Progress");
+    int (*f)(void) = (int (*)(void))cresta_call_of("CRESTA_Progress");
     int rc;
     Py_BEGIN_ALLOW_THREADS
     rc = f();
@@ -341,10 +280,12 @@ static PyMethodDef functions[] = {
     {"open_global", open_global, METH_VARARGS, NULL},
     {"is_preloaded", is_preloaded, METH_NOARGS, NULL},
     {"add_methods", add_methods, METH_O, NULL},
-    {"set_impl", set_impl, METH_VARARGS, NULL},
-    {"prepare", prepare, METH_VARARGS, NULL},
-    {"alloc_mem", alloc_mem, METH_VARARGS, NULL},
-    {"free_mem", free_mem, METH_VARARGS, NULL},
+    {"set_impl", cresta_set_impl, METH_VARARGS, NULL},
+    {"prepare", cresta_prepare, METH_VARARGS, NULL},
+    {"alloc_mem", cresta_alloc_mem, METH_VARARGS, NULL},
+    {"free_mem", cresta_free_mem, METH_VARARGS, NULL},
+    {"profile_start", cresta_profile_starts, METH_NOARGS, NULL},
+    {"profile_stop", cresta_profile_stops, METH_NOARGS, NULL},
     {"progress", progress, METH_NOARGS, NULL},
     {"end_all", end_all, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -63,6 +63,21 @@ int cresta_slots(void *handle, cresta_visit *visit, void *data);
  * with a reason in dlerror(), or in errno if dlerror() has none. */
 void *cresta_open_beside(const char *library, const char *extension, int flags);
 
+/* --- services.c -------------------------------------------------------------------------- */
+
+extern int cresta_handles_are_ints; /* else they are pointers */
+
+/* Functions of Python; communicators come as its ints, from mpi4py's _handleof. */
+PyObject *cresta_set_impl(PyObject *self, PyObject *args);
+PyObject *cresta_prepare(PyObject *self, PyObject *args);
+PyObject *cresta_alloc_mem(PyObject *self, PyObject *args);
+PyObject *cresta_free_mem(PyObject *self, PyObject *args);
+PyObject *cresta_profile_starts(PyObject *self, PyObject *none);
+PyObject *cresta_profile_stops(PyObject *self, PyObject *none);
+
+/* A function CRESTA_x of the library, in module.c. */
+void *cresta_call_of(const char *name);
+
 /* --- request.c --------------------------------------------------------------------------- */
 
 typedef int cresta_coll_end(int, void *);

@@ -3,15 +3,18 @@
  *
  * mpi4py's Request has the handle, and keeps the buffers of some collectives, of reductions not.
  * So ours keeps the arguments of the call too, and exports of the buffers in them, which may then
- * be neither freed nor resized.  A request that is dropped before its end goes to a list, with a
- * ResourceWarning, and is ended later: at the latest when the interpreter ends.  The GIL guards
- * both lists. */
+ * be neither freed nor resized.  Of an array of numpy a reference is enough: it is not resized
+ * while somebody refers to it, and an export takes longer than all the rest here.  A request that is
+ * dropped before its end goes to a list, with a ResourceWarning, and is ended later: at the latest
+ * when the interpreter ends.  The GIL guards both lists. */
 #include "native.h"
+
+enum { BUFFERS = 2 }; /* arguments after the communicator that may be buffers */
 
 typedef struct request {
     PyObject_HEAD
     PyObject *theirs; /* mpi4py's; NULL once it has ended */
-    PyObject *kept;   /* a list */
+    PyObject *kept;   /* the arguments, or a list of what has to stay of them */
     const char *collective;
     int ending; /* a thread waits for it */
     struct request *previous, *next;
@@ -20,8 +23,11 @@ typedef struct request {
 cresta_requests cresta_request_calls;
 
 static request *under_way; /* all that have not ended */
-static PyObject *dropped;  /* a list of lists: mpi4py's Request, and what is kept for it */
+static PyObject *dropped;  /* a list of pairs: mpi4py's Request, and what is kept for it */
 static PyTypeObject *type;
+static allocfunc allocate;
+static freefunc release;
+static PyTypeObject *array_type; /* numpy.ndarray; NULL until there is one */
 
 static void *handle_of(PyObject *theirs)
 {
@@ -58,6 +64,38 @@ static void take_out(request *r)
     r->previous = r->next = NULL;
 }
 
+/* Asked while numpy is not loaded, which costs a look-up each time; then never again. */
+static void find_array_type(void)
+{
+    PyObject *modules = PyImport_GetModuleDict(); /* borrowed, as are its items */
+    PyObject *numpy = modules != NULL ? PyDict_GetItemString(modules, "numpy") : NULL;
+    PyObject *found = numpy != NULL ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
+    if (found != NULL && PyType_Check(found))
+        array_type = (PyTypeObject *)found; /* for good */
+    else
+        Py_XDECREF(found);
+    PyErr_Clear();
+}
+
+/* Whether a reference keeps the memory of an argument where it is. */
+static int stays(PyObject *argument)
+{
+    return Py_IS_TYPE(argument, array_type) || argument == Py_None || PyLong_Check(argument);
+}
+
+static int all_stay(PyObject *arguments, PyObject *keywords)
+{
+    const Py_ssize_t n = PyTuple_Size(arguments);
+    if (array_type == NULL)
+        find_array_type();
+    if (array_type == NULL || keywords != NULL)
+        return 0;
+    for (Py_ssize_t i = 1; i < n && i <= BUFFERS; i++)
+        if (!stays(PyTuple_GetItem(arguments, i)))
+            return 0;
+    return 1;
+}
+
 /* An argument, or the first item of a list [buffer, ...].  What has no buffer of Python (memory of
  * other devices) is kept as it is. */
 static int keep(PyObject *kept, PyObject *argument)
@@ -83,22 +121,31 @@ static int keep_all(PyObject *kept, PyObject *arguments, PyObject *keywords)
     PyObject *name, *value;
     Py_ssize_t at = 0, n = PyTuple_Size(arguments);
     int rc = 0;
-    for (Py_ssize_t i = 1; rc == 0 && i < n && i <= 2; i++)
+    for (Py_ssize_t i = 1; rc == 0 && i < n && i <= BUFFERS; i++)
         rc = keep(kept, PyTuple_GetItem(arguments, i));
     while (rc == 0 && keywords != NULL && PyDict_Next(keywords, &at, &name, &value))
         rc = keep(kept, value);
     return rc;
 }
 
+static PyObject *what_to_keep(PyObject *arguments, PyObject *keywords)
+{
+    if (all_stay(arguments, keywords))
+        return Py_NewRef(arguments);
+    PyObject *kept = PyList_New(0);
+    if (kept != NULL && keep_all(kept, arguments, keywords) != 0)
+        Py_CLEAR(kept);
+    return kept;
+}
+
 PyObject *cresta_request_prepare(PyObject *arguments, PyObject *keywords, const char *collective)
 {
-    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     request *r = (request *)allocate(type, 0);
     if (r == NULL)
         return NULL;
     r->collective = collective;
-    r->kept = PyList_New(0);
-    if (r->kept == NULL || keep_all(r->kept, arguments, keywords) != 0) {
+    r->kept = what_to_keep(arguments, keywords);
+    if (r->kept == NULL) {
         Py_DECREF(r);
         return NULL;
     }
@@ -126,7 +173,7 @@ void cresta_requests_sweep(void)
     int over = 1;
     while (dropped != NULL && over && PyList_Size(dropped) > 0) {
         PyObject *last = PyList_GetItem(dropped, PyList_Size(dropped) - 1);
-        if (cresta_request_calls.test(1, handle_of(PyList_GetItem(last, 0)), &over) != 0)
+        if (cresta_request_calls.test(1, handle_of(PyTuple_GetItem(last, 0)), &over) != 0)
             over = 1; /* nobody is left to be told of its error */
         if (over)
             PyList_SetSlice(dropped, PyList_Size(dropped) - 1, PyList_Size(dropped), NULL);
@@ -203,19 +250,19 @@ static PyObject *request_repr(PyObject *self)
                                 r->theirs != NULL ? "under way" : "ended");
 }
 
-/* Its buffers may still be read and written, so they stay.  What is kept gets mpi4py's Request as
- * its first item. */
+/* Its buffers may still be read and written, so they stay. */
 static void drop(request *r)
 {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     if (dropped == NULL)
         dropped = PyList_New(0);
-    if (dropped == NULL || PyList_Insert(r->kept, 0, r->theirs) != 0 ||
-        PyList_Append(dropped, r->kept) != 0) {
+    PyObject *both = PyTuple_Pack(2, r->theirs, r->kept);
+    if (dropped == NULL || both == NULL || PyList_Append(dropped, both) != 0) {
         Py_INCREF(r->theirs); /* kept for good */
         Py_INCREF(r->kept);
     }
+    Py_XDECREF(both);
     let_go(r);
     if (PyErr_ResourceWarning(NULL, 1,
                               "crestacoll: the request of %s was dropped before its end: call"
@@ -232,7 +279,6 @@ static void request_dealloc(PyObject *self)
     if (r->theirs != NULL)
         drop(r);
     Py_XDECREF(r->kept); /* of a call that has not begun */
-    freefunc release = (freefunc)PyType_GetSlot(own, Py_tp_free);
     release(self);
     Py_DECREF(own);
 }
@@ -252,7 +298,7 @@ int cresta_requests_end_all(void)
         PyObject *last = PyList_GetItem(dropped, n - 1);
         Py_INCREF(last);
         PyList_SetSlice(dropped, n - 1, n, NULL);
-        void *handle = handle_of(PyList_GetItem(last, 0));
+        void *handle = handle_of(PyTuple_GetItem(last, 0));
         Py_BEGIN_ALLOW_THREADS
         cresta_request_calls.end(1, handle);
         Py_END_ALLOW_THREADS
@@ -294,6 +340,10 @@ PyObject *cresta_request_type(void)
 {
     if (type == NULL)
         type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (type != NULL) {
+        allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+        release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    }
     Py_XINCREF(type);
     return (PyObject *)type;
 }

@@ -18,6 +18,7 @@
 #include "core/snapshot.h"
 #include "core/timeline.h"
 #include "core/wait.h"
+#include "core/world.h"
 #include "progress/path.h"
 #include "native/calls.h"
 #include "plan/bound.h"
@@ -116,7 +117,7 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         cco_process_begin_late();
     cco_comm *state = cco_comm_find(comm);
     if (state == NULL || !state->ready) {
-        if (cco_process_nothing_asked())
+        if (cco_process_asks_nothing_of(comm))
             return NULL;
         state = cco_prepare(comm);
         if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
@@ -194,10 +195,18 @@ static uint64_t sample_wait(const cco_comm *state, cco_record *record)
     return ticks - record->shortest_wait;
 }
 
+/* Whether a timed barrier comes before this call, on all ranks or none: those of another world know
+ * only of CRESTA_PROFILE. */
+static bool is_sampled(cco_comm *state)
+{
+    return cco_profile_samples(++state->calls) &&
+           (cco_profiled_run || cco_in_world(state->comm));
+}
+
 static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
     cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
-    const bool sampled = cco_profile_samples(++state->calls); /* on all ranks or none */
+    const bool sampled = is_sampled(state);
     const uint64_t start = cco_ticks();
     const uint64_t waited = sampled ? sample_wait(state, record) : 0; /* suspended or not */
     const int rc = choice->way.model->run(state, &choice->way, call);
@@ -298,7 +307,7 @@ static int run_chosen(cco_comm *state, const cco_call *call)
     const cco_coll coll = call->coll;
     if (state->slow >> coll & 1)
         return run_slow(state, call);
-    const bool sized = state->sized >> coll & 1;
+    const bool sized = cco_comm_needs_bytes(state, coll);
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
     return run_choice(state, cco_choose(state, coll, bytes), call, bytes);
 }

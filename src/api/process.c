@@ -44,6 +44,7 @@ static bool chosen;    /* an implementation is, for some collective */
 static bool wishes;    /* the environment or the build asks for something, on this rank; */
 static bool asked;     /* on any, once ranks have agreed on that, and until then */
 static bool awake;     /* the program has asked: CRESTA_Set_impl */
+static bool counts;    /* calls are, at present, whoever has asked: cresta_profile_start */
 static bool begun;     /* MPI_Init has been here */
 static unsigned named; /* bit per model that a rule names, and that has a job_begin */
 static bool spawned;   /* asked before the program disconnects from its parents */
@@ -71,9 +72,11 @@ static void set_phase(cco_phase phase)
     __atomic_store_n(&cco_process_phase, phase, __ATOMIC_RELEASE);
 }
 
-int cco_process_nothing_asked(void)
+/* Ranks of another world, which this one has spawned or met, do not know that calls are counted
+ * here. */
+bool cco_process_asks_nothing_of(MPI_Comm comm)
 {
-    return !asked;
+    return !asked && !(counts && cco_in_world(comm));
 }
 
 void cco_process_wake(void)
@@ -81,6 +84,13 @@ void cco_process_wake(void)
     __atomic_store_n(&awake, true, __ATOMIC_RELAXED);
     cco_polite_decide(true);
     set_phase(CCO_ACTIVE);
+}
+
+void cco_process_count(bool on)
+{
+    counts = on;
+    if (on)
+        set_phase(CCO_ACTIVE);
 }
 
 void cco_process_control(int level)
@@ -234,7 +244,7 @@ static void write_profile(void)
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
-    if (cco_profiled)
+    if (cco_profiled_run)
         write_profile();
     set_phase(CCO_IDLE);
     cco_polite_end();
@@ -319,9 +329,10 @@ void cco_process_begin(void)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
         spawned = is_spawned();
-        if (cco_configured.profile != NULL)
+        cco_profiled_run = cco_configured.profile != NULL;
+        if (cco_profiled_run)
             cco_profile_begin(cco_configured.profile_wait);
-        if (cco_configured.profile != NULL && cco_configured.profile_every > 0)
+        if (cco_profiled_run && cco_configured.profile_every > 0)
             cco_snapshot_begin(cco_configured.profile_every);
         hook_the_end();
         cco_progress_begin();

@@ -3,6 +3,8 @@
 #ifndef CCO_PROCESS_H
 #define CCO_PROCESS_H
 
+#include <stdbool.h>
+
 #include "core/mpi_compat.h"
 
 typedef enum cco_phase {
@@ -27,11 +29,15 @@ void cco_process_begin(void);
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
 void cco_process_begin_late(void);
 
-/* True if the environment asks for nothing, so that no communicator need be set up. */
-int cco_process_nothing_asked(void);
+/* True if nothing asks for it that a communicator be set up; equal on all its ranks. */
+bool cco_process_asks_nothing_of(MPI_Comm comm);
 
 /* CRESTA_Set_impl was called here. */
 void cco_process_wake(void);
+
+/* Whether calls are counted though the environment does not ask for it, so that communicators are
+ * set up.  Said on all ranks at the same place in the order of their collectives. */
+void cco_process_count(bool counts);
 
 /* MPI_Pcontrol: 0 suspends recording, anything else resumes it. */
 void cco_process_control(int level);

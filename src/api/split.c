@@ -30,9 +30,9 @@
 
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 {
-    const bool sized = state->sized >> call->coll & 1;
-    return sized ? cco_choose_by_call(state, call, cco_bytes(call, state->rank, state->size))
-                 : cco_choose(state, call->coll, 0);
+    return cco_comm_needs_bytes(state, call->coll)
+               ? cco_choose_by_call(state, call, cco_bytes(call, state->rank, state->size))
+               : cco_choose(state, call->coll, 0);
 }
 
 /* What a begin comes to, the same on all ranks. */

@@ -59,8 +59,9 @@ void cco_comm_update(cco_comm *state)
 {
     const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
     const bool all = state->begins_wanted || state->watched;
+    const uint32_t plain = cco_profiled ? 0 : state->plain_choices;
     state->slow = all ? every : state->to_report | state->classed;
-    state->ours = !state->ready ? 0 : all ? every : every & ~state->plain_choices;
+    state->ours = !state->ready ? 0 : all ? every : every & ~plain;
     state->unrepeated = all ? every : state->to_report;
     memset(state->repeats, 0, sizeof state->repeats);
 }

@@ -93,7 +93,7 @@ typedef struct cco_comm {
     uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */
     uint32_t unrepeated;     /* something comes before each call, so that none is in `repeats`; */
     uint32_t plain_choices;  /* only the MPI is chosen; */
-    uint32_t sized;          /* the choice depends on the bytes, or they are recorded; */
+    uint32_t sized;          /* the choice depends on the bytes; */
     uint32_t classed;        /* it depends on the classes of the call, too; */
     uint32_t to_report;      /* there is something to say first, or to stop for */
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
@@ -164,6 +164,12 @@ void cco_comm_update(cco_comm *state);
 static inline bool cco_comm_may_repeat(const cco_comm *state, cco_coll coll)
 {
     return !(state->unrepeated >> coll & 1) && !cco_profiled;
+}
+
+/* Whether the bytes of a call matter before it runs. */
+static inline bool cco_comm_needs_bytes(const cco_comm *state, cco_coll coll)
+{
+    return cco_profiled || (state->sized >> coll & 1);
 }
 
 /* The blocks in arrays of a collective that has them for all its peers, received and sent. */

@@ -12,7 +12,7 @@
 #include "core/log.h"
 #include "core/timeline.h"
 
-bool cco_profiled, cco_recording;
+bool cco_profiled, cco_profiled_run, cco_recording;
 
 static cco_clock_mark start;
 static uint32_t sample_below; /* of 2^32 */
@@ -202,6 +202,44 @@ void cco_profile_add_kept(cco_rows *rows)
     for (int i = 0; i < kept.count; i++)
         keep_row(rows, &kept.list[i]);
     pthread_mutex_unlock(&lock);
+}
+
+/* The waiting that samples found, before it was scaled to all calls. */
+static double sampled_wait(const cco_row *row)
+{
+    return row->calls > 0 ? row->wait_sum * (double)row->waits / (double)row->calls : 0;
+}
+
+static void subtract(cco_row *row, const cco_row *before)
+{
+    const double waited = sampled_wait(row) - sampled_wait(before);
+    row->calls -= before->calls;
+    row->calls_max = row->calls;
+    row->bytes -= before->bytes;
+    row->us_sum = row->us_sum > before->us_sum ? row->us_sum - before->us_sum : 0;
+    row->us_min = row->us_max = row->us_sum;
+    row->waits -= before->waits;
+    row->wait_sum = row->waits > 0 && waited > 0
+                        ? waited * (double)row->calls / (double)row->waits
+                        : 0;
+    row->wait_max = row->wait_sum;
+    row->between.calls -= before->between.calls;
+    row->between.messages -= before->between.messages;
+    row->between.bytes -= before->between.bytes;
+}
+
+void cco_rows_subtract(cco_rows *rows, const cco_rows *before)
+{
+    int left = 0;
+    for (int i = 0; i < rows->count; i++) {
+        cco_row row = rows->list[i];
+        for (int k = 0; k < before->count; k++)
+            if (same_key(&row, &before->list[k]))
+                subtract(&row, &before->list[k]);
+        if (row.calls > 0)
+            rows->list[left++] = row;
+    }
+    rows->count = left;
 }
 
 cco_rows cco_profile_take(cco_member_sets *members)

@@ -61,6 +61,9 @@ struct cco_comm;
 /* True once there will be a profile: all ranks have agreed on it. */
 extern bool cco_profiled;
 
+/* True if it is one of the whole run, as CRESTA_PROFILE asks. */
+extern bool cco_profiled_run;
+
 /* True while calls are to be recorded; MPI_Pcontrol switches it. */
 extern bool cco_recording;
 
@@ -83,7 +86,8 @@ static inline void cco_between_add(cco_between *sum, const cco_between *more)
 /* Turns the counters of a choice into rows and lets go of them. */
 void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *choice);
 
-/* Starts the clock; `rate` is CRESTA_PROFILE_WAIT. */
+/* Starts the clock; `rate` is CRESTA_PROFILE_WAIT.  On all ranks at the same place in the order of
+ * their collectives; communicators that are there have to be updated (cco_comm_update). */
 void cco_profile_begin(unsigned rate);
 
 /* Appends a row to a set.  False when memory runs out. */
@@ -97,6 +101,9 @@ cco_rows cco_profile_take(cco_member_sets *members);
  * of what a communicator has counted, which no other thread may do meanwhile. */
 void cco_profile_add_kept(cco_rows *rows);
 void cco_profile_add_state(cco_rows *rows, const struct cco_comm *state);
+
+/* Takes from rows of this rank what they were `before`; those without calls go. */
+void cco_rows_subtract(cco_rows *rows, const cco_rows *before);
 
 /* Seconds since cco_profile_begin. */
 double cco_profile_wall(void);

@@ -230,13 +230,9 @@ int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, 
     return close_file(file);
 }
 
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
-                      const cco_member_sets *members, const cco_timelines *timelines, int ranks,
-                      double wall_s)
+void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
+                     const cco_timelines *timelines, int ranks, double wall_s)
 {
-    FILE *file = open_file(path, room, spawned);
-    if (file == NULL)
-        return errno;
     fprintf(file, "{\"schema\": \"crestacoll-profile-4\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     put_library(file);
@@ -247,5 +243,15 @@ int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *row
     fprintf(file, "],\n \"timeline\": ");
     cco_timeline_put(file, timelines);
     fprintf(file, "}\n");
+}
+
+int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
+                      const cco_member_sets *members, const cco_timelines *timelines, int ranks,
+                      double wall_s)
+{
+    FILE *file = open_file(path, room, spawned);
+    if (file == NULL)
+        return errno;
+    cco_profile_put(file, rows, members, timelines, ranks, wall_s);
     return close_file(file);
 }

@@ -3,6 +3,8 @@
 #ifndef CCO_PROFILE_JSON_H
 #define CCO_PROFILE_JSON_H
 
+#include <stdio.h>
+
 #include "core/profile.h"
 #include "core/timeline_merge.h"
 
@@ -11,6 +13,10 @@
 int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
                       double wall_s);
+
+/* The same to a file that is open: `members` and `timelines` may be empty. */
+void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
+                     const cco_timelines *timelines, int ranks, double wall_s);
 
 /* The same rows of this rank alone, while the program runs, as the member `records` of an object of
  * its own (src/core/snapshot.h).  Returns 0, or an errno value. */

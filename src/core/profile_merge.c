@@ -89,7 +89,7 @@ static cco_rows receive_rows(MPI_Comm comm, int peer)
 }
 
 /* If there are no communicators left, the program's error handler is not to hear of it. */
-static MPI_Comm make_comm(MPI_Comm world)
+MPI_Comm cco_profile_comm(MPI_Comm world)
 {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Errhandler theirs;
@@ -103,9 +103,19 @@ static MPI_Comm make_comm(MPI_Comm world)
     return comm;
 }
 
-/* Up the tree. */
-static void merge_rows(MPI_Comm comm, int rank, int size, cco_rows *rows)
+static void sort_rows(cco_rows *rows)
 {
+    if (rows->count > 1)
+        qsort(rows->list, (size_t)rows->count, sizeof(cco_row), compare);
+}
+
+/* Up the tree. */
+void cco_rows_merge(MPI_Comm comm, cco_rows *rows)
+{
+    int rank, size;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    sort_rows(rows);
     for (int bit = 1; bit < size; bit <<= 1) {
         if (rank & bit) {
             send_rows(comm, rank - bit, rows);
@@ -133,22 +143,20 @@ static cco_timelines merge_timelines(MPI_Comm comm, double wall_s)
 cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
                            cco_member_sets *members)
 {
-    int rank, size;
+    int rank;
     cco_comm_for_each(cco_comm_drop_choices);
     cco_rows rows = cco_profile_take(members);
     *timelines = (cco_timelines){0};
-    if (rows.count > 1)
-        qsort(rows.list, (size_t)rows.count, sizeof(cco_row), compare);
-    MPI_Comm comm = make_comm(world);
+    MPI_Comm comm = cco_profile_comm(world);
     PMPI_Comm_rank(world, &rank);
-    PMPI_Comm_size(world, &size);
     if (comm == MPI_COMM_NULL) {
         if (rank == 0)
             cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI makes no communicator");
+        sort_rows(&rows);
         cco_members_sort(members);
         return rows;
     }
-    merge_rows(comm, rank, size, &rows);
+    cco_rows_merge(comm, &rows);
     cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);
     PMPI_Comm_free(&comm);

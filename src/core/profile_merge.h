@@ -12,4 +12,11 @@
 cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelines,
                            cco_member_sets *members);
 
+/* The first part of it, for a copy of rows: sorts and merges them over `comm`. */
+void cco_rows_merge(MPI_Comm comm, cco_rows *rows);
+
+/* Collective: a communicator like `world` for messages of the profile; MPI_COMM_NULL, on all ranks,
+ * if there are none left. */
+MPI_Comm cco_profile_comm(MPI_Comm world);
+
 #endif

@@ -31,25 +31,26 @@ void cco_snapshot_begin(double seconds)
     cco_snapshot_due = first.ticks;
 }
 
-static cco_rows rows; /* while they are gathered */
+static cco_rows gathered;
 
 static void add(cco_comm *state)
 {
-    cco_profile_add_state(&rows, state);
+    cco_profile_add_state(&gathered, state);
 }
 
-static void gather(void)
+cco_rows cco_snapshot_rows(void)
 {
-    rows = (cco_rows){0};
-    cco_profile_add_kept(&rows);
+    gathered = (cco_rows){0};
+    cco_profile_add_kept(&gathered);
     cco_comm_for_each(add);
+    return gathered;
 }
 
 /* A reader finds a whole file, the old one or the new one. */
 static void write_now(void)
 {
     char path[4096], made[4096 + 4];
-    gather();
+    cco_rows rows = cco_snapshot_rows();
     snprintf(path, sizeof path, "%s.so-far", cco_configured.profile);
     snprintf(made, sizeof made, "%s.new", path);
     if (cco_profile_write_so_far(made, &rows, ranks, cco_profile_wall()) != 0 ||

@@ -7,6 +7,12 @@
 
 #include <stdint.h>
 
+#include "core/profile.h"
+
+/* Copies of all rows of this rank so far; no other thread may call collectives meanwhile.  They are
+ * the caller's. */
+cco_rows cco_snapshot_rows(void);
+
 /* Ticks at which the next one is due; never on other ranks. */
 extern uint64_t cco_snapshot_due;
 

@@ -154,7 +154,7 @@ bool cco_choose_for(cco_comm *state)
 
 bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place)
 {
-    const bool recorded = cco_profiled, told = cco_configured.log >= CCO_LOG_INFO;
+    const bool told = cco_configured.log >= CCO_LOG_INFO;
     const cco_rules *const sources[SOURCES] = {place == CCO_BEFORE_ALL ? more : NULL,
                                                place == CCO_INSTEAD_OF_USERS ? more : user_rules,
                                                tuning_rules,
@@ -168,10 +168,10 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
         if (!choose(state, sources, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
-        if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !recorded &&
-            !told && choices->list[0].refused == NULL)
+        if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !told &&
+            choices->list[0].refused == NULL)
             state->plain_choices |= 1u << coll;
-        if (choices->count > 1 || recorded)
+        if (choices->count > 1)
             state->sized |= 1u << coll;
         if (any_classed(choices))
             state->classed |= 1u << coll;

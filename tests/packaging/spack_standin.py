@@ -60,6 +60,9 @@ class Environment(dict):
     def set(self, name, value):
         self[name] = value
 
+    def prepend_path(self, name, value):
+        self[name] = ":".join([value, *filter(None, [self.get(name)])])
+
 
 def api(recorded):
     """The module spack.package."""

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LMOD = Path("/usr/share/lmod/lmod")
 SHOWN = ("CRESTACOLL_ROOT", "CRESTACOLL_PRELOAD", "PATH", "MANPATH", "LD_LIBRARY_PATH",
-         "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH")
+         "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "PYTHONPATH")
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def check(values):
     assert values["CRESTACOLL_ROOT"] == "/opt/c/openmpi"
     assert values["CRESTACOLL_PRELOAD"] == "/opt/c/openmpi/lib/libcrestacoll-preload.so"
     assert values["PATH"].split(":")[0] == "/opt/c/bin"
+    assert values["PYTHONPATH"] == "/opt/c/lib/crestacoll/python"
     assert values["MANPATH"].split(":")[0] == "/opt/c/share/man" and "/my/man" in values["MANPATH"]
     assert values["LD_LIBRARY_PATH"] == "/opt/c/openmpi/lib"
     assert values["PKG_CONFIG_PATH"] == "/opt/c/openmpi/lib/pkgconfig"

@@ -75,12 +75,14 @@ def test_cmake_takes_the_arguments(tmp_path):
     if not found:
         pytest.skip("no mpicc.openmpi, no mpicc.mpich")
     made = package(tmp_path / "prefix", mpi=found[0])
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path / "build", *made.cmake_args()],
-                          capture_output=True, text=True)
+    # Where this system has its own libraries, CMake would put ours in another folder than lib.
+    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path / "build", *made.cmake_args(),
+                           "-DCMAKE_INSTALL_PREFIX=/usr"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     cache = (tmp_path / "build/CMakeCache.txt").read_text()
     assert f"MPI_C_COMPILER:FILEPATH={made.spec['mpi'].mpicc}" in cache.replace(":STRING=",
                                                                                ":FILEPATH=")
+    assert "\nCMAKE_INSTALL_LIBDIR:PATH=lib\n" in cache
     assert not re.search(r"^CRESTA_CAF_LIBRARY:\w+=.*caf", cache, re.M)
     assert "Manually-specified variables were not used" not in done.stderr
 
@@ -106,6 +108,7 @@ def test_the_command_line_is_installed(tmp_path, monkeypatch):
     environment = spack_standin.Environment()
     made.setup_run_environment(environment)
     assert Path(environment["CRESTACOLL_PRELOAD"]).exists()
+    assert Path(environment["PYTHONPATH"], "crestacoll", "__init__.py").exists()
     shutil.rmtree(prefix)
     package(prefix, cli=False).install_command_line()
     assert not prefix.exists()

@@ -16,6 +16,8 @@ from crestacoll.ui import Problem
         ("libmpi.so.40", "openmpi"),
         ("libmpich.so.12", "mpich"),
         ("libmpi.so.12", "mpich"),
+        ("libmpi_gnu_123.so.12", "mpich"),
+        ("libmpi_abi.so.1", "mpich"),
         ("libmpi_mpifh.so.40", None),
         ("libm.so.6", None),
     ],
@@ -30,6 +32,17 @@ def test_intel_is_told_by_its_text(tmp_path):
     library = tmp_path / "libmpi.so.12"
     library.write_bytes(b"\x7fELF .. Intel(R) MPI Library 2021.19 ..")
     assert family.family_of_libraries({"libmpi.so.12": str(library)}) == "intelmpi"
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [("Intel(R) MPI Library", "intelmpi"), ("\0ompi_mpi_init\0", "openmpi"), ("MPID_", "mpich")],
+)
+def test_who_has_the_interface_of_the_standard(text, expected, tmp_path):
+    library = tmp_path / "libmpi_abi.so.0"
+    library.write_bytes(b"\x7fELF" + text.encode())
+    assert family.family_of_libraries({"libmpi_abi.so.0": str(library)}) == expected
+    assert family.family_of_libraries({"libmpi_abi.so.0": "not found"}) is None
 
 
 @pytest.mark.parametrize(

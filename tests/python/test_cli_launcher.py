@@ -150,6 +150,22 @@ def test_launchers_of_schedulers(given, expected):
     assert text == expected.format(OURS) and own == {}
 
 
+@pytest.mark.parametrize(
+    "given, expected",
+    [
+        ("mpirun -np 2 ./app -x", "mpirun -np 2 env LD_PRELOAD={} CRESTA_IMPL=a=b,*=mpi ./app -x"),
+        (
+            "mpiexec -n 1 ./a : -n 1 ./b",
+            "mpiexec -n 1 env LD_PRELOAD={0} CRESTA_IMPL=a=b,*=mpi ./a"
+            " : -n 1 env LD_PRELOAD={0} CRESTA_IMPL=a=b,*=mpi ./b",
+        ),
+    ],
+)
+def test_launchers_of_unknown_mpis(given, expected):
+    text, own = inject(given, launcher.kind_of(launcher.parse(given.split()).launcher, None))
+    assert text == expected.format(OURS) and own == {}
+
+
 def test_flux_takes_dollars_as_they_are():
     text, _ = inject("flux run ./app", "flux", {"CRESTA_PROFILE": "/a$b"})
     assert text == "flux run --env=CRESTA_PROFILE=/a$$b ./app"

@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from crestacoll import profile, schemas
+from crestacoll import profiles, schemas
 
 
 @pytest.mark.parametrize("name", ["profile", "bench", "demo", "harness"])
@@ -40,7 +40,7 @@ def test_a_bad_profile_is_bad(profile_data, change):
 
 
 def test_sums_and_shares(profile_data):
-    row, other = profile.sums(profile.checked("p.json", profile_data))
+    row, other = profiles.sums(profiles.checked("p.json", profile_data))
     assert (row["collective"], row["calls"], row["mean_us"], row["wait_us"]) == (
         "alltoall",
         120,
@@ -48,7 +48,7 @@ def test_sums_and_shares(profile_data):
         2e5,
     )
     assert other["wait_us"] is None
-    assert profile.total_us(profile_data) == pytest.approx(1e6 + 20)
+    assert profiles.total_us(profile_data) == pytest.approx(1e6 + 20)
 
 
 def test_the_report_shows_what_matters(profile_data, tmp_path, crestacoll):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from crestacoll import builds, profile, supervise
+from crestacoll import builds, profiles, supervise
 
 PYTHON = sys.executable
 
@@ -33,7 +33,7 @@ def test_the_answer_is_the_same_and_the_profile_holds_the_calls(
     ran = crestacoll("run", "--impl", "*=nonblock", "--profile", "p.json", "--", *command)
     assert ran.returncode == 0, ran.stderr
     assert checksum(ran.stdout) == checksum(plain.stdout)
-    data = profile.load(tmp_path / "p.json")
+    data = profiles.load(tmp_path / "p.json")
     found = {(r["collective"], r["communicator"], r["implementation"]) for r in data["records"]}
     assert {("alltoall", "row", "nonblock"), ("alltoall", "col", "nonblock")} <= found
     assert os.listdir(tmp_path) == ["p.json"]
@@ -47,7 +47,7 @@ def test_a_linked_program_needs_no_preload(crestacoll, build, turbulence, tmp_pa
     words = [build.launcher, "-n", "2", f"{program}_cresta", *rest]
     ran = crestacoll("run", "--impl", "*=nonblock", "--profile", "p.json", "--", *words)
     assert ran.returncode == 0, ran.stderr
-    records = profile.load(tmp_path / "p.json")["records"]
+    records = profiles.load(tmp_path / "p.json")["records"]
     found = {(r["collective"], r["implementation"]) for r in records}
     assert ("alltoall", "nonblock") in found
     dry = crestacoll("run", "--dry-run", "--", *words)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crestacoll import profile
+from crestacoll import profiles
 
 STANDIN = Path(__file__).parent / "standin_launcher.py"
 
@@ -41,7 +41,7 @@ def test_ranks_are_preloaded_and_the_launcher_is_not(
     record = json.loads((tmp_path / "record").read_text(encoding="utf-8"))
     assert not [n for n in record["environment"] if n == "LD_PRELOAD" or n.startswith("CRESTA_")]
     assert str(build.preload) in " ".join(record["arguments"])
-    data = profile.load(tmp_path / "p.json")
+    data = profiles.load(tmp_path / "p.json")
     assert data["ranks"] == 2
     found = {(r["collective"], r["implementation"]) for r in data["records"]}
     assert ("alltoall", "nonblock") in found, found

@@ -2,7 +2,7 @@
 """Ranks on several nodes, which CRESTA_NODES imposes on those of this machine."""
 
 import pytest
-from crestacoll import profile
+from crestacoll import profiles
 from library_runs import each_build, good, implementations, messages, profiled, run
 
 pytestmark = each_build
@@ -90,7 +90,7 @@ def test_calls_that_are_not_recorded_do_not_count(build, tmp_path):
 def test_the_profile_names_nodes(build, tmp_path):
     env = {"CRESTA_NODES": "1+3", "CRESTA_PROFILE": str(tmp_path / "p.json")}
     good(run(build, "script", "allreduce=8", "split", "allreduce=8", ranks=4, env=env))
-    data = profile.load(tmp_path / "p.json")
+    data = profiles.load(tmp_path / "p.json")
     nodes = {tuple(c["members"][0]): tuple(c["nodes"].values()) for c in data["communicators"]}
     assert nodes == {(0, 1, 4): (2, 1, 3), (0, 2, 2): (2, 1, 1), (1, 2, 2): (1, 2, 2)}
     assert {r["processes"]: r["nodes"] for r in data["records"]} == {4: 2, 2: 2}

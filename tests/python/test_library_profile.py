@@ -5,7 +5,7 @@ import json
 import os
 
 import pytest
-from crestacoll import profile
+from crestacoll import profiles
 from library_runs import each_build, good, profiled, run
 
 pytestmark = each_build
@@ -22,13 +22,13 @@ def test_spawned_worlds_write_their_own(build, tmp_path):
     assert [name.startswith("p.json.spawned-") for name in ranks] == [True]
     assert list(ranks.values()) == [2]
     for path in tmp_path.iterdir():
-        check_timeline(profile.load(path))
+        check_timeline(profiles.load(path))
 
 
 def check_timeline(data):
     """It has the time of all records, once: by bin, by collective, by rank."""
     line = data["timeline"]
-    total = profile.total_us(data)
+    total = profiles.total_us(data)
     by_collective = sum(sum(bins) for bins in line["collectives_us"].values())
     by_row = sum(row["ranks"] * sum(row["busy_us"]) for row in line["rows"]) / data["ranks"]
     for found in (sum(line["busy_us"]["mean"]), by_collective, by_row):
@@ -60,7 +60,7 @@ def test_what_rank_0_has_so_far(build, tmp_path):
     path = tmp_path / "p.json"
     env = {"CRESTA_PROFILE": str(path), "CRESTA_PROFILE_EVERY": "3600"}
     good(run(build, "script", "allreduce=8", "allreduce=8", env=env))
-    snapshot = profile.load_snapshot(f"{path}.so-far")
+    snapshot = profiles.load_snapshot(f"{path}.so-far")
     assert snapshot["job_ranks"] == 2 and snapshot["ranks"] == 1
     (record,) = snapshot["records"]
     assert (record["collective"], record["calls"], record["ranks"]) == ("allreduce", 1, 1)
@@ -74,7 +74,7 @@ def test_communicators_of_one_name_are_kept_apart(build, tmp_path):
     path = tmp_path / "p.json"
     steps = ["allreduce=16", "split", "name=half", "allreduce=8", "iallreduce=8", "self", "bcast=8"]
     good(run(build, "script", *steps, ranks=4, env={"CRESTA_PROFILE": str(path)}))
-    found = profile.load(path)["communicators"]
+    found = profiles.load(path)["communicators"]
     assert [(c["communicator"], c["processes"], c["members"], c["bytes"]) for c in found] == [
         ("MPI_COMM_WORLD", 4, [[0, 1, 4]], {"allreduce": 16}),
         ("half", 2, [[0, 2, 2]], {"allreduce": 16}),

@@ -9,7 +9,7 @@ import numpy as np
 import place_data
 import pytest
 
-from crestacoll import profile, schemas
+from crestacoll import profiles, schemas
 from crestacoll.place import hosts, outcome, traffic
 from crestacoll.place.partition import Job
 from crestacoll.place.search import best
@@ -18,7 +18,7 @@ from crestacoll.ui import Problem
 
 def placed(data, sizes):
     """(placement, what it comes to) of a profile on nodes of some sizes."""
-    return outcome.compare(traffic.of_profile(profile.checked("p.json", data), "p.json"), sizes)
+    return outcome.compare(traffic.of_profile(profiles.checked("p.json", data), "p.json"), sizes)
 
 
 def row_of(found, name):
@@ -142,7 +142,7 @@ def test_bytes_are_what_the_records_say():
     """alltoall: 4096 bytes from each rank to each other one; both rows sum up to the record."""
     data = place_data.grid(2, 4, col={"barrier": 0})
     data["communicators"][0]["bytes"]["alltoall"] *= 3  # as if one row did three times as much
-    found = traffic.of_profile(profile.checked("p.json", data), "p.json")
+    found = traffic.of_profile(profiles.checked("p.json", data), "p.json")
     rows = [g for g in found.groups if g.kind[0] == "row"]
     assert [g.pairs for g in rows] == [6144, 2048] and found.unknown == 0
     assert [g.kind[0] for g in found.groups] == ["row", "row", "MPI_COMM_WORLD"]
@@ -151,13 +151,13 @@ def test_bytes_are_what_the_records_say():
 def test_bytes_of_unknown_members_are_told():
     data = place_data.grid(2, 4, col={"barrier": 0})
     data["communicators"][1]["members"] = []
-    found = traffic.of_profile(profile.checked("p.json", data), "p.json")
+    found = traffic.of_profile(profiles.checked("p.json", data), "p.json")
     assert found.unknown == 4096 * 4 * 3 and found.groups[0].pairs == 4096
 
 
 def test_a_profile_without_members_is_refused(profile_data):
     with pytest.raises(Problem, match="does not say which ranks"):
-        traffic.of_profile(profile.checked("p.json", profile_data), "p.json")
+        traffic.of_profile(profiles.checked("p.json", profile_data), "p.json")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_wrong_members_are_refused(members):
     data = place_data.grid(2, 4)
     data["communicators"][0]["members"] = members
     with pytest.raises(Problem):
-        traffic.of_profile(profile.checked("p.json", data), "p.json")
+        traffic.of_profile(profiles.checked("p.json", data), "p.json")
 
 
 @pytest.mark.parametrize(

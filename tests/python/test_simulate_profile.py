@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from library_runs import AS_ROOT
 
-from crestacoll import builds, cli, profile
+from crestacoll import builds, cli, profiles
 from crestacoll.simulate import jobs, replay, sweep
 from crestacoll.simulate.shapes import Shape
 
@@ -260,9 +260,9 @@ def test_a_real_program(build, turbulence, crestacoll, tmp_path):
     words = ["--profile", "p.json", "-n", "4,64", "--machine", "machine.json", "--mpi", build.name]
     ran = crestacoll("simulate", *words, "--json", "s.json")
     assert ran.returncode == 0, ran.stderr
-    found, data = json.loads((tmp_path / "s.json").read_text()), profile.load(tmp_path / "p.json")
+    found, data = json.loads((tmp_path / "s.json").read_text()), profiles.load(tmp_path / "p.json")
     run = found["recorded"]["run"]
-    assert run["classes_s"] + run["left_out_s"] == pytest.approx(1e-6 * profile.total_us(data))
+    assert run["classes_s"] + run["left_out_s"] == pytest.approx(1e-6 * profiles.total_us(data))
     small, large = found["scales"]
     row, column = (class_of(large["classes"], "alltoall", name) for name in ("row", "col"))
     assert (row["processes"], row["stride"]) == (8, 1)
@@ -272,7 +272,7 @@ def test_a_real_program(build, turbulence, crestacoll, tmp_path):
     words = ["--impl", "@rules", "--mpi", build.name, "--profile", "again.json"]
     ran = crestacoll("run", *words, "--", *launch, **AS_ROOT, CRESTA_NODES="2x2")
     assert ran.returncode == 0, ran.stderr
-    again = profile.load(tmp_path / "again.json")
+    again = profiles.load(tmp_path / "again.json")
     for c in small["classes"]:
         (record,) = [
             r

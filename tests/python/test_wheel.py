@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -46,6 +47,7 @@ STRANGE = """
 int PMPI_Init(int *c, char ***v) { return 0; }
 int MPI_Init(int *c, char ***v) { return 0; }
 int MPI_Finalize(void) { return 0; }
+int MPI_Barrier(void *comm) { return 7; }
 int PMPI_Get_library_version(char *s, int *n)
 {
     strcpy(s, "Strange MPI 9.9\\nof nobody");
@@ -53,14 +55,23 @@ int PMPI_Get_library_version(char *s, int *n)
     return 0;
 }
 """
+# Under the front library it finds CRESTA_x: that of MPI_x does what this MPI does, another one
+# fails.
 USES_STRANGE = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 int MPI_Init(int *c, char ***v);
 int MPI_Finalize(void);
 int main(void)
 {
     int rc = MPI_Init(0, 0);
+    int (*barrier)(void *) = (int (*)(void *))dlsym(RTLD_DEFAULT, "CRESTA_Barrier");
+    int (*prepare)(void *) = (int (*)(void *))dlsym(RTLD_DEFAULT, "CRESTA_Comm_prepare");
+    int (*fits)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "cresta_front_fits");
     puts("it ran");
+    if (fits != NULL)
+        rc += fits() != 0 || barrier(NULL) != 7 || prepare(NULL) == 0;
     return rc + MPI_Finalize();
 }
 """
@@ -91,6 +102,8 @@ def why_not():
         return "scikit-build-core is not in .venv"
     if not re.match(r"(?i)x86_64|amd64", os.uname().machine):
         return "the front library knows x86_64 only"
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        return "no headers of Python"
     if not built():
         return "nothing is built of which a wheel could be made"
     return None
@@ -258,7 +271,7 @@ def strange():
     (folder / "uses.c").write_text(USES_STRANGE)
     soname = "libmpi.so.40"
     must([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "mpi.c", "-o", soname], cwd=folder)
-    must([compiler, "uses.c", soname, f"-Wl,-rpath,{folder}", "-o", "uses"], cwd=folder)
+    must([compiler, "uses.c", soname, f"-Wl,-rpath,{folder}", "-ldl", "-o", "uses"], cwd=folder)
     return folder / "uses"
 
 
@@ -274,6 +287,27 @@ def test_run_of_an_mpi_that_fits_nothing():
     done = crestacoll("run", "--", strange())
     assert done.returncode == 0 and done.stdout == "it ran\n"
     said_once(done.stderr)
+
+
+def test_what_was_asked_of_such_a_run(tmp_path):
+    words = ["--profile", tmp_path / "p.json", "--json", tmp_path / "r.json", "--", strange()]
+    done = crestacoll("run", *words)
+    assert done.returncode == 0 and "p.json was not written" in done.stderr
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert (result["exit_code"], result["loaded"], result["profile"]) == (0, None, None)
+    assert not (tmp_path / "p.json").exists()
+
+
+def test_mpi_that_is_not_on_this_host(tmp_path):
+    """As on a login node: nothing is known against it."""
+    folder, soname = strange().parent, "libmpi_abi.so.1"
+    compiler, program = shutil.which("cc") or "gcc", tmp_path / "uses"
+    must([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "mpi.c", "-o", tmp_path / soname],
+         cwd=folder)
+    must([compiler, "uses.c", tmp_path / soname, "-ldl", "-o", program], cwd=folder)
+    (tmp_path / soname).unlink()
+    done = crestacoll("run", "--dry-run", "--", program)
+    assert done.returncode == 0 and "LD_PRELOAD=" in done.stdout and not done.stderr, done.stderr
 
 
 def test_preloaded_into_an_mpi_that_fits_nothing():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import click
 
-from crestacoll import options, profile
+from crestacoll import options, profiles
 from crestacoll.place import files, hosts as hosts_of, traffic
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
@@ -47,7 +47,7 @@ def command(file, hosts, hostfile, output, json_to):
     if (hosts is None) == (hostfile is None):
         raise Problem("expected either --hosts LIST or --hostfile FILE", USAGE)
     found = hosts_of.of_words(hosts) if hosts else hosts_of.of_file(hostfile)
-    talk = traffic.of_profile(profile.load(file), file)
+    talk = traffic.of_profile(profiles.load(file), file)
     sizes = hosts_of.sizes(found, talk.ranks, file)
     from crestacoll.place import outcome
 

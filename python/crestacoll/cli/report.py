@@ -3,7 +3,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import profile, reportfiles
+from crestacoll import profiles, reportfiles
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
 EPILOG = """\b
@@ -56,7 +56,7 @@ def command(files, output, everything, by, json_to):
     elif by:
         show_sums(data, by)
     else:
-        profile.show(data, None if everything else 30)
+        profiles.show(data, None if everything else 30)
 
 
 def one_profile(file):
@@ -73,8 +73,8 @@ def as_json(file, data, by):
         "file": file,
         "ranks": data["ranks"],
         "wall_s": data["wall_s"],
-        "collectives_us": profile.total_us(data),
-        "sums": profile.sums(data, keys),
+        "collectives_us": profiles.total_us(data),
+        "sums": profiles.sums(data, keys),
     }
 
 
@@ -94,12 +94,12 @@ def show_sums(data, by):
     from crestacoll.ui import show, table, word
 
     made = table(by, ">calls", ">time", ">waiting", ">of wall")
-    for group in profile.sums(data, (by,)):
+    for group in profiles.sums(data, (by,)):
         made.add_row(
             word(group[by]) or "-",
             str(group["calls"]),
-            profile.seconds(group["mean_us"]),
-            profile.seconds(group["wait_us"]),
-            profile.percent(group["mean_us"], data["wall_s"] * 1e6),
+            profiles.seconds(group["mean_us"]),
+            profiles.seconds(group["wait_us"]),
+            profiles.percent(group["mean_us"], data["wall_s"] * 1e6),
         )
     show(made)

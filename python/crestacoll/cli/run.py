@@ -95,10 +95,8 @@ def command(
     job = Job(command, mpi)
     if job.misfit():
         print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
-        if dry_run:
-            print_command(job.command.words, {}, json_to)
-            return
-        sys.exit(supervise.run(job.command.words, dict(os.environ)))
+        run_plainly(job, profile, dry_run, json_to)
+        return
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
         settings = job_settings(
@@ -117,22 +115,50 @@ def command(
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
     written = profile is not None and stamp(profile) not in (None, before)
     if json_to:
-        write_json(
-            {
-                "schema": "crestacoll-run-1",
-                "command": words,
-                "mpi": job.family,
-                "library": str(job.build.preload),
-                "exit_code": code,
-                "seconds": round(seconds, 3),
-                "loaded": version,
-                "profile": profile if written else None,
-                "impl": settings.get("CRESTA_IMPL"),
-                "tuning": settings.get("CRESTA_TUNING"),
-            },
-            json_to,
-        )
+        result = run_result(job, words, code, seconds) | {
+            "library": str(job.build.preload),
+            "loaded": None if version == installed.MISFIT else version,
+            "profile": profile if written else None,
+            "impl": settings.get("CRESTA_IMPL"),
+            "tuning": settings.get("CRESTA_TUNING"),
+        }
+        write_json(result, json_to)
     finish(job, code, version, profile, written, no_check, show_report)
+
+
+def run_result(job, words, code, seconds):
+    """For --json, of a run without crestacoll."""
+    return {
+        "schema": "crestacoll-run-1",
+        "command": words,
+        "mpi": job.family,
+        "library": None,
+        "exit_code": code,
+        "seconds": round(seconds, 3),
+        "loaded": None,
+        "profile": None,
+        "impl": None,
+        "tuning": None,
+    }
+
+
+def run_plainly(job, profile, dry_run, json_to):
+    """The user's command as it is; ends with its code."""
+    words, start = job.command.words, time.monotonic()
+    if dry_run:
+        print_command(words, {}, json_to)
+        return
+    code = supervise.run(words, dict(os.environ))
+    if json_to:
+        write_json(run_result(job, words, code, time.monotonic() - start), json_to)
+    say_no_profile(profile)
+    sys.exit(code)
+
+
+def say_no_profile(profile):
+    """After a run that has said why it was without crestacoll."""
+    if profile is not None:
+        print(f"crestacoll: {profile} was not written", file=sys.stderr)
 
 
 class Job:
@@ -181,7 +207,7 @@ class Job:
                 )
             if family.family_of_program(path):
                 found[family.family_of_program(path)] = name
-                self.libraries.append(family.mpi_library(path))
+                self.libraries += filter(None, [family.mpi_library(path)])
             else:
                 self.scripts.append(name)
         return found
@@ -331,6 +357,7 @@ def finish(job, code, version, profile, written, no_check, show_report):
     if code != 0:
         sys.exit(code)
     if version == installed.MISFIT:  # it has said so
+        say_no_profile(profile)
         return
     if version is None and not no_check:
         raise Problem(
@@ -345,7 +372,7 @@ def finish(job, code, version, profile, written, no_check, show_report):
             NOT_LOADED,
         )
     if profile and show_report:
-        from crestacoll import profile as profiles
+        from crestacoll import profiles
 
         profiles.show(profiles.load(profile))
     elif profile and err.is_terminal:

@@ -293,11 +293,11 @@ def simulate_collective(ctx, build, setting):
 
 def simulate_profile(ctx, build, setting):
     """The calls of a profile at other numbers of ranks."""
-    from crestacoll import profile
+    from crestacoll import profiles
     from crestacoll.simulate import replay, replayshow
 
     params, file = ctx.params, ctx.params["profile_name"]
-    data = profile.load(file)
+    data = profiles.load(file)
     asked = replay.Asked(
         ranks=params["ranks"],
         strong=params["scaling"] == "strong",

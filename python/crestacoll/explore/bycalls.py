@@ -6,7 +6,7 @@ and under the choice in turn, have to prove it.
 
 import time
 
-from crestacoll import profile as profiles, race, racestats, turns
+from crestacoll import profiles, race, racestats, turns
 from crestacoll.explore import arms, blame, calldata, outcome, reasons, runs
 from crestacoll.explore.state import choice_data
 

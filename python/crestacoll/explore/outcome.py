@@ -3,7 +3,7 @@
 
 import importlib
 
-from crestacoll import __version__, profile as profiles, racestats
+from crestacoll import __version__, profiles, racestats
 from crestacoll.explore import arms, calldata
 
 

@@ -5,7 +5,7 @@ import shlex
 
 from crestacoll import intervals, machine
 from crestacoll.explore import arms
-from crestacoll.profile import seconds as readable
+from crestacoll.profiles import seconds as readable
 
 TITLES = {
     "models": "models",

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 
 from crestacoll.explore.arms import NEIGHBORS, UNSIZED
-from crestacoll.profile import label
+from crestacoll.profiles import label
 from crestacoll.simulate import shapes
 from crestacoll.simulate.jobs import Skew
 

@@ -87,3 +87,5 @@ class Crestacoll(CMakePackage):
 
     def setup_run_environment(self, env):
         env.set("CRESTACOLL_PRELOAD", join_path(self.prefix.lib, "libcrestacoll-preload.so"))
+        if self.spec.satisfies("+cli"):  # import crestacoll
+            env.prepend_path("PYTHONPATH", join_path(self.prefix.lib, "crestacoll", "python"))

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profiling.c - the profile of a part of a program, for crestacoll.profile() in Python; see
+ * profiling.h. */
+#include "api/profiling.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "api/process.h"
+#include "core/clock.h"
+#include "core/comm.h"
+#include "core/config.h"
+#include "core/mpi_compat.h"
+#include "core/profile_json.h"
+#include "core/profile_merge.h"
+#include "core/snapshot.h"
+#include "core/wait.h"
+#include "core/world.h"
+
+static bool started, was_profiled;
+static double start_s;
+static cco_rows before; /* of this rank, when it started */
+
+/* From rank 0 to all; what is under way moves on meanwhile. */
+static int share(MPI_Comm comm, void *data, int bytes)
+{
+    MPI_Request request;
+    const int rc = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
+    return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
+}
+
+/* Ranks whose environments were never compared may differ in it, and all or none must sample. */
+static int agree_on_sampling(MPI_Comm comm)
+{
+    unsigned rate = cco_configured.profile_wait;
+    const int rc = share(comm, &rate, sizeof rate);
+    cco_configured.profile_wait = rate;
+    return rc;
+}
+
+int cresta_profile_start(void)
+{
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    MPI_Comm comm = cco_has_world() ? cco_profile_comm(MPI_COMM_WORLD) : MPI_COMM_NULL;
+    if (comm == MPI_COMM_NULL)
+        return MPI_ERR_COMM;
+    const int rc = agree_on_sampling(comm);
+    PMPI_Comm_free(&comm);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    cco_process_count(true);
+    if (!started) /* else it was left by an error */
+        was_profiled = cco_profiled;
+    if (!cco_profiled) {
+        cco_profile_begin(cco_configured.profile_wait);
+        cco_comm_for_each(cco_comm_update);
+    }
+    free(before.list);
+    before = cco_snapshot_rows();
+    start_s = cco_seconds();
+    started = true;
+    return MPI_SUCCESS;
+}
+
+/* The rows of this rank since the start become those of all, on rank 0. */
+static cco_rows collect(MPI_Comm comm)
+{
+    cco_rows rows = cco_snapshot_rows();
+    cco_rows_subtract(&rows, &before);
+    cco_rows_merge(comm, &rows);
+    free(before.list);
+    before = (cco_rows){0};
+    return rows;
+}
+
+static char *write_text(const cco_rows *rows, double wall_s, size_t *bytes)
+{
+    char *text = NULL;
+    int ranks = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    FILE *file = open_memstream(&text, bytes);
+    if (file == NULL)
+        return NULL;
+    cco_profile_put(file, rows, &(cco_member_sets){0}, &(cco_timelines){0}, ranks, wall_s);
+    if (fclose(file) == 0 && *bytes < INT_MAX)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* `text` of rank 0 for all; none on all of them if memory runs out on one. */
+static int share_text(MPI_Comm comm, int rank, char **text, size_t written)
+{
+    int bytes = *text != NULL ? (int)written + 1 : 0, all = 0, rc;
+    if ((rc = share(comm, &bytes, sizeof bytes)) != MPI_SUCCESS)
+        return rc;
+    if (rank != 0 && bytes > 0)
+        *text = malloc((size_t)bytes);
+    const int have = *text != NULL;
+    MPI_Request request;
+    rc = PMPI_Iallreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm, &request);
+    if (rc != MPI_SUCCESS || (rc = cco_wait(&request)) != MPI_SUCCESS)
+        return rc;
+    return all ? share(comm, *text, bytes) : MPI_ERR_NO_MEM;
+}
+
+static void end_recording(void)
+{
+    cco_process_count(false);
+    if (!was_profiled) {
+        cco_profiled = cco_recording = false;
+        cco_comm_for_each(cco_comm_update);
+    }
+    started = false;
+}
+
+int cresta_profile_stop(char **json)
+{
+    int rank;
+    size_t bytes = 0;
+    const double wall_s = cco_seconds() - start_s;
+    *json = NULL;
+    if (!started)
+        return MPI_ERR_OTHER;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm comm = cco_profile_comm(MPI_COMM_WORLD);
+    if (comm == MPI_COMM_NULL) {
+        end_recording();
+        return MPI_ERR_COMM;
+    }
+    cco_rows rows = collect(comm);
+    if (rank == 0)
+        *json = write_text(&rows, wall_s, &bytes);
+    const int rc = share_text(comm, rank, json, bytes);
+    free(rows.list);
+    PMPI_Comm_free(&comm);
+    end_recording();
+    if (rc != MPI_SUCCESS) {
+        free(*json);
+        *json = NULL;
+    }
+    return rc;
+}
