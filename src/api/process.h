@@ -3,15 +3,18 @@
 #ifndef CCO_PROCESS_H
 #define CCO_PROCESS_H
 
+#include <stdbool.h>
+
 #include "core/mpi_compat.h"
 
 typedef enum cco_phase {
     CCO_UNREAD, /* the environment has not been read yet */
     CCO_IDLE,   /* all ranks agree that every call goes straight to the MPI; also after the end */
+    CCO_NEARBY, /* the same but for neighbourhood collectives, which `auto` may have to replace */
     CCO_ACTIVE,
 } cco_phase;
 
-/* Read without a lock on every call; moves from unread to idle or active once, to active by
+/* Read without a lock on every call; moves from unread to one of the others once, to active by
  * CRESTA_Set_impl, to idle at the end. */
 extern cco_phase cco_process_phase;
 
@@ -27,8 +30,9 @@ void cco_process_begin(void);
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
 void cco_process_begin_late(void);
 
-/* True if the environment asks for nothing, so that no communicator need be set up. */
-int cco_process_nothing_asked(void);
+/* True if the environment asks for something in collectives of neighbours, or in others; if not, no
+ * communicator need be set up for these.  The same on all ranks. */
+bool cco_process_asked(bool near);
 
 /* CRESTA_Set_impl was called here. */
 void cco_process_wake(void);

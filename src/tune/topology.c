@@ -38,22 +38,16 @@ const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_
                                      : NULL;
 }
 
-/* The first collective with a rule that is wrong in some calls, or CCO_COLLECTIVES. */
-static cco_coll first_wrong(const cco_comm *state)
+bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll)
 {
-    int coll = 0;
-    while (coll < CCO_COLLECTIVES &&
-           !(cco_is_near((cco_coll)coll) && state->topology.ruled >> coll & 1 &&
-             cco_neighbor_defect((cco_coll)coll, &state->topology, false) != NULL))
-        coll++;
-    return (cco_coll)coll;
+    return cco_is_near(coll) && state->topology.ruled >> coll & 1 &&
+           cco_neighbor_defect(coll, &state->topology, false) != NULL;
 }
 
-void cco_topology_warn(const cco_comm *state)
+void cco_topology_warn(const cco_comm *state, cco_coll coll)
 {
     static bool warned;
-    const cco_coll coll = first_wrong(state);
-    if (coll == CCO_COLLECTIVES || !cco_world_reports() ||
+    if (!cco_topology_is_wrong(state, coll) || !cco_world_reports() ||
         __atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
         return;
     const cco_choice *choice = &state->choices[coll].list[0];

@@ -104,8 +104,8 @@ static void try_graphs(const char *impl)
     }
 }
 
-/* Rank 0 tells the others something: they send nothing, and it gets nothing, whatever the counts
- * and addresses of that side are. */
+/* Rank 0 tells the others something: they send nothing, and it gets nothing, whatever the counts,
+ * types and addresses of that side are. */
 static void try_one_way(const char *impl)
 {
     struct graph g;
@@ -128,6 +128,12 @@ static void try_one_way(const char *impl)
         CHECK(rc == MPI_SUCCESS, "class %d", rc);
     }
     CHECK(first || got == 6 + rank, "%d", got);
+    const int rc = CRESTA_Neighbor_allgather(first ? values : NULL, first ? 1 : -1,
+                                             first ? MPI_INT : MPI_DATATYPE_NULL, &got,
+                                             first ? -1 : 1, first ? MPI_DATATYPE_NULL : MPI_INT,
+                                             comm);
+    CHECK(rc == MPI_SUCCESS, "allgather: class %d", rc);
+    CHECK(first || got == 7, "allgather: %d", got);
     MPI_Comm_free(&comm);
     graph_free(&g);
 }
