@@ -9,14 +9,8 @@
  * gets the block itself. */
 #include "algo/algo.h"
 
+#include "algo/pattern/near.h"
 #include "core/stencil.h"
-
-static const char *refuses(const cco_problem *q)
-{
-    return q->near != NULL && q->near->stencil == NULL
-               ? "the topology is no stencil of all ranks around one in two to four dimensions"
-               : NULL;
-}
 
 /* True if an offset has steps in the first dimensions only, and a rank there sends to this one. */
 static bool is_known(const cco_stencil *st, int offset, int dims)
@@ -121,6 +115,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_allgather_dimensions = {
     .name = "dimensions",
     .doc = "a stencil of all ranks around one, dimension by dimension",
-    .refuses = refuses,
+    .refuses = cco_near_stencil_refuses,
     .build = build,
 };

@@ -4,23 +4,15 @@
  *
  *   messages 2 d   bytes sent per rank 2 d 3^(d-1) n   scratch 4 d 3^(d-1) n   (d: dimensions)
  *
- * After J. L. Träff, A. Carpen-Amarie, S. Hunold, A. Rougier: Message-combining algorithms for
- * isomorphic, sparse collective communication, arXiv:1606.07676 (2016), and J. L. Träff, S. Hunold:
- * Cartesian collective communication, ICPP 2019.
+ * After J. L. Träff, S. Hunold: Cartesian collective communication, ICPP 2019 (message combining).
  *
  * In three dimensions 26 blocks go in 6 messages, and each through up to 2 other ranks, so that
  * small blocks gain.  n is the same on all ranks: neighbours agree on it, and each edge of a
  * stencil lies in a triangle or is a loop. */
 #include "algo/algo.h"
 
+#include "algo/pattern/near.h"
 #include "core/stencil.h"
-
-static const char *refuses(const cco_problem *q)
-{
-    return q->near != NULL && q->near->stencil == NULL
-               ? "the topology is no stencil of all ranks around one in two to four dimensions"
-               : NULL;
-}
 
 /* True if the block with an offset is on this rank after its steps in the first dimensions. */
 static bool is_here(const cco_stencil *st, int offset, int dims)
@@ -118,6 +110,6 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_neighbor_alltoall_dimensions = {
     .name = "dimensions",
     .doc = "a stencil of all ranks around one, dimension by dimension",
-    .refuses = refuses,
+    .refuses = cco_near_stencil_refuses,
     .build = build,
 };
