@@ -112,10 +112,12 @@ static int below(uint64_t *state, int n)
 }
 
 /* Each prime factor goes to some dimension; others stay 1. */
-static void some_grid(struct graph *g, int size, uint64_t *state)
+static void some_shape(int size, int ndims, int *dims, int *periods, uint64_t *state)
 {
-    int dims[GRAPH_DIMS] = {1, 1, 1, 1}, periods[GRAPH_DIMS];
-    const int ndims = 1 + below(state, GRAPH_DIMS);
+    for (int d = 0; d < ndims; d++) {
+        dims[d] = 1;
+        periods[d] = below(state, 4) > 0;
+    }
     for (int left = size, factor = 2; left > 1;) {
         if (left % factor == 0) {
             dims[below(state, ndims)] *= factor;
@@ -123,8 +125,13 @@ static void some_grid(struct graph *g, int size, uint64_t *state)
         } else
             factor++;
     }
-    for (int d = 0; d < ndims; d++)
-        periods[d] = below(state, 4) > 0;
+}
+
+static void some_grid(struct graph *g, int size, uint64_t *state)
+{
+    int dims[GRAPH_DIMS], periods[GRAPH_DIMS];
+    const int ndims = 1 + below(state, GRAPH_DIMS);
+    some_shape(size, ndims, dims, periods, state);
     graph_of_grid(g, ndims, dims, periods);
 }
 
@@ -158,6 +165,38 @@ static void some_edge(struct graph *g, int parts, uint64_t *state)
     }
 }
 
+/* The rank one step or none away in each dimension, `sign` times the digits of an offset. */
+static int around(const struct graph *g, int rank, int offset, int sign)
+{
+    for (int d = g->ndims - 1; d >= 0 && rank != GRAPH_NOBODY; d--, offset /= 3)
+        rank = step(g, rank, d, sign * (offset % 3 - 1));
+    return rank;
+}
+
+/* Edges to all ranks around each one in a grid, in any order. */
+static void some_stencil(struct graph *g, int size, uint64_t *state)
+{
+    int offsets = 1;
+    const bool centre = below(state, 4) == 0;
+    graph_begin(g, GRAPH_DIRECTED, size);
+    g->ndims = 2 + below(state, GRAPH_DIMS - 1);
+    some_shape(size, g->ndims, g->dims, g->periods, state);
+    for (int d = 0; d < g->ndims; d++)
+        offsets *= 3;
+    for (int rank = 0; rank < size; rank++) {
+        for (int o = 0; o < offsets; o++) {
+            const int to = around(g, rank, o, 1), from = around(g, rank, o, -1);
+            if (to != GRAPH_NOBODY && (o != offsets / 2 || centre))
+                graph_add(&g->out[rank], to);
+            if (from != GRAPH_NOBODY && (o != offsets / 2 || centre))
+                graph_add(&g->in[rank], from);
+        }
+        shuffle(&g->out[rank], state);
+        shuffle(&g->in[rank], state);
+    }
+    graph_match(g);
+}
+
 /* MPI_GRAPH has one list for both directions. */
 static void copy_lists(struct graph *g)
 {
@@ -168,10 +207,14 @@ static void copy_lists(struct graph *g)
 
 void graph_by_chance(struct graph *g, int size, uint64_t seed, bool nobody)
 {
-    uint64_t state = seed;
+    uint64_t state = seed, other = ~seed;
     const enum graph_kind kind = (enum graph_kind)below(&state, GRAPH_KINDS);
     if (kind == GRAPH_CART) {
         some_grid(g, size, &state);
+        return;
+    }
+    if (kind == GRAPH_DIRECTED && below(&other, 3) == 0) {
+        some_stencil(g, size, &other);
         return;
     }
     graph_begin(g, kind, size);

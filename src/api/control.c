@@ -29,7 +29,8 @@ int CRESTA_Comm_prepare(MPI_Comm comm)
         cco_process_begin_late();
     if (comm == MPI_COMM_NULL)
         return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
-    if (!intracommunicator(comm) || cco_process_asks_nothing_of(comm))
+    if (!intracommunicator(comm) ||
+        cco_process_asks_nothing_of(comm, cco_topology_kind(comm) != MPI_UNDEFINED))
         return MPI_SUCCESS;
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)

@@ -113,11 +113,13 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
 {
     if (cco_guarded())
         return &cco_from_below;
+    if (cco_phase_now() == CCO_NEARBY && !cco_is_near(coll))
+        return NULL;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
     cco_comm *state = cco_comm_find(comm);
     if (state == NULL || !state->ready) {
-        if (cco_process_asks_nothing_of(comm))
+        if (cco_process_asks_nothing_of(comm, cco_is_near(coll)))
             return NULL;
         state = cco_prepare(comm);
         if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
@@ -272,6 +274,7 @@ static bool come_first(cco_comm *state, const cco_call *call)
         cco_race_call(state, call); /* a call that the MPI refuses may be one rank's alone */
     if (!(state->to_report >> call->coll & 1))
         return true;
+    cco_topology_warn(state, call->coll);
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     return cco_report_choice(state, cco_choose_by_call(state, call, bytes), call->coll, bytes);
 }

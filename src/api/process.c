@@ -43,6 +43,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool chosen;    /* an implementation is, for some collective */
 static bool wishes;    /* the environment or the build asks for something, on this rank; */
 static bool asked;     /* on any, once ranks have agreed on that, and until then */
+static bool mends;     /* `auto` may replace neighbourhood collectives, on any rank likewise */
 static bool awake;     /* the program has asked: CRESTA_Set_impl */
 static bool counts;    /* calls are, at present, whoever has asked: cresta_profile_start */
 static bool begun;     /* MPI_Init has been here */
@@ -74,9 +75,9 @@ static void set_phase(cco_phase phase)
 
 /* Ranks of another world, which this one has spawned or met, do not know that calls are counted
  * here. */
-bool cco_process_asks_nothing_of(MPI_Comm comm)
+bool cco_process_asks_nothing_of(MPI_Comm comm, bool near)
 {
-    return !asked && !(counts && cco_in_world(comm));
+    return !asked && !(near && mends) && !(counts && cco_in_world(comm));
 }
 
 void cco_process_wake(void)
@@ -163,6 +164,7 @@ static void read_environment(void)
         !cco_race_read(c->race, c->online, c->guard, wrong, sizeof wrong))
         memcpy(c->error, wrong, sizeof wrong);
     chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
+    mends = cco_rules_may_replace(user) || cco_rules_may_replace(builtin);
     wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
     take_needs(user);
     take_needs(builtin);
@@ -178,6 +180,7 @@ static void take_tuning(cco_rules *rules)
 {
     chosen = chosen || !cco_rules_are_plain(rules);
     asked = asked || chosen;
+    mends = mends || cco_rules_may_replace(rules);
     take_needs(rules);
     cco_choose_from_tuning(rules);
 }
@@ -303,10 +306,11 @@ static void begin_together(int rank)
     if (rank == 0)
         try_profile_file();
     check_imposed_nodes();
-    bool wanted[] = {wishes, !CCO_PRELOADED}; /* by any rank */
+    bool wanted[] = {wishes, !CCO_PRELOADED, mends}; /* by any rank */
     cco_presence_await(MPI_COMM_WORLD);
-    cco_agree_on_config(MPI_COMM_WORLD, wanted, 2);
+    cco_agree_on_config(MPI_COMM_WORLD, wanted, 3);
     asked = wanted[0];
+    mends = wanted[2];
     if (cco_configured.tuning != NULL)
         take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)
@@ -338,7 +342,9 @@ void cco_process_begin(void)
         cco_progress_begin();
         cco_race_begin(cco_progress_many_threads());
         /* Which operations of the program are under way counts even if nothing is asked. */
-        set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE : CCO_IDLE);
+        set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE
+                  : mends                                             ? CCO_NEARBY
+                                                                      : CCO_IDLE);
         begun = first = true;
     }
     pthread_mutex_unlock(&lock);

@@ -10,10 +10,11 @@
 typedef enum cco_phase {
     CCO_UNREAD, /* the environment has not been read yet */
     CCO_IDLE,   /* all ranks agree that every call goes straight to the MPI; also after the end */
+    CCO_NEARBY, /* the same but for neighbourhood collectives, which `auto` may have to replace */
     CCO_ACTIVE,
 } cco_phase;
 
-/* Read without a lock on every call; moves from unread to idle or active once, to active by
+/* Read without a lock on every call; moves from unread to one of the others once, to active by
  * CRESTA_Set_impl, to idle at the end. */
 extern cco_phase cco_process_phase;
 
@@ -29,8 +30,9 @@ void cco_process_begin(void);
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
 void cco_process_begin_late(void);
 
-/* True if nothing asks for it that a communicator be set up; equal on all its ranks. */
-bool cco_process_asks_nothing_of(MPI_Comm comm);
+/* True if nothing asks for it that a communicator be set up, for its collectives of neighbours or
+ * for others; equal on all its ranks. */
+bool cco_process_asks_nothing_of(MPI_Comm comm, bool near);
 
 /* CRESTA_Set_impl was called here. */
 void cco_process_wake(void);

@@ -22,6 +22,7 @@
 #include "progress/path.h"
 #include "progress/queue.h"
 #include "race/race.h"
+#include "tune/topology.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -59,6 +60,8 @@ static decision decide(const cco_call *call)
         d.begin = cco_path_of_begin(d.state, &d.choice->way, call);
     if (cco_configured.log >= CCO_LOG_INFO)
         cco_report_begin(d.state, d.choice, &d.begin, call->coll);
+    if (d.state->to_report >> call->coll & 1)
+        cco_topology_warn(d.state, call->coll);
     if (d.begin.unprepared || (raced && !d.state->begins_ready && cco_race_is_on()))
         cco_begins_want(d.state);
     if (d.begin.path != CCO_PATH_NONE && !cco_bound_is_valid(d.state, call))

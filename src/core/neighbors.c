@@ -68,8 +68,10 @@ const cco_neighbors *cco_neighbors_keep(const cco_neighbors *near)
 void cco_neighbors_drop(const cco_neighbors *near)
 {
     cco_neighbors *it = (cco_neighbors *)(uintptr_t)near;
-    if (it != NULL && __atomic_sub_fetch(&it->users, 1, __ATOMIC_ACQ_REL) == 0)
-        free(it);
+    if (it == NULL || __atomic_sub_fetch(&it->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    free(it->stencil);
+    free(it);
 }
 
 static int by_rank(const void *a, const void *b)

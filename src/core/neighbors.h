@@ -19,6 +19,7 @@ typedef struct cco_neighbors {
     cco_degrees degrees;
     bool grid;           /* MPI_CART */
     const int *in, *out; /* the rank of each block, or CCO_NO_PEER */
+    struct cco_stencil *stencil; /* that these lists are, on all ranks (core/stencil.h); or NULL */
     int users;           /* who need it still */
 } cco_neighbors;
 

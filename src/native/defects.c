@@ -2,57 +2,56 @@
 /* defects.c - see defects.h.  What was tried with which version: docs/mpi-defects.md. */
 #include "native/defects.h"
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "core/mpi_compat.h"
 #include "native/calls.h"
+#include "native/mpich_version.h"
 
-enum { INTEL = 400, NOT_MPICH = 1 << 30 };
+static cco_mpich_version known;
 
-/* 402 for MPICH 4.2; beyond all limits for other MPIs.  Intel MPI, up to 2021.18 at least, has what
- * is wrong in the MPICH 4.0 that it descends from. */
-static int mpich_version(void)
+static void find_out(void)
 {
-    static int known; /* every thread that comes here first finds the same */
-    int version = __atomic_load_n(&known, __ATOMIC_RELAXED);
-    if (version != 0)
-        return version;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length, major = 0, minor = 0;
+    int length;
     PMPI_Get_library_version(text, &length);
-    if (sscanf(text, "MPICH Version: %d.%d", &major, &minor) == 2)
-        version = 100 * major + minor;
-    else
-        version = strncmp(text, "Intel(R) MPI", 12) == 0 ? INTEL : NOT_MPICH;
-    __atomic_store_n(&known, version, __ATOMIC_RELAXED);
-    return version;
+    known = cco_mpich_version_of(text);
 }
+
+static const cco_mpich_version *mpich(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_out);
+    return &known;
+}
+
+/* What is wrong in MPICH before a version, and in what descends from it. */
+#define MPICH_BEFORE(version, of, what)                                                            \
+    {of "MPICH before " version what, of "Intel MPI" what, of "MVAPICH" what, of "Cray MPICH" what}
 
 const char *cco_persistent_defect(cco_coll coll)
 {
-    const int version = mpich_version();
-    switch (coll) {
-    case CCO_GATHER:
-        return version < 402
-                   ? "MPI_Gather_init of MPICH before 4.2 sends what the buffer held at its making"
-                   : NULL;
-    case CCO_SCATTER:
-        return version < 403
-                   ? "MPI_Scatter_init of MPICH before 4.3 is wrong from its second start on"
-                   : NULL;
-    case CCO_ALLGATHER:
-        return version < 401
-                   ? "MPI_Allgather_init of MPICH before 4.1 is wrong from its second start on"
-                   : NULL;
-    case CCO_REDUCE_SCATTER:
-        return version < 403 ? "MPI_Reduce_scatter_init of MPICH 4.0 aborts with large messages"
-                             : NULL;
-    default:
-        return NULL;
-    }
+    static const struct {
+        cco_coll coll;
+        int right; /* from that version on */
+        const char *why[CCO_MPICH_KINDS];
+    } wrong[] = {
+        {CCO_GATHER, 402,
+         MPICH_BEFORE("4.2", "MPI_Gather_init of ", " sends what the buffer held at its making")},
+        {CCO_SCATTER, 403,
+         MPICH_BEFORE("4.3", "MPI_Scatter_init of ", " is wrong from its second start on")},
+        {CCO_ALLGATHER, 401,
+         MPICH_BEFORE("4.1", "MPI_Allgather_init of ", " is wrong from its second start on")},
+        {CCO_REDUCE_SCATTER, 403,
+         MPICH_BEFORE("4.3", "MPI_Reduce_scatter_init of ", " aborts with large messages")},
+    };
+    const cco_mpich_version *version = mpich();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (wrong[i].coll == coll && version->number < wrong[i].right)
+            return wrong[i].why[version->kind];
+    return NULL;
 }
 
 /* Every Open MPI that was tried mixes up blocks of different sizes. */
@@ -73,11 +72,13 @@ bool cco_grid_defect(const cco_call *call)
 
 const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, bool blocking)
 {
+    static const char *const why[CCO_MPICH_KINDS] = MPICH_BEFORE(
+        "5.0", "", " mixes up blocks where a rank has several edges with one process");
     const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR;
     if (!topology->repeats || !all_to_all)
         return NULL;
-    if (mpich_version() < 500)
-        return "MPICH before 5.0 mixes up blocks where a rank has several edges with one process";
+    if (mpich()->number < 500)
+        return why[mpich()->kind];
     if (is_open_mpi() && topology->near->grid && !blocking)
         return "Open MPI mixes up blocks of non-blocking and persistent calls where a periodic"
                " dimension has one or two processes";
@@ -95,7 +96,7 @@ bool cco_in_place_defect(const cco_call *call)
     if (call->sendbuf != MPI_IN_PLACE)
         return false;
     if (call->coll == CCO_ALLTOALLW)
-        return is_open_mpi() || mpich_version() < 402;
+        return is_open_mpi() || mpich()->number < 402;
     return call->coll == CCO_ALLTOALLV && is_open_mpi();
 }
 

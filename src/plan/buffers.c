@@ -59,5 +59,7 @@ void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees 
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
     *in = sent(c, blocks(info->in, is_root(c, rank), size, degrees.out));
+    if (cco_is_near(c->coll) && degrees.out == 0)
+        in->blocks = 0; /* nobody takes what it gives, whatever the arguments are */
     *out = received(c, blocks(info->out, is_root(c, rank), size, degrees.in));
 }

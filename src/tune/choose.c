@@ -146,10 +146,7 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
 
 bool cco_choose_for(cco_comm *state)
 {
-    if (!cco_choose_with(state, NULL, CCO_BEFORE_ALL))
-        return false;
-    cco_topology_warn(state);
-    return true;
+    return cco_choose_with(state, NULL, CCO_BEFORE_ALL);
 }
 
 bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place)
@@ -168,14 +165,15 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
         if (!choose(state, sources, (cco_coll)coll))
             return false;
         const cco_choices *choices = &state->choices[coll];
+        const bool wrong = cco_topology_is_wrong(state, (cco_coll)coll);
         if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !told &&
-            choices->list[0].refused == NULL)
+            choices->list[0].refused == NULL && !wrong)
             state->plain_choices |= 1u << coll;
         if (choices->count > 1)
             state->sized |= 1u << coll;
         if (any_classed(choices))
             state->classed |= 1u << coll;
-        if (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT)
+        if (wrong || (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT))
             state->to_report |= 1u << coll;
     }
     cco_comm_update(state);

@@ -244,11 +244,17 @@ bool cco_rule_fits_nodes(const cco_rule *rule, const cco_nodes *nodes)
 
 bool cco_rules_are_plain(const cco_rules *rules)
 {
-    const uint32_t near = cco_colls(true); /* `auto` replaces what the MPI gets wrong */
-    for (int i = 0; rules != NULL && i < rules->count; i++) {
-        const cco_rule *rule = &rules->list[i];
-        if (rule->model != cco_models[0] || (rule->automatic && rule->collectives & near))
+    for (int i = 0; rules != NULL && i < rules->count; i++)
+        if (rules->list[i].model != cco_models[0])
             return false;
-    }
     return true;
+}
+
+bool cco_rules_may_replace(const cco_rules *rules)
+{
+    const uint32_t near = cco_colls(true);
+    for (int i = 0; rules != NULL && i < rules->count; i++)
+        if (rules->list[i].automatic && rules->list[i].collectives & near)
+            return true;
+    return false;
 }

@@ -2,16 +2,44 @@
 /* topology.c - see topology.h. */
 #include "tune/topology.h"
 
+#include <stdlib.h>
+
 #include "core/log.h"
+#include "core/stencil.h"
 #include "core/world.h"
 #include "native/defects.h"
 #include "native/models.h"
 #include "tune/agree.h"
 
+static void agree(const cco_comm *state, const uint64_t *words, int count, uint64_t *least,
+                  uint64_t *most)
+{
+    if (cco_agree(state->comm, words, count, least, most) != MPI_SUCCESS)
+        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+}
+
+/* The first stencil that the lists of all ranks are, from what they have proposed: each looks on
+ * from the last one that some rank sees.  That is none at once for most graphs, and the same for
+ * most stencils. */
+static void find_stencil(const cco_comm *state, uint64_t least, uint64_t most)
+{
+    cco_neighbors *near = state->topology.near;
+    while (least != most && most != CCO_NO_STENCIL) {
+        const uint64_t mine = cco_stencil_next(near, state->rank, state->size, most);
+        agree(state, &mine, 1, &least, &most);
+    }
+    if (most == CCO_NO_STENCIL)
+        return;
+    near->stencil = malloc(sizeof *near->stencil);
+    if (near->stencil == NULL)
+        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    cco_stencil_describe(near->stencil, near, state->rank, state->size, most);
+}
+
 /* Each rank sees its own edges alone: what follows from those of others has to be agreed on. */
 void cco_topology_find(cco_comm *state)
 {
-    enum { REPEATS, ONE_SIDED, WORDS };
+    enum { REPEATS, ONE_SIDED, STENCIL, WORDS };
     cco_topology *t = &state->topology;
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     if (state->inter || t->near != NULL)
@@ -21,10 +49,11 @@ void cco_topology_find(cco_comm *state)
         return;
     words[REPEATS] = cco_neighbors_repeat(t->near);
     words[ONE_SIDED] = cco_neighbors_one_sided(state->comm, t->near, state->rank);
-    if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)
-        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
+    words[STENCIL] = cco_stencil_next(t->near, state->rank, state->size, 0);
+    agree(state, words, WORDS, least, most);
     t->repeats = most[REPEATS] != 0;
     t->one_sided = most[ONE_SIDED] != 0;
+    find_stencil(state, least[STENCIL], most[STENCIL]);
 }
 
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll)
@@ -38,22 +67,16 @@ const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_
                                      : NULL;
 }
 
-/* The first collective with a rule that is wrong in some calls, or CCO_COLLECTIVES. */
-static cco_coll first_wrong(const cco_comm *state)
+bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll)
 {
-    int coll = 0;
-    while (coll < CCO_COLLECTIVES &&
-           !(cco_is_near((cco_coll)coll) && state->topology.ruled >> coll & 1 &&
-             cco_neighbor_defect((cco_coll)coll, &state->topology, false) != NULL))
-        coll++;
-    return (cco_coll)coll;
+    return cco_is_near(coll) && state->topology.ruled >> coll & 1 &&
+           cco_neighbor_defect(coll, &state->topology, false) != NULL;
 }
 
-void cco_topology_warn(const cco_comm *state)
+void cco_topology_warn(const cco_comm *state, cco_coll coll)
 {
     static bool warned;
-    const cco_coll coll = first_wrong(state);
-    if (coll == CCO_COLLECTIVES || !cco_world_reports() ||
+    if (!cco_topology_is_wrong(state, coll) || !cco_world_reports() ||
         __atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
         return;
     const cco_choice *choice = &state->choices[coll].list[0];

@@ -14,8 +14,12 @@ void cco_topology_find(cco_comm *state);
  * ranks. */
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll);
 
-/* Once in a process, where a rule is in force for a neighbourhood collective that this MPI gets
- * wrong on this topology: a warning that says what is wrong, and what is right. */
-void cco_topology_warn(const cco_comm *state);
+/* True for a neighbourhood collective with a rule in force which this MPI gets wrong on this
+ * topology, in some of its calls.  The same on all ranks. */
+bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll);
+
+/* Such a collective is called there: once in a process a warning says what is wrong, and what runs.
+ * For any other it says nothing. */
+void cco_topology_warn(const cco_comm *state, cco_coll coll);
 
 #endif

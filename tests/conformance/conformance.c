@@ -330,10 +330,10 @@ static void handle(const cco_algo *algo, cco_coll coll, int argc, char **argv)
 {
     world_case c = {.coll = coll, .p = 4, .n = 1000, .commutative = true};
     c.nodes = knows_nodes(algo, coll) ? 3 : 0;
-    c.graph = cco_is_near(coll) ? SHOWN : 0;
     if (argc == 5 && strcmp(argv[2], "--print") == 0) {
         c.p = atoi(argv[3]);
         c.n = atoi(argv[4]);
+        c.graph = world_graph_for(algo, &c, SHOWN);
         if (c.p > 0 && c.p <= CCO_SIM_RANKS && c.n >= 0)
             show_schedules(algo, &c);
     } else if (argc == 3 && strcmp(argv[2], "--counts") == 0) {

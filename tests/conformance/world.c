@@ -296,19 +296,6 @@ static void make_map(world *w)
     free(keys);
 }
 
-/* The lists as the library has them (core/neighbors.h); GRAPH_NOBODY is CCO_NO_PEER. */
-static void make_graph(world *w)
-{
-    _Static_assert((int)GRAPH_NOBODY == (int)CCO_NO_PEER, "no rank is one number");
-    graph_by_chance(&w->graph, w->c.p, w->c.graph, true);
-    w->near = room((size_t)w->c.p * sizeof *w->near);
-    for (int i = 0; i < w->c.p; i++)
-        w->near[i] = (cco_neighbors){.degrees = {w->graph.in[i].count, w->graph.out[i].count},
-                                     .grid = w->graph.kind == GRAPH_CART,
-                                     .in = w->graph.in[i].peer,
-                                     .out = w->graph.out[i].peer};
-}
-
 world *world_new(const world_case *c)
 {
     world *w = room(sizeof *w);
@@ -327,7 +314,7 @@ world *world_new(const world_case *c)
     w->sim.size = c->p;
     w->sim.reduce = c->commutative ? add_maps : compose_maps;
     if (cco_is_near(c->coll))
-        make_graph(w);
+        world_make_graph(w);
     for (int i = 0; i < c->p; i++)
         make_problem(w, i);
     if (c->nodes != 0)
@@ -358,9 +345,7 @@ void world_free(world *w)
     cco_node_map_drop(w->map);
     free(w->counts);
     free(w->sim.ranks);
-    if (w->near != NULL)
-        graph_free(&w->graph);
-    free(w->near);
+    world_free_graph(w);
     free(w);
 }
 

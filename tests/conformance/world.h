@@ -50,6 +50,13 @@ bool world_in_place(cco_coll coll);
 world *world_new(const world_case *c);
 void world_free(world *w);
 
+/* The graph of a neighbourhood collective and what ranks know of it: part of the above. */
+void world_make_graph(world *w);
+void world_free_graph(world *w);
+
+/* The first graph from `first` on, of some hundred, on which an algorithm can do such a case. */
+unsigned world_graph_for(const cco_algo *algo, const world_case *c, unsigned first);
+
 /* What cco_problem.counts of a rank has for algorithms that ask. */
 const size_t *world_counts(const world *w, int rank);
 

@@ -2,7 +2,8 @@
 /* neighbors.c - neighbourhood collectives beyond one call at a time: counts that change, ranks
  * without neighbours, orders that the MPI chose, communicators that end first, no topology.
  *
- *     neighbors IMPL,... */
+ *     neighbors IMPL,...
+ *     neighbors IMPL,... stencil     only the algorithm for stencils, under these models */
 #include <cresta_sp_coll.h>
 
 #include "testing/testing.h"
@@ -104,8 +105,8 @@ static void try_graphs(const char *impl)
     }
 }
 
-/* Rank 0 tells the others something: they send nothing, and it gets nothing, whatever the counts
- * and addresses of that side are. */
+/* Rank 0 tells the others something: they send nothing, and it gets nothing, whatever the counts,
+ * types and addresses of that side are. */
 static void try_one_way(const char *impl)
 {
     struct graph g;
@@ -128,6 +129,12 @@ static void try_one_way(const char *impl)
         CHECK(rc == MPI_SUCCESS, "class %d", rc);
     }
     CHECK(first || got == 6 + rank, "%d", got);
+    const int rc = CRESTA_Neighbor_allgather(first ? values : NULL, first ? 1 : -1,
+                                             first ? MPI_INT : MPI_DATATYPE_NULL, &got,
+                                             first ? -1 : 1, first ? MPI_DATATYPE_NULL : MPI_INT,
+                                             comm);
+    CHECK(rc == MPI_SUCCESS, "allgather: class %d", rc);
+    CHECK(first || got == 7, "allgather: %d", got);
     MPI_Comm_free(&comm);
     graph_free(&g);
 }
@@ -220,6 +227,64 @@ static void try_begun(const char *impl)
     graph_free(&g);
 }
 
+/* The rank at an offset in a torus of two dimensions, `sign` times. */
+static int around(const int dims[2], int from, int offset, int sign)
+{
+    const int row = from / dims[1] + sign * (offset / 3 - 1) + dims[0];
+    const int column = from % dims[1] + sign * (offset % 3 - 1) + dims[1];
+    return row % dims[0] * dims[1] + column % dims[1];
+}
+
+/* All ranks around each, in an order that is not that of their offsets. */
+static void make_stencil(struct graph *g)
+{
+    int dims[2] = {0, 0};
+    MPI_Dims_create(size, 2, dims);
+    graph_begin(g, GRAPH_DIRECTED, size);
+    for (int from = 0; from < size; from++)
+        for (int i = 0; i < 9; i++) {
+            const int out = 2 * i % 9, in = (4 * i + 3 + from) % 9;
+            if (out != 4)
+                graph_add(&g->out[from], around(dims, from, out, 1));
+            if (in != 4)
+                graph_add(&g->in[from], around(dims, from, in, -1));
+        }
+    graph_match(g);
+}
+
+static void check_blocks(const struct graph *g, const int *recv, bool all)
+{
+    for (int i = 0; i < g->in[rank].count; i++)
+        for (int k = 0; k < 3; k++) {
+            const int want = value(g->in[rank].peer[i], all ? 0 : g->in[rank].slot[i], 1, k);
+            CHECK(recv[3 * i + k] == want, "element %d of block %d: %d instead of %d", k, i,
+                  recv[3 * i + k], want);
+        }
+}
+
+static void try_stencil(const char *impl)
+{
+    struct graph g;
+    char spec[256];
+    int send[3 * 9], recv[3 * 9];
+    make_stencil(&g);
+    MPI_Comm comm = topology_make(MPI_COMM_WORLD, &g);
+    snprintf(testing_label, sizeof testing_label, "stencil");
+    snprintf(spec, sizeof spec, "neighbor_alltoall=%s:dimensions,neighbor_allgather=%s:dimensions",
+             impl, impl);
+    CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "CRESTA_Set_impl %s", spec);
+    for (int i = 0; i < 3 * 9; i++)
+        send[i] = value(rank, i / 3, 1, i % 3);
+    for (int round = 0; round < 2; round++) {
+        CRESTA_Neighbor_alltoall(send, 3, MPI_INT, recv, 3, MPI_INT, comm);
+        check_blocks(&g, recv, false);
+        CRESTA_Neighbor_allgather(send, 3, MPI_INT, recv, 3, MPI_INT, comm);
+        check_blocks(&g, recv, true);
+    }
+    MPI_Comm_free(&comm);
+    graph_free(&g);
+}
+
 static void try_without(const char *impl)
 {
     int value = 1, got = 0, class = MPI_SUCCESS;
@@ -252,7 +317,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;
-    testing_each(argc > 1 ? argv[1] : "p2p", run);
+    testing_each(argc > 1 ? argv[1] : "p2p", argc > 2 ? try_stencil : run);
     MPI_Finalize();
     return testing_end("neighbors");
 }

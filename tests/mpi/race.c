@@ -12,6 +12,7 @@
  *     rules        the program gives rules itself
  *     chance       no step is like another
  *     threads      another thread calls, too
+ *     nowhere      ranks that send nothing to their neighbours pass no type, and no valid count
  *     few          ends before anything repeats
  */
 #include <pthread.h>
@@ -107,6 +108,33 @@ static void in_a_thread(int step)
     pthread_join(thread, NULL);
 }
 
+/* Rank 0 tells all others. */
+static MPI_Comm make_star(void)
+{
+    static const int weights[MOST], root[1];
+    int others[MOST];
+    MPI_Comm made;
+    for (int i = 1; i < ranks; i++)
+        others[i - 1] = i;
+    MPI_Dist_graph_create_adjacent(all, me > 0, root, weights, me == 0 ? ranks - 1 : 0, others,
+                                   weights, MPI_INFO_NULL, 0, &made);
+    return made;
+}
+
+static void tell(int step)
+{
+    static MPI_Comm star;
+    const int told = 7 * step;
+    int got = -1;
+    if (step == 1) {
+        star = make_star();
+        CRESTA_Set_impl(star, "neighbor_*=p2p");
+    }
+    CRESTA_Neighbor_allgather(me == 0 ? &told : NULL, me == 0 ? 1 : -1,
+                              me == 0 ? MPI_INT : MPI_DATATYPE_NULL, &got, 1, MPI_INT, star);
+    CHECK(got == (me == 0 ? -1 : told), "step %d: rank 0 told %d", step, got);
+}
+
 /* The same on all ranks. */
 static unsigned by_chance(unsigned n)
 {
@@ -133,6 +161,8 @@ static void do_step(const char *kind, int step)
         in_a_thread(step);
     else
         sum(all, step);
+    if (is(kind, "nowhere"))
+        tell(step);
     if (is(kind, "irregular") && step % 37 == 0)
         CRESTA_Barrier(all);
     if (is(kind, "lost") && step == 150)

@@ -10,6 +10,8 @@ import re
 import pytest
 from library_runs import each_build, library_of, messages, run
 
+IDLE_BUT_FOR_NEIGHBORS = ["neighbor_*=auto", "*=mpi,neighbor_*=auto"]
+
 pytestmark = each_build
 
 
@@ -26,7 +28,8 @@ def defective(build, blocking):
     """Whether this MPI is known to be wrong there."""
     library = library_of(build)
     mpich = re.match(r"MPICH Version: (\d+)", library)
-    old = mpich is not None and int(mpich[1]) < 5 or library.startswith("Intel(R) MPI")
+    old = mpich is not None and int(mpich[1]) < 5
+    old = old or library.startswith(("Intel(R) MPI", "MVAPICH"))
     return old or (library.startswith("Open MPI") and not blocking)
 
 
@@ -58,3 +61,18 @@ def test_a_rule_for_mpi_runs_it_and_says_what_is_wrong(build):
     assert bool(blocking_of(wrong)) == defective(build, True)
     assert len(said) == int(defective(build, False)), said
     assert ("which is wrong" in "".join(said)) == defective(build, True)
+
+
+@pytest.mark.parametrize("spec", IDLE_BUT_FOR_NEIGHBORS)
+def test_auto_asks_ranks_nothing_before_a_neighborhood_collective(build, spec):
+    done = run(build, "nearby", "calls", "idle", env={"CRESTA_IMPL": spec})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("spec", ["neighbor_*=p2p", "neighbor_*=auto", "*=p2p,neighbor_*=p2p"])
+@pytest.mark.parametrize("what", ["quiet", "calls", "begins"])
+def test_a_topology_is_warned_of_when_a_neighborhood_collective_is_called(build, spec, what):
+    done = run(build, "nearby", what, env={"CRESTA_IMPL": spec})
+    assert done.returncode == 0, done.stdout + done.stderr
+    warnings = [line for line in messages(done) if "mixes up blocks" in line]
+    assert len(warnings) == int(what != "quiet" and defective(build, False)), done.stderr

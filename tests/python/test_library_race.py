@@ -44,6 +44,11 @@ def of_kind(events, name):
     return [event for event in events if event["event"] == name]
 
 
+def test_ranks_that_send_nothing_race_whatever_they_pass(build, tmp_path):
+    arms = {name: f"allreduce={name}" for name in ("mpi", "p2p")}
+    assert race(build, tmp_path, "nowhere", 3, steps=60, arms=arms)[-1]["why"] == "finalize"
+
+
 @pytest.mark.parametrize("kind, ranks", STEPS)
 def test_answers_stay_right(build, tmp_path, kind, ranks):
     if ranks > 3 and family_of(build) == "mpich":

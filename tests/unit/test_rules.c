@@ -82,7 +82,10 @@ static void collectives(void)
     CHECK(parse("neighbor_*[1-2]=mpi") == NULL, "neighbours have no size");
     CHECK(parse("neighbor*=mpi") == NULL && parse("all*=mpi") == NULL, "no other patterns");
     cco_rules *rules = one("neighbor_*=auto");
-    CHECK(!cco_rules_are_plain(rules), "auto may replace what is wrong");
+    CHECK(cco_rules_are_plain(rules) && cco_rules_may_replace(rules), "only what is wrong");
+    free(rules);
+    rules = one("neighbor_*=p2p");
+    CHECK(!cco_rules_are_plain(rules) && !cco_rules_may_replace(rules), "p2p always");
     free(rules);
     rules = one("ALLTOALL=mpi");
     CHECK(cco_rule_matches(&rules->list[0], CCO_ALLTOALL, "", 2), "case does not matter");

@@ -37,6 +37,13 @@ void cco_near_linear(cco_sched *s, const cco_problem *q)
     cco_near_loops(s, q);
 }
 
+const char *cco_near_stencil_refuses(const cco_problem *q)
+{
+    return q->near != NULL && q->near->stencil == NULL
+               ? "the topology is no stencil of all ranks around one in two to four dimensions"
+               : NULL;
+}
+
 /* An edge, and when it has its turn; `far` is the distance of the peer. */
 typedef struct edge {
     int far, turn, block;

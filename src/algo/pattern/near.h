@@ -16,6 +16,9 @@ void cco_near_loops(cco_sched *s, const cco_problem *q);
  * at different times, and in rounds they might wait for each other in a circle. */
 void cco_near_linear(cco_sched *s, const cco_problem *q);
 
+/* Why an algorithm for stencils (core/stencil.h) cannot do a problem. */
+const char *cco_near_stencil_refuses(const cco_problem *q);
+
 /* Edges between this rank and one other, in the order in which they match. */
 typedef struct cco_near_edges {
     int peer, count;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* world_graph.c - the graph of neighbourhood collectives, as the library has it. */
+#include <stdlib.h>
+
+#include "core/stencil.h"
+#include "world.h"
+
+static void *room(size_t n)
+{
+    void *made = calloc(1, n);
+    if (made == NULL)
+        abort();
+    return made;
+}
+
+/* The first stencil that all ranks see, if there is one (tune/topology.c). */
+static uint64_t find_stencil(const world *w)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < w->c.p;) {
+        const uint64_t seen = cco_stencil_next(&w->near[i], i, w->c.p, number);
+        if (seen == CCO_NO_STENCIL)
+            return seen;
+        i = seen == number ? i + 1 : 0;
+        number = seen;
+    }
+    return number;
+}
+
+void world_make_graph(world *w)
+{
+    _Static_assert((int)GRAPH_NOBODY == (int)CCO_NO_PEER, "no rank is one number");
+    graph_by_chance(&w->graph, w->c.p, w->c.graph, true);
+    w->near = room((size_t)w->c.p * sizeof *w->near);
+    for (int i = 0; i < w->c.p; i++)
+        w->near[i] = (cco_neighbors){.degrees = {w->graph.in[i].count, w->graph.out[i].count},
+                                     .grid = w->graph.kind == GRAPH_CART,
+                                     .in = w->graph.in[i].peer,
+                                     .out = w->graph.out[i].peer};
+    const uint64_t number = find_stencil(w);
+    for (int i = 0; i < w->c.p && number != CCO_NO_STENCIL; i++) {
+        w->near[i].stencil = room(sizeof *w->near[i].stencil);
+        cco_stencil_describe(w->near[i].stencil, &w->near[i], i, w->c.p, number);
+    }
+}
+
+void world_free_graph(world *w)
+{
+    if (w->near == NULL)
+        return;
+    for (int i = 0; i < w->c.p; i++)
+        free(w->near[i].stencil);
+    graph_free(&w->graph);
+    free(w->near);
+}
+
+unsigned world_graph_for(const cco_algo *algo, const world_case *c, unsigned first)
+{
+    enum { TRIES = 500 };
+    for (unsigned i = 0; cco_is_near(c->coll) && i < TRIES; i++) {
+        world_case with = *c;
+        with.graph = first + i;
+        world *w = world_new(&with);
+        const bool refused = algo->refuses(&w->problems[0]) != NULL;
+        world_free(w);
+        if (!refused)
+            return with.graph;
+    }
+    return 0;
+}
