@@ -45,6 +45,13 @@ static inline bool cco_is_near(cco_coll coll)
     return cco_coll_infos[coll].properties & CCO_NEIGHBORS;
 }
 
+/* True if a rank receives a block from each of several: these may be asked for one by one
+ * (CRESTA_Coll_some). */
+static inline bool cco_coll_streams(cco_coll coll)
+{
+    return cco_coll_infos[coll].out & (CCO_EACH | CCO_NEAR);
+}
+
 /* The neighbourhood collectives, or all others, as bits. */
 static inline uint32_t cco_colls(bool near)
 {
