@@ -80,8 +80,8 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag);
  * If the operation fails, its error class is returned, and *n is MPI_UNDEFINED; the error handler
  * is called when the request is completed.
  * Errors: MPI_ERR_REQUEST if nothing like that began with `request` (a persistent collective,
- * active or not, is nothing like that); MPI_ERR_ARG for maxblocks < 1.  They go to the error handler
- * of MPI_COMM_SELF.
+ * active or not, is nothing like that); MPI_ERR_ARG for maxblocks < 1.  They go to the error
+ * handler of MPI_COMM_SELF.
  * Source: MPI Forum, proposals for MPI 3 on the completion of neighbourhood collectives
  * (MPI_Cwaitany), as presented by S. Kumar with T. Hoefler, 2010. */
 int CRESTA_Coll_some(MPI_Request request, int maxblocks, int blocks[], int *n);
