@@ -26,7 +26,7 @@ LIMIT = 300  # seconds of a job
 
 def run(build, count, options):
     program = ROOT / "build" / build.name / "bin" / "example-streaming-c"
-    variables = {"CRESTA_IMPL": f"*={options.impl}", "CRESTA_ASYNC": options.asynchronous}
+    variables = {"CRESTA_IMPL": f"alltoall={options.impl}", "CRESTA_ASYNC": options.asynchronous}
     with nethosts.hosts(count, options.rate) as hosts:
         words = [
             *hosts.launch_words(build, count * options.ranks),
