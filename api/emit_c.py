@@ -140,8 +140,12 @@ def _split_entry(coll: Collective, form: Form) -> str:
     text = _signature(_public(coll, form), coll, form, "") + "{\n"
     if not coll.has_arrays():
         native = Form("nonblocking", form.large)
+        plain = _plain(coll, native, "CCO_BY_CRESTA")
+        root = "root" if any(a.kind == "root" for a in coll.args) else "0"
+        call = plain.removeprefix("return ").removesuffix(";")
+        plain = f"return cco_streaming({call}, {coll.enum}, {root}, comm, request);"
         text += "    if (cco_begin_is_plain())\n"
-        text += wrap(_plain(coll, native, "CCO_BY_CRESTA"), " " * 12, first=" " * 8) + "\n"
+        text += wrap(plain, " " * 12, first=" " * 8) + "\n"
     run = f"return cco_begin({_call_literal(coll, form)}, request);"
     return text + wrap(run, " " * 8, first="    ") + "\n}\n"
 
@@ -149,7 +153,7 @@ def _split_entry(coll: Collective, form: Form) -> str:
 def split_entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x_begin: straight to the MPI, or with what must outlive the call. */\n"
-        '#include "api/split.h"\n#include "native/natives.h"\n\n'
+        '#include "api/split.h"\n#include "api/streaming.h"\n#include "native/natives.h"\n\n'
         + _each(table, _split_entry, SPLIT_FORMS)
     )
 

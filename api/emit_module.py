@@ -49,7 +49,8 @@ def _interfaces(table: list[Collective], forms: list[Form]) -> str:
 
 
 def split_module(table: list[Collective]) -> str:
-    own = ["cresta_coll_end", "cresta_coll_test", "cresta_progress"]
+    own = [f"cresta_coll_{name}" for name in ("end", "test", "some", "testsome")]
+    own.append("cresta_progress")
     names = [f"cresta_{stem_of(c, SPLIT)}" for c in table] + own
     text = (
         "!> Module cresta_sp_coll: collectives that begin in one call and end in another, for\n"
@@ -72,6 +73,10 @@ def _split_tail() -> str:
     handles = "dimension(..), intent(inout) :: requests"
     text = _control("cresta_coll_end", [count, handles], ("int", "f08"), "MPI_Request")
     text += _control("cresta_coll_test", [count, handles, flag], ("int", "f08"), "MPI_Request")
+    handle, most = ":: request", "integer, intent(in) :: maxblocks"
+    landed = [handle, most, "integer, intent(inout) :: blocks(*)", "integer, intent(out) :: n"]
+    for name in ("cresta_coll_some", "cresta_coll_testsome"):
+        text += _control(name, landed, ("int", "f08"), "MPI_Request")
     text += _control("cresta_progress", [], ("any",))
     return text.rstrip("\n") + "\nend module cresta_sp_coll\n"
 
@@ -94,14 +99,16 @@ def _module_tail() -> str:
 def _control(
     name: str, declared: list[str], suffixes: tuple[str, ...], handle: str = "MPI_Comm"
 ) -> str:
-    """`comm` alone is an argument; what begins with its attributes wants the handle's type."""
+    """`comm` alone is an argument; what begins with its attributes, or without, wants the
+    handle's type."""
     text = f"    interface {name}\n"
     for suffix in suffixes:
         kind = f"type({handle})" if suffix == "f08" else "integer"
         lines = [f"{kind}, intent(in) :: comm" if d == "comm" else d for d in declared]
         lines = [f"{kind}, {d}" if d.startswith("dimension(..)") else d for d in lines]
+        lines = [f"{kind}, intent(in) {d}" if d.startswith(":: ") else d for d in lines]
         lines.append("integer, optional, intent(out) :: ierror")
-        args = ", ".join(line.split(":: ")[1] for line in lines)
+        args = ", ".join(line.split(":: ")[1].removesuffix("(*)") for line in lines)
         imports = [n for n in (handle, "c_intptr_t", "c_ptr") if n in " ".join(lines)]
         text += fold(f"subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')", 8)
         text += "            " + (f"import :: {', '.join(imports)}" if imports else "implicit none")

@@ -19,6 +19,7 @@ import emit_c
 import emit_calls
 import emit_fortran
 import emit_module
+import emit_multisend
 import emit_python
 from table import read_table
 
@@ -51,6 +52,7 @@ OUTPUTS = {
     "fortran/interpose_mpich.F90": emit_fortran.mpich_symbols,
     "fortran/crestacoll.f90": emit_module.module,
     "fortran/cresta_sp_coll.f90": emit_module.split_module,
+    "fortran/cresta_multisend.f90": emit_multisend.module,
     "python/native/entries.inc": everywhere(emit_python.entries),
     "python/native/ways.inc": everywhere(emit_python.ways),
     "python/crestacoll/_native.pyi": everywhere(emit_python.stubs),

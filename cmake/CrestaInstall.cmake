@@ -14,13 +14,13 @@ if(TARGET crestacoll_python) # where bin/crestacoll and python/crestacoll/_link.
   install(TARGETS crestacoll_python LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}/python")
 endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
-              include/cresta_sp_coll_proto.h TYPE INCLUDE)
+              include/cresta_sp_coll_proto.h include/cresta_multisend.h TYPE INCLUDE)
 if(CRESTA_TOOLS)
   install(TARGETS ${CRESTA_TOOLS} RUNTIME)
 endif()
 if(TARGET cresta_module)
   install(FILES "${CRESTA_MODULE_DIR}/crestacoll.mod" "${CRESTA_MODULE_DIR}/cresta_sp_coll.mod"
-          TYPE INCLUDE)
+          "${CRESTA_MODULE_DIR}/cresta_multisend.mod" TYPE INCLUDE)
 endif()
 
 # find_package(crestacoll)

@@ -127,8 +127,9 @@ if(CRESTA_FORTRAN)
     Fortran_MODULE_DIRECTORY "${PROJECT_BINARY_DIR}/preload-mod")
 endif()
 
-# --- modules crestacoll, cresta_sp_coll ------------------------------------------------
-file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90 ${for}/cresta_sp_coll.f90)
+# --- modules crestacoll, cresta_sp_coll, cresta_multisend ------------------------------------
+file(GLOB CRESTA_MODULES CONFIGURE_DEPENDS ${for}/crestacoll*.f90 ${for}/cresta_sp_coll.f90
+     ${for}/cresta_multisend.f90)
 if(CRESTA_FORTRAN AND CRESTA_MODULES AND NOT CRESTA_MPI_INCLUDE)
   # Interfaces only: no program needs its objects.
   add_library(cresta_module OBJECT ${CRESTA_MODULES})

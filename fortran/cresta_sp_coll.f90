@@ -18,7 +18,8 @@ module cresta_sp_coll
         cresta_alltoallw_begin, cresta_scan_begin, cresta_exscan_begin, &
         cresta_neighbor_allgather_begin, cresta_neighbor_allgatherv_begin, &
         cresta_neighbor_alltoall_begin, cresta_neighbor_alltoallv_begin, &
-        cresta_neighbor_alltoallw_begin, cresta_coll_end, cresta_coll_test, cresta_progress
+        cresta_neighbor_alltoallw_begin, cresta_coll_end, cresta_coll_test, cresta_coll_some, &
+        cresta_coll_testsome, cresta_progress
 
     interface cresta_barrier_begin
         subroutine cresta_barrier_begin_int(comm, request, ierror) bind(c, &
@@ -723,6 +724,48 @@ module cresta_sp_coll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_coll_test_f08
     end interface cresta_coll_test
+
+    interface cresta_coll_some
+        subroutine cresta_coll_some_int(request, maxblocks, blocks, n, ierror) bind(c, &
+            name='cresta_coll_some_int')
+            implicit none
+            integer, intent(in) :: request
+            integer, intent(in) :: maxblocks
+            integer, intent(inout) :: blocks(*)
+            integer, intent(out) :: n
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_coll_some_int
+        subroutine cresta_coll_some_f08(request, maxblocks, blocks, n, ierror) bind(c, &
+            name='cresta_coll_some_f08')
+            import :: MPI_Request
+            type(MPI_Request), intent(in) :: request
+            integer, intent(in) :: maxblocks
+            integer, intent(inout) :: blocks(*)
+            integer, intent(out) :: n
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_coll_some_f08
+    end interface cresta_coll_some
+
+    interface cresta_coll_testsome
+        subroutine cresta_coll_testsome_int(request, maxblocks, blocks, n, ierror) bind(c, &
+            name='cresta_coll_testsome_int')
+            implicit none
+            integer, intent(in) :: request
+            integer, intent(in) :: maxblocks
+            integer, intent(inout) :: blocks(*)
+            integer, intent(out) :: n
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_coll_testsome_int
+        subroutine cresta_coll_testsome_f08(request, maxblocks, blocks, n, ierror) bind(c, &
+            name='cresta_coll_testsome_f08')
+            import :: MPI_Request
+            type(MPI_Request), intent(in) :: request
+            integer, intent(in) :: maxblocks
+            integer, intent(inout) :: blocks(*)
+            integer, intent(out) :: n
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_coll_testsome_f08
+    end interface cresta_coll_testsome
 
     interface cresta_progress
         subroutine cresta_progress_any(ierror) bind(c, name='cresta_progress_any')

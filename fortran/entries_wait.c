@@ -210,6 +210,18 @@ void cresta_coll_test_int(MPI_Fint *count, CFI_cdesc_t *requests, MPI_Fint *flag
     end_or_test(count, requests, flag, ierror);
 }
 
+void cresta_coll_some_int(MPI_Fint *request, MPI_Fint *maxblocks, MPI_Fint *blocks, MPI_Fint *n,
+                          MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Coll_some(PMPI_Request_f2c(*request), *maxblocks, blocks, n));
+}
+
+void cresta_coll_testsome_int(MPI_Fint *request, MPI_Fint *maxblocks, MPI_Fint *blocks, MPI_Fint *n,
+                              MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Coll_testsome(PMPI_Request_f2c(*request), *maxblocks, blocks, n));
+}
+
 void cresta_progress_any(MPI_Fint *ierror)
 {
     cco_f_return(ierror, CRESTA_Progress());
@@ -217,6 +229,10 @@ void cresta_progress_any(MPI_Fint *ierror)
 
 void cresta_coll_end_f08(MPI_Fint *count, CFI_cdesc_t *requests, MPI_Fint *ierror)
     __attribute__((alias("cresta_coll_end_int")));
+void cresta_coll_some_f08(MPI_Fint *request, MPI_Fint *maxblocks, MPI_Fint *blocks, MPI_Fint *n,
+                          MPI_Fint *ierror) __attribute__((alias("cresta_coll_some_int")));
+void cresta_coll_testsome_f08(MPI_Fint *request, MPI_Fint *maxblocks, MPI_Fint *blocks, MPI_Fint *n,
+                              MPI_Fint *ierror) __attribute__((alias("cresta_coll_testsome_int")));
 void cresta_coll_test_f08(MPI_Fint *count, CFI_cdesc_t *requests, MPI_Fint *flag, MPI_Fint *ierror)
     __attribute__((alias("cresta_coll_test_int")));
 

@@ -46,6 +46,47 @@ int CRESTA_Coll_end(int count, MPI_Request requests[]);
  * Errors: those of MPI_Testall. */
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag);
 
+/* Streaming completion: tells which blocks have come while others are still on their way, as
+ * MPI_Waitsome does for requests.
+ *
+ *     while (CRESTA_Coll_some(request, size, blocks, &n) == MPI_SUCCESS && n != MPI_UNDEFINED)
+ *         for (int i = 0; i < n; i++)
+ *             unpack(blocks[i]);
+ *     CRESTA_Coll_end(1, &request);
+ *
+ * `request` is of CRESTA_x_begin for an alltoall(v)(w), allgather(v) or gather(v), or one of their
+ * `_c` forms, or a neighbourhood collective.  A block is what comes from one rank: block i of the
+ * receive buffer has the data of rank i (of the remote group, on an intercommunicator), and for
+ * neighbourhoods those of the i-th neighbour that this rank receives from; i counts from 0, in
+ * Fortran too.  Each block is told exactly once, in the order in which they come.
+ *
+ * Gets at most `maxblocks` numbers into blocks[], and how many these are into *n.  CRESTA_Coll_some
+ * waits until there is at least one that was not told yet; CRESTA_Coll_testsome does not wait, and
+ * sets *n to 0 if there is none.  MPI_UNDEFINED in *n: all blocks have been told.  So it is at once
+ * where a rank receives none: on other ranks than the root of a gather, on a rank without incoming
+ * edges, and for MPI_REQUEST_NULL.
+ *
+ * - A block that was told may be read, and holds what it will hold at the end.  It may be written
+ *   only after the end: others may still be sent from it.
+ * - The block of this rank itself is told like the others, also with MPI_IN_PLACE; so are blocks
+ *   without data, and neighbours that are MPI_PROC_NULL, whose blocks stay untouched.  These come
+ *   first.
+ * - When blocks come depends on the implementation (docs/split-phase.md).  Where it can tell
+ *   nothing before the end, as with the MPI's own non-blocking call, all come together then.
+ * - The request stays: complete it with CRESTA_Coll_end or MPI_Wait, whether or not all blocks were
+ *   told; if it is completed first, it is MPI_REQUEST_NULL.
+ * - One thread at a time may use a request.  While it waits, others get the core.
+ *
+ * If the operation fails, its error class is returned, and *n is MPI_UNDEFINED; the error handler
+ * is called when the request is completed.
+ * Errors: MPI_ERR_REQUEST if nothing like that began with `request` (a persistent collective,
+ * active or not, is nothing like that); MPI_ERR_ARG for maxblocks < 1.  They go to the error
+ * handler of MPI_COMM_SELF.
+ * Source: MPI Forum, proposals for MPI 3 on the completion of neighbourhood collectives
+ * (MPI_Cwaitany), as presented by S. Kumar with T. Hoefler, 2010. */
+int CRESTA_Coll_some(MPI_Request request, int maxblocks, int blocks[], int *n);
+int CRESTA_Coll_testsome(MPI_Request request, int maxblocks, int blocks[], int *n);
+
 /* Moves what is under way along, and returns at once: for long computations, now and then. */
 int CRESTA_Progress(void);
 

@@ -82,9 +82,17 @@ void *cresta_call_of(const char *name);
 
 typedef int cresta_coll_end(int, void *);
 typedef int cresta_coll_test(int, void *, int *);
+typedef int cresta_some_of_int(int, int, int *, int *); /* the handle is an int, */
+typedef int cresta_some_of_address(void *, int, int *, int *);
+typedef union cresta_coll_some {
+    cresta_some_of_int *of_int;
+    cresta_some_of_address *of_address;
+} cresta_coll_some;
 typedef struct cresta_requests {
     cresta_coll_end *end;
     cresta_coll_test *test;
+    cresta_coll_some some, testsome;
+    int handles_are_ints;
     PyObject *exception; /* MPI.Exception */
     Py_ssize_t offset;   /* of the handle in an mpi4py Request */
 } cresta_requests;

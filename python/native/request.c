@@ -230,6 +230,58 @@ static PyObject *request_test(PyObject *self, PyObject *none)
     return rc != 0 ? cresta_raise(rc) : PyBool_FromLong(over);
 }
 
+enum { AT_ONCE = 64 }; /* blocks that one call tells */
+
+static int ask(const cresta_coll_some *function, void *handle, int blocks[AT_ONCE], int *n)
+{
+    return cresta_request_calls.handles_are_ints
+               ? function->of_int(*(int *)handle, AT_ONCE, blocks, n)
+               : function->of_address(*(void **)handle, AT_ONCE, blocks, n);
+}
+
+/* A list of blocks that have come; `none` if all have been told. */
+static PyObject *blocks_of(request *r, const cresta_coll_some *function, PyObject *none)
+{
+    int rc, n = 0, blocks[AT_ONCE];
+    if (r->theirs == NULL)
+        return none;
+    if (r->ending) {
+        PyErr_Format(PyExc_RuntimeError, "%s: another thread waits for its end", r->collective);
+        Py_DECREF(none);
+        return NULL;
+    }
+    r->ending = 1;
+    Py_INCREF(r);
+    void *handle = handle_of(r->theirs);
+    Py_BEGIN_ALLOW_THREADS
+    rc = ask(function, handle, blocks, &n);
+    Py_END_ALLOW_THREADS
+    r->ending = 0;
+    Py_DECREF(r);
+    if (rc == 0 && n < 0)
+        return none;
+    Py_DECREF(none);
+    if (rc != 0)
+        return cresta_raise(rc);
+    PyObject *list = PyList_New(n);
+    for (int i = 0; list != NULL && i < n; i++)
+        PyList_SetItem(list, i, PyLong_FromLong(blocks[i]));
+    return list;
+}
+
+static PyObject *request_some(PyObject *self, PyObject *none)
+{
+    (void)none;
+    PyObject *empty = PyList_New(0);
+    return empty != NULL ? blocks_of((request *)self, &cresta_request_calls.some, empty) : NULL;
+}
+
+static PyObject *request_testsome(PyObject *self, PyObject *none)
+{
+    (void)none;
+    return blocks_of((request *)self, &cresta_request_calls.testsome, Py_NewRef(Py_None));
+}
+
 static PyObject *request_enter(PyObject *self, PyObject *none)
 {
     (void)none;
@@ -315,6 +367,14 @@ static PyMethodDef methods[] = {
     {"test", request_test, METH_NOARGS,
      "test($self, /)\n--\n\nWhether the collective has ended; if so, lets go of its buffers.\n\n"
      "Does not wait.  Raises MPI.Exception if it failed."},
+    {"some", request_some, METH_NOARGS,
+     "some($self, /)\n--\n\nThe ranks whose blocks have come since the last time, as a list.\n\n"
+     "Waits until there is one; an empty list when all have been told.  They may be read at once,\n"
+     "and written after the end.  For alltoall, alltoallv, alltoallw, allgather, allgatherv,\n"
+     "gather, gatherv.  Raises MPI.Exception for other collectives, and if it failed."},
+    {"testsome", request_testsome, METH_NOARGS,
+     "testsome($self, /)\n--\n\nLike some(), but does not wait.\n\n"
+     "An empty list if no other block has come; None when all have been told."},
     {"__enter__", request_enter, METH_NOARGS, NULL},
     {"__exit__", request_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRESTA_x_begin: straight to the MPI, or with what must outlive the call. */
 #include "api/split.h"
+#include "api/streaming.h"
 #include "native/natives.h"
 
 int CRESTA_Barrier_begin(MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ibarrier(comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibarrier(comm, request), CCO_BARRIER, 0,
+            comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BARRIER, .comm = comm}, request);
 }
 
@@ -15,7 +17,8 @@ int CRESTA_Bcast_begin(void *buffer, int count, MPI_Datatype datatype, int root,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ibcast(buffer, count, datatype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibcast(buffer, count, datatype, root, comm,
+            request), CCO_BCAST, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BCAST, .sendbuf = buffer, .recvbuf = buffer,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .root = root, .comm = comm}, request);
@@ -25,8 +28,8 @@ int CRESTA_Gather_begin(const void *sendbuf, int sendcount, MPI_Datatype sendtyp
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Igather(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request), CCO_GATHER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_GATHER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .root = root, .comm = comm}, request);
@@ -45,8 +48,8 @@ int CRESTA_Scatter_begin(const void *sendbuf, int sendcount, MPI_Datatype sendty
     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscatter(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request), CCO_SCATTER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCATTER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .root = root, .comm = comm}, request);
@@ -65,8 +68,8 @@ int CRESTA_Reduce_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce(sendbuf, recvbuf, count, datatype,
+            op, root, comm, request), CCO_REDUCE, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .root = root, .comm = comm}, request);
@@ -76,8 +79,8 @@ int CRESTA_Allgather_begin(const void *sendbuf, int sendcount, MPI_Datatype send
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iallgather(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallgather(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request), CCO_ALLGATHER, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLGATHER, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, request);
@@ -96,8 +99,8 @@ int CRESTA_Allreduce_begin(const void *sendbuf, void *recvbuf, int count, MPI_Da
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallreduce(sendbuf, recvbuf, count, datatype,
+            op, comm, request), CCO_ALLREDUCE, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLREDUCE, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -115,8 +118,8 @@ int CRESTA_Reduce_scatter_block_begin(const void *sendbuf, void *recvbuf, int re
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf, recvcount,
-            datatype, op, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_scatter_block(sendbuf, recvbuf,
+            recvcount, datatype, op, comm, request), CCO_REDUCE_SCATTER_BLOCK, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -126,8 +129,8 @@ int CRESTA_Alltoall_begin(const void *sendbuf, int sendcount, MPI_Datatype sendt
     int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ialltoall(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request), CCO_ALLTOALL, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLTOALL, .sendbuf = sendbuf, .sendcount = sendcount,
         .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype,
         .comm = comm}, request);
@@ -157,8 +160,8 @@ int CRESTA_Scan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datatyp
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscan(sendbuf, recvbuf, count, datatype, op,
+            comm, request), CCO_SCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -168,8 +171,8 @@ int CRESTA_Exscan_begin(const void *sendbuf, void *recvbuf, int count, MPI_Datat
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iexscan(sendbuf, recvbuf, count, datatype,
+            op, comm, request), CCO_EXSCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_EXSCAN, .sendbuf = sendbuf, .recvbuf = recvbuf,
         .sendcount = count, .recvcount = count, .sendtype = datatype, .recvtype = datatype,
         .op = op, .comm = comm}, request);
@@ -179,8 +182,9 @@ int CRESTA_Neighbor_allgather_begin(const void *sendbuf, int sendcount, MPI_Data
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_allgather(sendbuf, sendcount,
+            sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLGATHER, 0, comm,
+            request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -199,8 +203,9 @@ int CRESTA_Neighbor_alltoall_begin(const void *sendbuf, int sendcount, MPI_Datat
     void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_alltoall(sendbuf, sendcount,
+            sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLTOALL, 0, comm,
+            request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -231,7 +236,8 @@ int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, i
     MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ibcast_c(buffer, count, datatype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ibcast_c(buffer, count, datatype, root, comm,
+            request), CCO_BCAST, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_BCAST, .large = true, .sendbuf = buffer,
         .recvbuf = buffer, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .root = root, .comm = comm}, request);
@@ -242,8 +248,8 @@ int CRESTA_Gather_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
-            recvtype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Igather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request), CCO_GATHER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_GATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, request);
@@ -263,8 +269,8 @@ int CRESTA_Scatter_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, root, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscatter_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, root, comm, request), CCO_SCATTER, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCATTER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm}, request);
@@ -283,8 +289,8 @@ int CRESTA_Reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype, op, root,
-            comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_c(sendbuf, recvbuf, count, datatype,
+            op, root, comm, request), CCO_REDUCE, root, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .root = root, .comm = comm}, request);
@@ -294,8 +300,8 @@ int CRESTA_Allgather_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallgather_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request), CCO_ALLGATHER, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -314,8 +320,8 @@ int CRESTA_Allreduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iallreduce_c(sendbuf, recvbuf, count,
+            datatype, op, comm, request), CCO_ALLREDUCE, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLREDUCE, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -333,8 +339,8 @@ int CRESTA_Reduce_scatter_block_begin_c(const void *sendbuf, void *recvbuf, MPI_
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount,
-            datatype, op, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ireduce_scatter_block_c(sendbuf, recvbuf,
+            recvcount, datatype, op, comm, request), CCO_REDUCE_SCATTER_BLOCK, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_REDUCE_SCATTER_BLOCK, .large = true,
         .sendbuf = sendbuf, .recvbuf = recvbuf, .recvcount = recvcount, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -344,8 +350,8 @@ int CRESTA_Alltoall_begin_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ialltoall_c(sendbuf, sendcount, sendtype,
+            recvbuf, recvcount, recvtype, comm, request), CCO_ALLTOALL, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -376,8 +382,8 @@ int CRESTA_Scan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI
     MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iscan_c(sendbuf, recvbuf, count, datatype,
+            op, comm, request), CCO_SCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_SCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -387,8 +393,8 @@ int CRESTA_Exscan_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm,
-            request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Iexscan_c(sendbuf, recvbuf, count, datatype,
+            op, comm, request), CCO_EXSCAN, 0, comm, request);
     return cco_begin(&(cco_call){.coll = CCO_EXSCAN, .large = true, .sendbuf = sendbuf,
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm}, request);
@@ -399,8 +405,9 @@ int CRESTA_Neighbor_allgather_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount, sendtype,
-            recvbuf, recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_allgather_c(sendbuf, sendcount,
+            sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLGATHER, 0, comm,
+            request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLGATHER, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);
@@ -420,8 +427,9 @@ int CRESTA_Neighbor_alltoall_begin_c(const void *sendbuf, MPI_Count sendcount,
     MPI_Request *request)
 {
     if (cco_begin_is_plain())
-        return cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
-            recvcount, recvtype, comm, request);
+        return cco_streaming(cco_native[CCO_BY_CRESTA].Ineighbor_alltoall_c(sendbuf, sendcount,
+            sendtype, recvbuf, recvcount, recvtype, comm, request), CCO_NEIGHBOR_ALLTOALL, 0, comm,
+            request);
     return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL, .large = true, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm}, request);

@@ -31,6 +31,7 @@
 #include "tune/presence.h"
 #include "model/registry.h"
 #include "native/natives.h"
+#include "progress/streamed.h"
 #include "race/race.h"
 #include "tune/choose.h"
 #include "tune/impl.h"
@@ -259,6 +260,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     free_models();
     cco_teardowns_run();
     cco_pending_end();
+    cco_streamed_end();
     cco_ask_end();
     stop_moving();
     return MPI_SUCCESS;

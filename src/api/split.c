@@ -7,6 +7,7 @@
 #include "api/dispatch.h"
 #include "api/pending.h"
 #include "api/report.h"
+#include "api/streaming.h"
 #include "core/facts.h"
 #include "core/next.h"
 #include "core/pause.h"
@@ -98,12 +99,14 @@ static int begin_ours(const decision *d, const cco_call *call, cco_copies *copie
 {
     const int rc = cco_operation_begin(d->state, &d->choice->way, call, d->begin.path, copies,
                                        request);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         cco_pending_over(*request);
-    else if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
+        cco_streaming_over(1, request);
+        return rc;
+    }
+    if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
         return unsupported(d->state, call);
-    else
-        PMPI_Comm_call_errhandler(call->comm, rc);
+    PMPI_Comm_call_errhandler(call->comm, rc);
     return rc;
 }
 
@@ -159,12 +162,13 @@ static void begin_nothing(const decision *d, const cco_call *call, int rc)
 
 static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
 {
-    const int rc = copies != NULL ? cco_copy_for_mpi(call, copies) : MPI_SUCCESS;
+    int rc = copies != NULL ? cco_copy_for_mpi(call, copies) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS) {
         cco_copies_free(copies);
         return rc;
     }
-    return start_keeping(call, copies, true, request);
+    rc = start_keeping(call, copies, true, request);
+    return cco_streaming(rc, call->coll, call->root, call->comm, request);
 }
 
 /* The non-blocking call of a preloaded program as an operation of ours, without copies: its arrays
@@ -266,6 +270,7 @@ static __typeof__(&PMPI_Waitall) tool_of_ends(void)
 static int end_all(int count, MPI_Request requests[])
 {
     cco_notes notes;
+    cco_streaming_over(count, requests);
     cco_pending_note(&notes, count, requests);
     const __typeof__(&PMPI_Waitall) tool = tool_of_ends();
     const int rc = tool != NULL ? tool(count, requests, MPI_STATUSES_IGNORE)
@@ -280,6 +285,7 @@ static int end_one(MPI_Request *request)
 {
     int tries = CCO_PROGRESS_FIRST_TURN, rc, over = 0;
     cco_notes notes;
+    cco_streaming_over(1, request);
     cco_pending_note(&notes, 1, request);
     do {
         cco_progress_turn(&tries);

@@ -51,6 +51,13 @@ static inline bool cco_is_one_way(cco_coll coll)
     return (cco_coll_infos[coll].properties & (CCO_ROOTED | CCO_REDUCTION)) == CCO_ROOTED;
 }
 
+/* True if a rank receives a block from each of several: these may be asked for one by one
+ * (CRESTA_Coll_some). */
+static inline bool cco_coll_streams(cco_coll coll)
+{
+    return cco_coll_infos[coll].out & (CCO_EACH | CCO_NEAR);
+}
+
 /* The neighbourhood collectives, or all others, as bits. */
 static inline uint32_t cco_colls(bool near)
 {

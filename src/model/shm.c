@@ -5,6 +5,7 @@
 #include "core/config.h"
 #include "core/data.h"
 #include "model/below.h"
+#include "plan/bound_pack.h"
 #include "plan/call_cache.h"
 #include "model/registry.h"
 #include "plan/scheduled.h"

@@ -7,6 +7,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/wait.h"
+#include "plan/bound_pack.h"
 #include "transport/shm/crossings.h"
 
 /* As the user says; false if nothing is said. */

@@ -33,9 +33,4 @@ bool cco_bound_is_valid(const cco_comm *state, const cco_call *call);
 int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
                    cco_workspace *workspace);
 
-/* Before and after the schedule: data to and from memory of ours, where the bound call is packed.
- */
-int cco_bound_pack(const cco_bound *f);
-int cco_bound_unpack(const cco_bound *f);
-
 #endif

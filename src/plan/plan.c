@@ -63,6 +63,7 @@ static void free_plan(cco_plan *plan)
 {
     cco_engine_free(plan->engine);
     free(plan->round_ns);
+    cco_landing_map_free(plan->landings);
     free(plan);
 }
 

@@ -12,6 +12,7 @@
 #include "algo/registry.h"
 #include "core/fallback.h"
 #include "core/log.h"
+#include "plan/bound_pack.h"
 #include "plan/preset.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)

@@ -38,6 +38,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     o->shows = shown(state, call, path);
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;
+    o->ended = false;
     rc = cco_operation_make(o, state, way);
     if (rc == MPI_SUCCESS && o->stream_set == NULL)
         rc = cco_operation_start(o);
@@ -47,6 +48,8 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
         cco_between_add(&state->between, &o->plan->sends);
     if (cco_operation_request(o, request) != MPI_SUCCESS)
         cco_fatal("the MPI refuses a generalized request");
+    if (cco_coll_streams(call->coll))
+        cco_streamed_add(&o->streamed, *request, o, o->bound.out.blocks);
     const cco_progress_level kind = o->level;
     cco_queue_add(o);
     if (o->stream_set != NULL) /* no later than now if it can */

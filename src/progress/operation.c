@@ -7,6 +7,7 @@
 
 #include "core/data.h"
 #include "core/fresh.h"
+#include "plan/bound_pack.h"
 
 /* Types may be freed before the end: of those that are still needed then, another.  Blocks of
  * nothing may have none. */
@@ -114,7 +115,29 @@ int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way)
     return cco_scheduled_give_up(&o->own, rc);
 }
 
-bool cco_operation_progress(cco_operation *o, bool *moved)
+static int land(void *owner, int block)
+{
+    const cco_operation *o = owner;
+    return cco_bound_unpack_block(&o->bound, block);
+}
+
+/* The blocks that are there, if somebody wants to know.  Types are the MPI's to unpack. */
+static int look(cco_operation *o, bool calls_mpi, bool *moved)
+{
+    cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
+    if (l == NULL || o->shares || (o->bound.packs_out && !calls_mpi))
+        return MPI_SUCCESS;
+    if (o->plan->landings == NULL)
+        o->plan->landings = cco_landing_map_new(o->plan->engine, &o->plan->problem);
+    if (o->plan->landings == NULL)
+        return MPI_SUCCESS;
+    const int before = l->landed;
+    const int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, land, o);
+    *moved = *moved || l->landed > before;
+    return rc;
+}
+
+bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved)
 {
     bool done = false;
     if (o->starts && (o->rc = cco_operation_start(o)) != MPI_SUCCESS)
@@ -130,13 +153,17 @@ bool cco_operation_progress(cco_operation *o, bool *moved)
             o->rc = cco_operation_start(o);
         done = false;
     }
+    if (o->rc == MPI_SUCCESS && !done)
+        o->rc = look(o, calls_mpi, moved);
     return done || o->rc != MPI_SUCCESS;
 }
 
 void cco_operation_end(cco_operation *o)
 {
+    const cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
     if (o->rc == MPI_SUCCESS)
-        o->rc = cco_bound_unpack(&o->bound);
+        o->rc = cco_bound_unpack_rest(&o->bound, l != NULL ? l->noted : NULL);
     cco_operation_drop(o);
     cco_workspace_trim(&o->own.workspace);
+    __atomic_store_n(&o->ended, true, __ATOMIC_RELEASE);
 }

@@ -11,6 +11,7 @@
 #include "plan/scheduled.h"
 #include "progress/copies.h"
 #include "progress/round_time.h"
+#include "progress/streamed.h"
 #include "progress/stream_sets.h"
 #include "transport/route/route.h"
 
@@ -41,6 +42,9 @@ typedef struct cco_operation {
     size_t kept;               /* bytes of memory, while it is idle */
     cco_copies *copies;        /* of what the call points to, NULL if none */
     MPI_Request request;
+    cco_streamed streamed; /* by it, where blocks may be asked for, */
+    cco_landing *landing;  /* and those that are there; NULL until somebody asks */
+    bool ended;            /* nobody progresses it any more, nor adds to the landing */
     struct cco_operation *next;   /* of a list or a stack */
     struct cco_operation *behind; /* the next of those that wait for its stream set */
 } cco_operation;
@@ -53,8 +57,9 @@ int cco_operation_make(cco_operation *o, cco_comm *state, const cco_way *way);
 int cco_operation_start(cco_operation *o);
 
 /* Polls it once, by the one thread that has it.  True if its schedule is over, with success or not;
- * sets `*moved` if a round ended.  Calls the MPI only if its level says so. */
-bool cco_operation_progress(cco_operation *o, bool *moved);
+ * sets `*moved` if a round ended, or a block landed.  Calls the MPI only if its level or
+ * `calls_mpi` says so. */
+bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved);
 
 /* After its schedule: unpacks the data and drops types and copies. */
 void cco_operation_end(cco_operation *o);

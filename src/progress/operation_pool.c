@@ -264,6 +264,8 @@ void cco_operation_pool_return(cco_operation *o)
 {
     cco_operation_pool *pool = o->pool;
     o->next = NULL;
+    cco_landing_free(o->landing);
+    o->landing = NULL;
     keep_memory(o);
     if (__atomic_fetch_add(&pool->kept, 1, __ATOMIC_RELAXED) < KEPT) {
         push(pool, o);
@@ -294,7 +296,10 @@ static int query(void *extra, MPI_Status *status)
 
 static int give_back(void *extra)
 {
-    cco_operation_pool_return(extra);
+    cco_operation *o = extra;
+    if (cco_coll_streams(o->call.coll))
+        cco_streamed_remove(&o->streamed);
+    cco_operation_pool_return(o);
     cco_our_requests_add(-1);
     return MPI_SUCCESS;
 }

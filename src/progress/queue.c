@@ -139,7 +139,7 @@ static bool poll(bool calls_mpi)
     for (cco_operation **link = &running; *link != NULL;) {
         cco_operation *o = *link;
         const bool may = calls_mpi || o->level < CCO_PROGRESS_MPI;
-        if (!may || !cco_operation_progress(o, &moved)) {
+        if (!may || !cco_operation_progress(o, calls_mpi, &moved)) {
             link = &o->next;
             continue;
         }

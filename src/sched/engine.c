@@ -333,6 +333,36 @@ int cco_engine_rounds(const cco_engine *e)
     return e->rounds;
 }
 
+static void visit_place(cco_write_visit *visit, void *visitor, int round, int message,
+                        const place *p, const cco_layout *layouts)
+{
+    visit(visitor, round, message, p->base, p->at, p->count * (size_t)layouts[p->layout].extent);
+}
+
+void cco_engine_each_write(const cco_engine *e, const cco_layout *layouts, cco_write_visit *visit,
+                           void *visitor)
+{
+    for (int i = 0; i < e->rounds; i++) {
+        const round before = i > 0 ? e->ends[i - 1] : (round){0}, *end = &e->ends[i];
+        for (int k = before.messages; k < end->messages; k++)
+            if (!e->messages[k].sends)
+                visit_place(visit, visitor, i, k - before.messages, &e->messages[k].data, layouts);
+        for (int k = before.locals; k < end->locals; k++)
+            visit_place(visit, visitor, i, CCO_NO_MESSAGE, &e->locals[k].to, layouts);
+    }
+}
+
+bool cco_engine_tells(const cco_engine *e)
+{
+    return e->transport->over != NULL && (e->rounds == 0 || e->ends[e->rounds - 1].remotes == 0);
+}
+
+int cco_engine_over(cco_engine *e, int message, bool *over)
+{
+    const int rc = e->transport->over(e->transfer, message, over);
+    return rc == MPI_SUCCESS ? rc : stop(e, rc);
+}
+
 /* After a test that found nothing. */
 static void pause_after(const cco_engine *e, int *looks, int *tries)
 {

@@ -37,6 +37,23 @@ int cco_engine_test(cco_engine *e, bool *done);
 int cco_engine_at(const cco_engine *e);
 int cco_engine_rounds(const cco_engine *e);
 
+/* For who wants to know what is there before the end (sched/landing.h).  Visits whatever its
+ * steps write on this rank: in which round, where, how many bytes of memory, and by which message
+ * of the round; CCO_NO_MESSAGE for a local step, which is over when its round is open.  Rounds come
+ * in order.  `layouts` are those of the problem, with extents above 0. */
+enum { CCO_NO_MESSAGE = -1 };
+typedef void cco_write_visit(void *visitor, int round, int message, cco_base base, ptrdiff_t at,
+                             size_t n);
+void cco_engine_each_write(const cco_engine *e, const cco_layout *layouts, cco_write_visit *visit,
+                           void *visitor);
+
+/* True if what it writes is known step by step. */
+bool cco_engine_tells(const cco_engine *e);
+
+/* Says whether a message of the open round is over; after a test that found the round not to be.
+ * Returns MPI_SUCCESS, or the class of the error that ended the schedule. */
+int cco_engine_over(cco_engine *e, int message, bool *over);
+
 /* Starts and tests to the end, waiting politely (core/pause.h). */
 int cco_engine_run(cco_engine *e, const cco_binding *binding);
 

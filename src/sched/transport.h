@@ -49,6 +49,10 @@ typedef struct cco_transport {
     int (*send)(void *transfer, int peer, const cco_data *from);
     /* Moves on, without waiting; `done` when all that was started has come to its end. */
     int (*test)(void *transfer, bool *done);
+    /* Says whether one message of the open round is over, after a test that found not all of them
+     * so: the `number`th that was started in it.  An error is one of `test`.  NULL where nothing is
+     * known before the end of the round. */
+    int (*over)(void *transfer, int number, bool *over);
     /* After an error: forgets what is under way. */
     void (*abandon)(void *transfer);
     /* Local steps: as many bytes of data on both sides; into = from op into. */

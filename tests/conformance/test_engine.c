@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_engine.c - every registered algorithm through the engine, all ranks in one process: in
  * random order, messages delayed by chance, each schedule started twice; then with one operation
- * that fails, for every operation. */
+ * that fails, for every operation.  A block that has landed under way (sched/landing.h) must stay
+ * what it is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/engine.h"
+#include "sched/landing.h"
 #include "transport/hook/hook.h"
 #include "transport/sim/matcher.h"
 #include "world.h"
@@ -18,10 +19,13 @@ typedef struct seat {
     cco_hook hook;
     cco_engine *engine;
     cco_binding binding;
+    cco_landing_map *map; /* of the blocks that it receives, where there are several */
+    cco_landing *landing;
+    char **landed; /* what each was */
     bool done;
 } seat;
 
-static long runs, failed_well, failures;
+static long runs, failed_well, failures, landed;
 
 static cco_sched *build(const cco_algo *algo, world *w, int rank)
 {
@@ -32,6 +36,68 @@ static cco_sched *build(const cco_algo *algo, world *w, int rank)
     cco_sched *s = cco_sched_new(q);
     algo->build(s, q);
     return s;
+}
+
+/* Where a block lies that a rank receives, and how many bytes of memory it has. */
+static char *block_of(const seat *one, const cco_problem *q, int block, size_t *n)
+{
+    const cco_span span = cco_block(q, &q->out, block);
+    const cco_layout *layout = &q->layouts[span.layout];
+    *n = span.n / layout->size * (size_t)layout->extent;
+    return one->binding.base[span.base] + span.at;
+}
+
+/* For cco_landing_look: where a rank sits, and what it is to do. */
+typedef struct watch {
+    seat *one;
+    const cco_problem *problem;
+} watch;
+
+static int land(void *owner, int block)
+{
+    const watch *w = owner;
+    size_t n;
+    const char *at = block_of(w->one, w->problem, block, &n);
+    w->one->landed[block] = malloc(n + 1);
+    memcpy(w->one->landed[block], at, n);
+    return MPI_SUCCESS;
+}
+
+static void watch_landings(seat *seats, const world *w)
+{
+    for (int i = 0; i < w->c.p && cco_coll_streams(w->c.coll); i++) {
+        seats[i].map = cco_landing_map_new(seats[i].engine, &w->problems[i]);
+        seats[i].landing = cco_landing_new(w->problems[i].out.blocks);
+        seats[i].landed = calloc((size_t)w->problems[i].out.blocks + 1, sizeof *seats[i].landed);
+    }
+}
+
+/* All that landed is as it was, and each block is listed once. */
+static bool check_landings(seat *seats, const world *w)
+{
+    bool good = true;
+    for (int i = 0; i < w->c.p && cco_coll_streams(w->c.coll); i++) {
+        seat *one = &seats[i];
+        const int blocks = w->problems[i].out.blocks;
+        char *seen = calloc((size_t)blocks + 1, 1);
+        landed += one->landing->landed;
+        cco_landing_rest(one->landing);
+        for (int k = 0; k < cco_landing_count(one->landing); k++)
+            good = good && !seen[one->landing->list[k]]++;
+        good = good && one->map != NULL && cco_landing_count(one->landing) == blocks;
+        for (int block = 0; block < blocks; block++) {
+            size_t n;
+            const char *at = block_of(one, &w->problems[i], block, &n), *was = one->landed[block];
+            good = good && (was == NULL || memcmp(at, was, n) == 0);
+            free(one->landed[block]);
+        }
+        free(seen);
+        free(one->landed);
+        cco_landing_free(one->landing);
+        cco_landing_map_free(one->map);
+        one->landing = NULL;
+    }
+    return good;
 }
 
 /* Binds every rank's engine to its memory and starts it. */
@@ -58,6 +124,9 @@ static int run_all(seat *seats, const world *w)
         if (!one->done) {
             rc = cco_engine_test(one->engine, &one->done);
             left -= one->done;
+            const watch watch = {one, &w->problems[one - seats]};
+            if (rc == MPI_SUCCESS && !one->done && one->landing != NULL)
+                rc = cco_landing_look(one->landing, one->map, one->engine, land, (void *)&watch);
         }
         if (look > LOOKS)
             return MPI_ERR_PENDING;
@@ -118,7 +187,10 @@ static void run(const cco_algo *algo, world *w, seat *seats, uint64_t seed)
         }
         unsigned char **marks = keep_marks(w);
         world_fill(w, again);
+        watch_landings(seats, w);
         const int rc = run_all(seats, w);
+        if (!check_landings(seats, w))
+            fail(algo, w, "a block that had landed changed, or was not listed once");
         give_marks(w, marks);
         for (int i = 0; i < w->c.p; i++)
             free(marks[i]);
@@ -195,8 +267,8 @@ int main(void)
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; cco_algo_of((cco_coll)coll, i) != NULL; i++, algorithms++)
             try_algorithm(cco_algo_of((cco_coll)coll, i), (cco_coll)coll);
-    printf(
-        "%d algorithms, %ld runs through the engine, %ld with a failing operation, %ld failures\n",
-        algorithms, runs, failed_well, failures);
-    return failures > 0 || runs == 0;
+    printf("%d algorithms, %ld runs through the engine, %ld blocks there before the end, %ld runs "
+           "with a failing operation, %ld failures\n",
+           algorithms, runs, landed, failed_well, failures);
+    return failures > 0 || runs == 0 || landed == 0;
 }

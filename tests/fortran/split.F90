@@ -1,9 +1,9 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !> Split-phase collectives in Fortran: requests alone, in arrays and sections of arrays, ended by
 !> CRESTA_Coll_end, CRESTA_Coll_test and the MPI's own calls; arrays that are gone after the begin;
-!> array sections; protected send buffers. On one communicator after the other that the arguments
-!> name: on "guarded", with CRESTA_PROTECTED_BUFFER=1, send buffers are overwritten at once; for
-!> other names CRESTA_IMPL may have rules.
+!> array sections; protected send buffers; blocks as they come. On one communicator after the other
+!> that the arguments name: on "guarded", with CRESTA_PROTECTED_BUFFER=1, send buffers are
+!> overwritten at once; for other names CRESTA_IMPL may have rules.
 #include "binding.inc"
 program split
     USE_MPI
@@ -44,6 +44,7 @@ contains
             call arrays_that_pass()
             call sections()
             call in_place()
+            call streamed()
         end do
         call gaps_are_refused()
         call MPI_Comm_free(comm, ierr)
@@ -76,6 +77,33 @@ contains
         call CRESTA_Coll_end(1, request IERR)
         call check(is_null(request), 'a request that ended')
     end subroutine alone
+
+    !> Blocks of an alltoall, each read when it is told, and told once.
+    subroutine streamed()
+        integer, asynchronous :: x(4, 0:ranks - 1), y(4, 0:ranks - 1)
+        integer :: blocks(ranks), n, i, turns, told(0:ranks - 1)
+        HANDLE(MPI_Request) :: request
+        do i = 0, ranks - 1
+            x(:, i) = 100 * me + i
+        end do
+        y = -1
+        told = 0
+        call CRESTA_Alltoall_begin(x, 4, MPI_INTEGER, y, 4, MPI_INTEGER, comm, request IERR)
+        do turns = 1, ranks + 1
+            call CRESTA_Coll_some(request, 1 + mod(turns, ranks), blocks, n IERR)
+            if (n == MPI_UNDEFINED) exit
+            do i = 1, n
+                told(blocks(i)) = told(blocks(i)) + 1
+                call check(all(y(:, blocks(i)) == 100 * blocks(i) + me), 'a block that has come')
+            end do
+        end do
+        call check(n == MPI_UNDEFINED .and. all(told == 1), 'each block is told once')
+        call CRESTA_Coll_testsome(request, 1, blocks, n)
+        call check(n == MPI_UNDEFINED, 'after the last block')
+        call CRESTA_Coll_end(1, request)
+        call CRESTA_Coll_some(request, 1, blocks, n)
+        call check(n == MPI_UNDEFINED .and. is_null(request), 'blocks of a request that ended')
+    end subroutine streamed
 
     !> Every second element of an array of requests is somebody else's.
     subroutine many()

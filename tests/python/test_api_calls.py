@@ -49,6 +49,35 @@ with crestacoll.Allreduce_begin(comm, np.ones(4), np.zeros(4)):
     assert "allreduce_begin" in done.stderr and "split-phase: p2p runs" in done.stderr
 
 
+@pytest.mark.parametrize("rule", ["nonblock", "p2p:pairwise"])
+def test_blocks_as_they_come(build, tmp_path, rule):
+    text = f"""
+crestacoll.set_impl(comm, "*={rule}")
+n, me = comm.size, comm.rank
+send, recv = np.arange(n * 5.0).reshape(n, 5) + 100 * me, np.zeros((n, 5))
+request = crestacoll.Alltoall_begin(comm, send, recv)
+told = []
+while ranks := request.some():
+    told += ranks
+    for rank in ranks:
+        assert (recv[rank] == np.arange(5.0) + 5 * me + 100 * rank).all(), rank
+assert sorted(told) == list(range(n)), told
+assert request.some() == [] and request.testsome() is None
+request.end()
+assert request.some() == [] and request.testsome() is None
+request = crestacoll.Allreduce_begin(comm, np.ones(4), np.zeros(4))
+MPI.COMM_SELF.Set_errhandler(MPI.ERRORS_RETURN)
+try:
+    request.some()
+except MPI.Exception as wrong:
+    assert wrong.Get_error_class() == MPI.ERR_REQUEST
+else:
+    assert False
+request.end()
+"""
+    good(program(build, tmp_path, text))
+
+
 def test_preload_reaches_mpi4pys_own_calls(build, tmp_path):
     path = tmp_path / "program.py"
     path.write_text(

@@ -12,14 +12,19 @@ enum { LONGEST = 8 }; /* tests that a message is held back, less one */
 typedef struct held {
     bool sends;
     int peer;
-    int left; /* tests */
+    int left;   /* tests */
+    int number; /* in its round */
     cco_data data;
 } held;
+
+enum { NOT_STARTED = -1, THROUGH = -2 };
 
 typedef struct transfer {
     cco_hook *hook;
     void *inner;
     int count;
+    int taken, started; /* messages of the open round: by us, and by what is within */
+    int *numbers;       /* there, of each that was taken; NOT_STARTED, THROUGH */
     held waiting[];
 } transfer;
 
@@ -30,11 +35,14 @@ static void *open_transfer(void *shared, int messages)
     if (f == NULL)
         return NULL;
     f->hook = hook;
-    if (hook->inner != NULL && (f->inner = hook->inner->open(hook->shared, messages)) == NULL) {
-        free(f);
-        return NULL;
-    }
-    return f;
+    f->numbers = malloc(((size_t)messages + 1) * sizeof *f->numbers);
+    if (f->numbers != NULL && hook->inner != NULL)
+        f->inner = hook->inner->open(hook->shared, messages);
+    if (f->numbers != NULL && (hook->inner == NULL || f->inner != NULL))
+        return f;
+    free(f->numbers);
+    free(f);
+    return NULL;
 }
 
 static void close_transfer(void *data)
@@ -42,6 +50,7 @@ static void close_transfer(void *data)
     transfer *f = data;
     if (f->inner != NULL)
         f->hook->inner->close(f->inner);
+    free(f->numbers);
     free(f);
 }
 
@@ -62,7 +71,7 @@ static void give_up(void *shared)
 static void begin(void *data)
 {
     transfer *f = data;
-    f->count = 0;
+    f->count = f->taken = f->started = 0;
     if (f->inner != NULL)
         f->hook->inner->begin(f->inner);
 }
@@ -89,19 +98,22 @@ static int chance(uint64_t *seed)
 static int start(transfer *f, const held *m)
 {
     const cco_transport *inner = f->hook->inner;
+    f->numbers[m->number] = f->started++;
     return m->sends ? inner->send(f->inner, m->peer, &m->data)
                     : inner->recv(f->inner, m->peer, &m->data);
 }
 
-static int take(transfer *f, const held *m)
+static int take(transfer *f, held *m)
 {
     const int rc = note(f, m->sends ? "send" : "recv", m->peer, &m->data);
     if (rc != MPI_SUCCESS || f->inner == NULL)
         return rc;
+    m->number = f->taken++;
+    f->numbers[m->number] = NOT_STARTED;
     if (f->hook->seed == 0)
         return start(f, m);
-    f->waiting[f->count] = *m;
-    f->waiting[f->count++].left = chance(&f->hook->seed);
+    m->left = chance(&f->hook->seed);
+    f->waiting[f->count++] = *m;
     return MPI_SUCCESS;
 }
 
@@ -140,6 +152,17 @@ static int let_go(transfer *f)
     return rc;
 }
 
+/* What is within has ended all that started there, and counts anew. */
+static void count_anew(transfer *f, bool done)
+{
+    for (int i = 0; i < f->taken; i++)
+        if (f->numbers[i] >= 0)
+            f->numbers[i] = THROUGH;
+    f->started = 0;
+    if (done)
+        f->taken = 0;
+}
+
 static int test(void *data, bool *done)
 {
     transfer *f = data;
@@ -148,7 +171,19 @@ static int test(void *data, bool *done)
     if (rc == MPI_SUCCESS && f->inner != NULL)
         rc = f->hook->inner->test(f->inner, &ended);
     *done = ended && f->count == 0;
+    if (rc == MPI_SUCCESS && ended)
+        count_anew(f, *done);
     return rc;
+}
+
+static int over(void *data, int number, bool *over)
+{
+    const transfer *f = data;
+    const cco_transport *inner = f->hook->inner;
+    *over = f->numbers[number] == THROUGH;
+    if (inner == NULL || inner->over == NULL || f->numbers[number] < 0)
+        return MPI_SUCCESS;
+    return inner->over(f->inner, f->numbers[number], over);
 }
 
 static void abandon(void *data)
@@ -189,6 +224,7 @@ const cco_transport cco_transport_hook = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .over = over,
     .abandon = abandon,
     .copy = copy,
     .reduce = reduce,

@@ -99,6 +99,15 @@ static int test(void *data, bool *done)
     return rc;
 }
 
+static int over(void *data, int number, bool *over)
+{
+    transfer *f = data;
+    int flag = 0;
+    const int rc = PMPI_Test(&f->requests[number], &flag, MPI_STATUS_IGNORE);
+    *over = flag;
+    return rc;
+}
+
 static void abandon(void *data)
 {
     transfer *f = data;
@@ -122,6 +131,7 @@ const cco_transport cco_transport_p2p = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .over = over,
     .abandon = abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,

@@ -7,18 +7,27 @@
 #include "core/pause.h"
 #include "transport/local/local.h"
 
-/* A way for messages: what has it, and whether any are under way. */
+/* A way for messages: what has it, whether any are under way, and how many started in the open
+ * round. */
 typedef struct lane {
     const cco_transport *transport;
     void *transfer;
     bool busy;
+    int count;
 } lane;
 
-enum { NEAR, FAR, LANES };
+/* A message of the open round: where it is the `number`th, or THROUGH. */
+typedef struct sent_by {
+    int lane, number;
+} sent_by;
+
+enum { NEAR, FAR, LANES, THROUGH = -1 };
 
 typedef struct transfer {
     const cco_route *route;
     lane lanes[LANES];
+    int count; /* messages of the open round */
+    sent_by messages[];
 } transfer;
 
 static void close_transfer(void *data)
@@ -34,14 +43,14 @@ static bool open_lane(lane *l, const cco_transport *transport, void *shared, int
 {
     if (shared == NULL)
         return true;
-    *l = (lane){transport, transport->open(shared, messages), false};
+    *l = (lane){transport, transport->open(shared, messages), false, 0};
     return l->transfer != NULL;
 }
 
 static void *open_transfer(void *shared, int messages)
 {
     cco_route *route = shared;
-    transfer *f = calloc(1, sizeof *f);
+    transfer *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->messages[0]);
     if (f == NULL)
         return NULL;
     f->route = route;
@@ -69,8 +78,10 @@ static void give_up(void *shared)
 static void begin(void *data)
 {
     transfer *f = data;
+    f->count = 0;
     for (int i = 0; i < LANES; i++) {
         f->lanes[i].busy = false;
+        f->lanes[i].count = 0;
         if (f->lanes[i].transfer != NULL)
             f->lanes[i].transport->begin(f->lanes[i].transfer);
     }
@@ -84,6 +95,7 @@ static lane *lane_to(transfer *f, int *peer)
     lane *l = &f->lanes[near ? NEAR : FAR];
     if (near)
         *peer = map->place[*peer];
+    f->messages[f->count++] = (sent_by){near ? NEAR : FAR, l->count++};
     l->busy = true;
     return l;
 }
@@ -100,6 +112,15 @@ static int start_send(void *data, int peer, const cco_data *from)
     return l->transport->send(l->transfer, peer, from);
 }
 
+/* A lane has ended all that started there, and counts anew. */
+static void count_anew(transfer *f, int lane)
+{
+    for (int i = 0; i < f->count; i++)
+        if (f->messages[i].lane == lane)
+            f->messages[i].number = THROUGH;
+    f->lanes[lane].count = 0;
+}
+
 /* Memory first: it takes no call of the MPI. */
 static int test(void *data, bool *done)
 {
@@ -111,11 +132,24 @@ static int test(void *data, bool *done)
         bool over = true;
         if (l->busy)
             rc = l->transport->test(l->transfer, &over);
+        if (rc == MPI_SUCCESS && over && l->busy)
+            count_anew(f, i);
         l->busy = !over;
         *done = *done && over;
     }
     *done = *done && rc == MPI_SUCCESS;
+    if (*done)
+        f->count = 0;
     return rc;
+}
+
+static int over(void *data, int number, bool *over)
+{
+    const transfer *f = data;
+    const sent_by *m = &f->messages[number];
+    const lane *l = &f->lanes[m->lane];
+    *over = m->number == THROUGH;
+    return !*over ? l->transport->over(l->transfer, m->number, over) : MPI_SUCCESS;
 }
 
 static void abandon(void *data)
@@ -137,6 +171,7 @@ const cco_transport cco_transport_route = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .over = over,
     .abandon = abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,

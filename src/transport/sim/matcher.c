@@ -13,8 +13,11 @@ struct cco_message {
     cco_message *next;
 };
 
+enum { CAME = -1, IS_SENT = -2 };
+
+/* A message of the round. */
 typedef struct awaited {
-    int peer; /* -1: it has come */
+    int peer; /* or CAME, or of one that this rank sends, IS_SENT */
     cco_data data;
 } awaited;
 
@@ -53,6 +56,7 @@ static int start_send(void *data, int peer, const cco_data *from)
         return MPI_ERR_NO_MEM;
     *message = (cco_message){f->endpoint->rank, peer, *from, &f->unsent, NULL};
     f->unsent++;
+    f->receives[f->count++] = (awaited){IS_SENT, *from};
     while (*end != NULL)
         end = &(*end)->next;
     *end = message;
@@ -83,7 +87,7 @@ static void look_for(transfer *f, awaited *wanted)
         else
             matcher->mismatch = true;
         --*message->unsent;
-        wanted->peer = -1;
+        wanted->peer = CAME;
         *link = message->next;
         free(message);
         return;
@@ -102,6 +106,13 @@ static int test(void *data, bool *done)
     *done = all && f->unsent == 0;
     if (*done)
         f->count = 0;
+    return MPI_SUCCESS;
+}
+
+static int over(void *data, int number, bool *over)
+{
+    const transfer *f = data;
+    *over = f->receives[number].peer == CAME;
     return MPI_SUCCESS;
 }
 
@@ -146,6 +157,7 @@ const cco_transport cco_transport_matcher = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .over = over,
     .abandon = abandon,
     .copy = copy,
     .reduce = reduce,

@@ -46,6 +46,13 @@ int cco_fragments_send(void *fragments, int peer, const cco_data *from)
     return start(fragments, peer, from, true);
 }
 
+int cco_fragments_over(void *fragments, int number, bool *over)
+{
+    const cco_fragments *p = fragments;
+    *over = p->list[number].peer < 0;
+    return MPI_SUCCESS;
+}
+
 int cco_fragment_check(cco_fragments *p, cco_fragment *one)
 {
     int rc = MPI_SUCCESS;

@@ -39,6 +39,9 @@ static inline bool cco_fragments_done(cco_fragments *fragments)
     return true;
 }
 
+/* For the table, too: whether one of them is through. */
+int cco_fragments_over(void *fragments, int number, bool *over);
+
 /* What moved of it; the fragment is through if that was all.  Returns MPI_SUCCESS or an MPI error
  * class. */
 int cco_fragment_check(cco_fragments *fragments, cco_fragment *fragment);

@@ -233,6 +233,7 @@ const cco_transport cco_transport_stream = {
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,
+    .over = cco_fragments_over,
     .abandon = abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,

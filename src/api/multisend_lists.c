@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* multisend_lists.c - see multisend_lists.h. */
+#include "api/multisend_lists.h"
+
+#include <stdlib.h>
+
+#include "api/dispatch.h"
+#include "core/channel.h"
+#include "core/log.h"
+#include "core/teardown.h"
+
+static const char lists_key; /* its address is the key */
+
+static void end(void *what)
+{
+    cco_lists *lists = what;
+    PMPI_Comm_free(&lists->comm);
+    free(lists);
+}
+
+/* What is attached is a pointer: the communicator goes in an order that all ranks know. */
+static void release(void *data)
+{
+    cco_lists **attached = data, *lists = *attached;
+    free(attached);
+    if (lists != NULL)
+        cco_teardown(lists->number, end, lists);
+}
+
+static cco_lists *make(cco_comm *state, cco_lists **attached)
+{
+    cco_lists *lists = calloc(1, sizeof *lists);
+    if (lists == NULL)
+        cco_fatal("no memory for lists of ranks of communicator '%s'", state->name);
+    lists->comm = cco_comm_copy(state->comm);
+    if (lists->comm == MPI_COMM_NULL) {
+        free(lists);
+        return NULL;
+    }
+    lists->next = 1;
+    lists->number = cco_teardown_number(state->comm);
+    *attached = lists;
+    return lists;
+}
+
+cco_lists *cco_lists_of(MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    cco_comm *state = comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL;
+    if (state == NULL)
+        return NULL;
+    cco_lists **attached = cco_comm_attached(state, &lists_key);
+    if (attached == NULL)
+        attached = cco_comm_attach(state, &lists_key, sizeof *attached, release);
+    return *attached != NULL ? *attached : make(state, attached);
+}
+
+int cco_lists_why(MPI_Comm comm)
+{
+    int inter = 1;
+    return PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ? MPI_ERR_COMM
+                                                                      : MPI_ERR_INTERN;
+}
+
+static void mark(cco_lists *lists, int tag)
+{
+    lists->used[tag / 64] |= (uint64_t)1 << tag % 64;
+}
+
+int cco_lists_take_tag(cco_lists *lists, int *tag)
+{
+    if (lists->next < CCO_LISTS_TAGS) {
+        *tag = lists->next++;
+        mark(lists, *tag);
+        return MPI_SUCCESS;
+    }
+    uint64_t used[CCO_LISTS_WORDS];
+    const int rc = PMPI_Allreduce(lists->used, used, CCO_LISTS_WORDS, MPI_UINT64_T, MPI_BOR,
+                                  lists->comm);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    for (*tag = 1; *tag < CCO_LISTS_TAGS; ++*tag)
+        if (!(used[*tag / 64] >> *tag % 64 & 1)) {
+            mark(lists, *tag);
+            return MPI_SUCCESS;
+        }
+    return MPI_ERR_OTHER;
+}
+
+void cco_lists_give_tag(cco_lists *lists, int tag)
+{
+    lists->used[tag / 64] &= ~((uint64_t)1 << tag % 64);
+}
+
+int cco_lists_refuse(MPI_Comm comm, int error)
+{
+    int error_class = error;
+    PMPI_Error_class(error, &error_class);
+    PMPI_Comm_call_errhandler(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, error_class);
+    return error_class;
+}
