@@ -44,35 +44,13 @@ static cco_layout layout_of(const cco_element *e)
                         e->dense, e->type};
 }
 
-static MPI_Count count_of(const cco_call *c, const cco_buffer *end, int i)
-{
-    return end->counts != NULL ? cco_count_at(c, end->counts, i) : end->count;
-}
-
-/* Memory from the start of a buffer to block `i`, given where the one before ends. */
-static ptrdiff_t place_of(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
-                          ptrdiff_t next)
-{
-    if (end->displs == NULL)
-        return next;
-    const ptrdiff_t displ = cco_displ_at(c, end->displs, i);
-    return end->types != NULL ? displ : displ * extent;
-}
-
-/* True for a block that is nothing, and need not even have a type. */
-static bool is_absent(const cco_call *c, const cco_buffer *end, int i)
-{
-    return CCO_NULL_TYPES && end->types != NULL && end->types[i] == MPI_DATATYPE_NULL &&
-           count_of(c, end, i) == 0;
-}
-
 /* True if the elements of an end are no bytes where they lie. */
 static int has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *workspace, bool *gaps)
 {
     cco_element e;
     *gaps = false;
     for (int i = 0; i < (end->types != NULL ? end->blocks : end->blocks > 0); i++) {
-        if (is_absent(c, end, i))
+        if (cco_buffer_absent(c, end, i))
             continue;
         const int rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, 1, &e);
         if (rc != MPI_SUCCESS)
@@ -110,18 +88,18 @@ static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end,
     cco_element e;
     int rc = give_arrays(side, workspace, most, side->base != CCO_IN, &n, &at);
     for (int i = 0; i < end->blocks && rc == MPI_SUCCESS; i++) {
-        if (is_absent(c, end, i))
+        if (cco_buffer_absent(c, end, i))
             e = (cco_element){.size = 1, .extent = 1};
         else
             rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type,
-                         count_of(c, end, i), &e);
-        if (rc == MPI_SUCCESS && count_of(c, end, i) < 0)
+                         cco_buffer_count(c, end, i), &e);
+        if (rc == MPI_SUCCESS && cco_buffer_count(c, end, i) < 0)
             rc = MPI_ERR_COUNT;
         if (rc != MPI_SUCCESS)
             break;
-        n[i] = (size_t)count_of(c, end, i) * e.size;
-        at[i] = packed ? next : place_of(c, end, i, e.extent, next);
-        next = packed ? next + (ptrdiff_t)n[i] : at[i] + (ptrdiff_t)count_of(c, end, i) * e.extent;
+        n[i] = (size_t)cco_buffer_count(c, end, i) * e.size;
+        at[i] = packed ? next : cco_buffer_place(c, end, i, e.extent, next);
+        next = packed ? next + (ptrdiff_t)n[i] : at[i] + (ptrdiff_t)cco_buffer_count(c, end, i) * e.extent;
     }
     return rc;
 }
@@ -311,11 +289,11 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
 static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
 {
     for (int i = 0; i < end->blocks; i++) {
-        if (is_absent(c, end, i))
+        if (cco_buffer_absent(c, end, i))
             continue;
         const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
         const bool known = standard || (i > 0 && end->types == NULL);
-        if (count_of(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
+        if (cco_buffer_count(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
             (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS))
             return false;
         if (known && end->counts == NULL)
@@ -343,13 +321,24 @@ bool cco_bound_is_valid(const cco_comm *state, const cco_call *call)
     return end_is_fine(call, &f.in, false) && end_is_fine(call, &f.out, false);
 }
 
+void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out)
+{
+    cco_bound f = {.in_place = in_place(call, state->rank)};
+    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
+        cco_buffers_of_reduction(call, state->rank, state->size, &f.in, &f.out);
+    else
+        find_ends(&f, state, call);
+    *in = f.in;
+    *out = f.out;
+}
+
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */
 static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side, int i,
                     bool back)
 {
     const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
-    const size_t count = (size_t)count_of(f->call, end, i);
-    if (is_absent(f->call, end, i))
+    const size_t count = (size_t)cco_buffer_count(f->call, end, i);
+    if (cco_buffer_absent(f->call, end, i))
         return MPI_SUCCESS;
     char *ours = f->binding.base[side->base] +
                  (side->at != NULL ? side->at[i] : side->start + i * side->pitch);
@@ -358,7 +347,7 @@ static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *s
     if (rc != MPI_SUCCESS)
         return rc;
     const ptrdiff_t next = (ptrdiff_t)count * extent * i; /* blocks without places are alike */
-    char *theirs = end->buffer + place_of(f->call, end, i, extent, next);
+    char *theirs = end->buffer + cco_buffer_place(f->call, end, i, extent, next);
     return back ? cco_type_unpack(theirs, count, type, ours)
                 : cco_type_pack(ours, theirs, count, type);
 }

@@ -3,6 +3,8 @@
 #ifndef CCO_BUFFERS_H
 #define CCO_BUFFERS_H
 
+#include <stddef.h>
+
 #include "core/call.h"
 #include "core/degrees.h"
 
@@ -23,5 +25,16 @@ void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees 
                              cco_buffer *in, cco_buffer *out);
 void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
                               cco_buffer *out);
+
+/* Elements of block `i` of a call's buffer. */
+MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i);
+
+/* Memory from its start to block `i`, of elements with that extent, given where the one before ends.
+ */
+ptrdiff_t cco_buffer_place(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
+                           ptrdiff_t next);
+
+/* True for a block that is nothing, and need not even have a type. */
+bool cco_buffer_absent(const cco_call *c, const cco_buffer *end, int i);
 
 #endif
