@@ -38,7 +38,7 @@ static void say_failure(const cco_recorder *r)
 static int first_difference(const cco_recorder *r, int least)
 {
     const size_t n = (size_t)least;
-    uint64_t *mine = malloc(4 * (n + 1) * sizeof *mine), *all = mine + 2 * (n + 1);
+    uint64_t *mine = calloc(4 * (n + 1), sizeof *mine), *all = mine + 2 * (n + 1);
     int i = 0;
     if (mine == NULL) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for a recording on communicator '%s'", r->state->name);
@@ -104,8 +104,8 @@ static int last_dependence(const cco_recorder *r, int call)
 int cco_agreed_parts(cco_recorder *r, int *before)
 {
     const int n = r->count;
-    int *mine = malloc(2 * ((size_t)n + 1) * sizeof *mine);
-    int *all = malloc(2 * ((size_t)n + 1) * sizeof *all);
+    int *mine = calloc(2 * ((size_t)n + 1), sizeof *mine);
+    int *all = calloc(2 * ((size_t)n + 1), sizeof *all);
     if (mine == NULL || all == NULL) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for a recording on communicator '%s'", r->state->name);
     for (int i = 0; i < n; i++) {

@@ -119,7 +119,7 @@ void cco_recorded_free(cco_recorded *r)
     cco_workspace_free(&r->workspace);
     free(r->counts);
     cco_neighbors_drop(r->near);
-    cco_levels_close(&r->levels);
+    cco_message_levels_close(&r->levels);
     cco_sched_free(r->sched);
     free(r);
 }
@@ -175,6 +175,8 @@ void cco_recorded_find_path(cco_recorded *r, cco_comm *state)
         r->why = unfit(&r->call, r->path);
     if (r->why != NULL)
         r->path = CCO_PATH_NONE;
+    else if (state->size == 1) /* there is nobody to share memory with */
+        r->path = CCO_PATH_MESSAGES;
 }
 
 int cco_recorded_bind(cco_recorded *r, const cco_comm *state)

@@ -7,7 +7,7 @@
 #include "plan/scheduled.h"
 #include "progress/copies.h"
 #include "record/ranges.h"
-#include "sched/levels.h"
+#include "sched/message_levels.h"
 
 typedef struct cco_recorded {
     cco_call call; /* its arrays and derived types are ours */
@@ -26,7 +26,7 @@ typedef struct cco_recorded {
     size_t *counts; /* cco_problem.counts, if its algorithm asks */
     cco_typed_op operation;
     cco_sched *sched;
-    cco_levels levels;
+    cco_message_levels levels;
 } cco_recorded;
 
 /* Notes a valid call before it runs.  NULL when memory runs out. */

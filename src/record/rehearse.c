@@ -22,7 +22,7 @@ static size_t bytes_of(const cco_step *step)
 }
 
 /* A sender's words have one tag, a receiver's the other: so they come in the order of messages. */
-static int exchange(cco_levels *l, room *room, MPI_Comm comm, int tag)
+static int exchange(cco_message_levels *l, room *room, MPI_Comm comm, int tag)
 {
     int count = 0, rc = MPI_SUCCESS;
     for (int i = l->first; i < l->end && rc == MPI_SUCCESS; i++) {
@@ -43,37 +43,37 @@ static int exchange(cco_levels *l, room *room, MPI_Comm comm, int tag)
 }
 
 /* False if the ends of a message differ. */
-static bool meet(cco_levels *l, const room *room)
+static bool meet(cco_message_levels *l, const room *room)
 {
     bool same = true;
     for (int i = l->first; i < l->end; i++) {
         if (!cco_step_is_message(&l->sched->steps[i]))
             continue;
-        cco_levels_meet(l, i, (int)room->theirs[i].level);
+        cco_message_levels_meet(l, i, (int)room->theirs[i].level);
         same = same && room->theirs[i].bytes == room->mine[i].bytes;
     }
     return same;
 }
 
-static int go_through(cco_levels *l, room *room, MPI_Comm comm, int tag)
+static int go_through(cco_message_levels *l, room *room, MPI_Comm comm, int tag)
 {
     bool same = true;
     int rc;
     do {
         rc = exchange(l, room, comm, tag);
         same = rc == MPI_SUCCESS && meet(l, room) && same;
-    } while (rc == MPI_SUCCESS && cco_levels_next(l));
+    } while (rc == MPI_SUCCESS && cco_message_levels_next(l));
     return rc != MPI_SUCCESS || same ? rc : MPI_ERR_TRUNCATE;
 }
 
-int cco_rehearse(cco_levels *levels, const cco_sched *s, MPI_Comm comm, int tag)
+int cco_rehearse(cco_message_levels *levels, const cco_sched *s, MPI_Comm comm, int tag)
 {
     const size_t n = (size_t)s->count + 1;
     room room = {.mine = malloc(n * sizeof *room.mine),
                  .theirs = malloc(n * sizeof *room.theirs),
                  .requests = malloc(2 * n * sizeof *room.requests)};
     int rc = MPI_ERR_NO_MEM;
-    if (cco_levels_open(levels, s) && room.mine != NULL && room.theirs != NULL &&
+    if (cco_message_levels_open(levels, s) && room.mine != NULL && room.theirs != NULL &&
         room.requests != NULL)
         rc = go_through(levels, &room, comm, tag);
     free(room.mine);

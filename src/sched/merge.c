@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/mpi_compat.h"
-#include "sched/levels.h"
+#include "sched/message_levels.h"
 
 enum { WITH_MESSAGES = INT_MAX };
 

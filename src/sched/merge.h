@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* merge.h - one schedule made of those of several calls that do not depend on each other.
  *
- * All messages of one level (levels.h) between two ranks become one, as long as it is small: their
+ * All messages of one level (message_levels.h) between two ranks become one, as long as it is small: their
  * data are packed before and unpacked after, unless they lie one after the other in memory anyway.
  * Which messages go together depends on levels and sizes alone, which both ends know.
  *

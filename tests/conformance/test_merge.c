@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "record/ranges.h"
-#include "sched/levels.h"
+#include "sched/message_levels.h"
 #include "sched/merge.h"
 #include "world.h"
 
@@ -29,7 +29,7 @@ typedef struct sequence {
     world *worlds[CALLS];
     const cco_algo *algos[CALLS];
     cco_sched *scheds[CALLS][RANKS];
-    cco_levels levels[CALLS][RANKS];
+    cco_message_levels levels[CALLS][RANKS];
     cco_touched touched[CALLS][RANKS];
     ptrdiff_t at[CALLS][RANKS][CCO_TMP]; /* of the bases in the memory of a rank */
     size_t size[RANKS];                  /* of that memory */
@@ -119,7 +119,7 @@ static void build(sequence *q, int call)
 }
 
 /* The first message of the open round of a rank that has not met, of a kind and with a peer. */
-static int waiting(const cco_levels *l, const char *met, bool sends, int peer)
+static int waiting(const cco_message_levels *l, const char *met, bool sends, int peer)
 {
     for (int i = l->first; i < l->end; i++) {
         const cco_step *step = &l->sched->steps[i];
@@ -130,7 +130,7 @@ static int waiting(const cco_levels *l, const char *met, bool sends, int peer)
 }
 
 /* True if all messages of the open round have met. */
-static bool is_over(const cco_levels *l, const char *met)
+static bool is_over(const cco_message_levels *l, const char *met)
 {
     for (int i = l->first; i < l->end; i++)
         if (cco_step_is_message(&l->sched->steps[i]) && !met[i])
@@ -138,21 +138,21 @@ static bool is_over(const cco_levels *l, const char *met)
     return true;
 }
 
-static bool meet_all(cco_levels *levels, char **met, int rank)
+static bool meet_all(cco_message_levels *levels, char **met, int rank)
 {
-    cco_levels *l = &levels[rank];
+    cco_message_levels *l = &levels[rank];
     bool any = false;
     for (int i = l->first; i < l->end; i++) {
         const cco_step *step = &l->sched->steps[i];
         if (met[rank][i] || step->kind != CCO_STEP_SEND ||
             waiting(l, met[rank], true, step->peer) != i)
             continue;
-        cco_levels *other = &levels[step->peer];
+        cco_message_levels *other = &levels[step->peer];
         const int k = waiting(other, met[step->peer], false, rank);
         if (k < 0)
             continue;
-        cco_levels_meet(l, i, other->least);
-        cco_levels_meet(other, k, l->least);
+        cco_message_levels_meet(l, i, other->least);
+        cco_message_levels_meet(other, k, l->least);
         met[rank][i] = met[step->peer][k] = 1;
         any = true;
     }
@@ -166,7 +166,7 @@ static void rehearse(sequence *q, int call)
     for (int rank = 0; rank < q->p; rank++) {
         cco_sched *s = q->scheds[call][rank];
         met[rank] = room((size_t)s->count);
-        if (!cco_levels_open(&q->levels[call][rank], s))
+        if (!cco_message_levels_open(&q->levels[call][rank], s))
             abort();
     }
     for (bool moved = true; moved;) {
@@ -174,7 +174,7 @@ static void rehearse(sequence *q, int call)
         for (int rank = 0; rank < q->p; rank++) {
             moved = meet_all(q->levels[call], met, rank) || moved;
             if (is_over(&q->levels[call][rank], met[rank]))
-                moved = cco_levels_next(&q->levels[call][rank]) || moved;
+                moved = cco_message_levels_next(&q->levels[call][rank]) || moved;
         }
     }
     for (int rank = 0; rank < q->p; rank++)
@@ -438,7 +438,7 @@ static void run(unsigned long seed)
     run_together(&q);
     for (int i = 0; i < q.calls; i++) {
         for (int rank = 0; rank < q.p; rank++) {
-            cco_levels_close(&q.levels[i][rank]);
+            cco_message_levels_close(&q.levels[i][rank]);
             cco_touched_free(&q.touched[i][rank]);
             cco_sched_free(q.scheds[i][rank]);
         }

@@ -7,6 +7,7 @@
  */
 #include <cresta_sp_coll.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "choose.h"
 

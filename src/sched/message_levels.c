@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* levels.c - see levels.h. */
-#include "sched/levels.h"
+/* message_levels.c - see message_levels.h. */
+#include "sched/message_levels.h"
 
 #include <stdlib.h>
 
-bool cco_levels_open(cco_levels *levels, const cco_sched *s)
+bool cco_message_levels_open(cco_message_levels *levels, const cco_sched *s)
 {
-    *levels = (cco_levels){.sched = s, .end = cco_round_end(s, 0)};
+    *levels = (cco_message_levels){.sched = s, .end = cco_round_end(s, 0)};
     levels->of = calloc((size_t)s->count + 1, sizeof *levels->of);
     return levels->of != NULL;
 }
 
-void cco_levels_meet(cco_levels *levels, int step, int least_of_peer)
+void cco_message_levels_meet(cco_message_levels *levels, int step, int least_of_peer)
 {
     levels->of[step] = least_of_peer > levels->least ? least_of_peer : levels->least;
 }
 
-bool cco_levels_next(cco_levels *levels)
+bool cco_message_levels_next(cco_message_levels *levels)
 {
     const cco_sched *s = levels->sched;
     int next = levels->least;
@@ -31,8 +31,8 @@ bool cco_levels_next(cco_levels *levels)
     return true;
 }
 
-void cco_levels_close(cco_levels *levels)
+void cco_message_levels_close(cco_message_levels *levels)
 {
     free(levels->of);
-    *levels = (cco_levels){.sched = NULL};
+    *levels = (cco_message_levels){.sched = NULL};
 }
