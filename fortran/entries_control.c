@@ -69,7 +69,8 @@ void cresta_recording_info_any(MPI_Fint *recording, MPI_Fint *calls, MPI_Fint *m
                                MPI_Fint *parts, MPI_Fint *recorded, MPI_Fint *replayed,
                                MPI_Fint *ierror)
 {
-    cco_f_return(ierror, CRESTA_Recording_info(*recording, calls, merged, parts, recorded, replayed));
+    cco_f_return(ierror,
+                 CRESTA_Recording_info(*recording, calls, merged, parts, recorded, replayed));
 }
 
 void cresta_recording_free_any(MPI_Fint *recording, MPI_Fint *ierror)

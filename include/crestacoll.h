@@ -114,8 +114,8 @@ int CRESTA_Win_finalize(void);
  * program computed between the calls is not repeated.
  *
  * This holds for calls that model p2p, shm or hier runs.  Calls of other models, reductions with
- * operations of the program or on types with gaps, and all calls that CRESTA_Recording_info does not
- * count as merged, are made again as they are.  Reductions may round in another order than the
+ * operations of the program or on types with gaps, and all calls that CRESTA_Recording_info does
+ * not count as merged, are made again as they are.  Reductions may round in another order than the
  * recorded call did where shm or hier runs on one node.
  *
  * A recording keeps what it needs: the arrays of counts, displacements and types may change after
@@ -132,8 +132,8 @@ typedef int CRESTA_Recording;
  * Meanwhile non-blocking, split-phase and persistent collectives on `comm` fail, with
  * MPI_ERR_UNSUPPORTED_OPERATION and one message, and begin nothing.  Other communicators are not
  * concerned: threads may record on several, and one thread on several within each other.
- * Errors: MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL; MPI_ERR_OTHER where a recording on
- * `comm` is under way. */
+ * Errors: MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL; MPI_ERR_OTHER where a recording
+ * on `comm` is under way. */
 int CRESTA_Record_begin(MPI_Comm comm);
 
 /* Ends the recording that this thread began last, and makes its plan.  Collective over its
@@ -141,10 +141,10 @@ int CRESTA_Record_begin(MPI_Comm comm);
  *
  * recording  becomes a handle, or CRESTA_RECORDING_NULL after an error
  *
- * Errors, on all ranks, with one message: MPI_ERR_ARG where the ranks have recorded different calls,
- * MPI_ERR_OTHER where a recorded call has failed on a rank, MPI_ERR_NO_MEM.  On this rank alone:
- * MPI_ERR_OTHER where the thread has begun none, MPI_ERR_COMM where the communicator was freed
- * meanwhile. */
+ * Errors, on all ranks, with one message: MPI_ERR_ARG where the ranks have recorded different
+ * calls, MPI_ERR_OTHER where a recorded call has failed on a rank, MPI_ERR_NO_MEM.  On this rank
+ * alone: MPI_ERR_OTHER where the thread has begun none, MPI_ERR_COMM where the communicator was
+ * freed meanwhile. */
 int CRESTA_Record_end(CRESTA_Recording *recording);
 
 /* Starts a replay.  The buffers of the recorded calls belong to the library until its end.
@@ -157,9 +157,9 @@ int CRESTA_Record_end(CRESTA_Recording *recording);
  * also in CRESTA_Progress, and wherever the library waits.
  * Calls that are made again as they are count as blocking collectives, at the start or at the end.
  *
- * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way; MPI_ERR_COMM where
- * the communicator is needed and was freed; what the data transfer meets.  They go to the error
- * handler of the communicator, or, if that was freed, of MPI_COMM_WORLD. */
+ * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way; MPI_ERR_COMM
+ * where the communicator is needed and was freed; what the data transfer meets.  They go to the
+ * error handler of the communicator, or, if that was freed, of MPI_COMM_WORLD. */
 int CRESTA_Replay_start(CRESTA_Recording recording);
 
 /* Waits for the end of a replay.  Errors: the same; MPI_ERR_REQUEST if none is under way. */
@@ -179,8 +179,8 @@ int CRESTA_Replay_end(CRESTA_Recording recording);
 int CRESTA_Recording_info(CRESTA_Recording recording, int *calls, int *merged, int *parts,
                           int *recorded, int *replayed);
 
-/* Frees a recording, and sets the handle to CRESTA_RECORDING_NULL.  Local.  MPI_Finalize frees those
- * that are left.
+/* Frees a recording, and sets the handle to CRESTA_RECORDING_NULL.  Local.  MPI_Finalize frees
+ * those that are left.
  * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way. */
 int CRESTA_Recording_free(CRESTA_Recording *recording);
 

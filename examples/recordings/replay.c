@@ -4,9 +4,9 @@
  *
  *     mpirun -n RANKS example-replay [SAMPLES [IMPL]]
  *
- * Prints microseconds for the whole sequence, on the rank that takes longest: medians, with the 10th
- * and the 90th percentile, and the ratio of the medians.  IMPL runs both (p2p); `MPI` are the MPI's
- * own calls. */
+ * Prints microseconds for the whole sequence, on the rank that takes longest: medians, with the
+ * 10th and the 90th percentile, and the ratio of the medians.  IMPL runs both (p2p); `MPI` are the
+ * MPI's own calls. */
 #include <crestacoll.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
  *     mpirun -n RANKS example-spikes [STEPS [IMPL]]
  *
  * Populations of cells lie on the ranks in turn.  Each cell counts up by a drive of its own and by
- * the weights of the spikes that arrive, and fires at a threshold: all numbers are integers, so that
- * the order of spikes is of no matter, and every rank can check the result by computing the whole
- * network by itself.  A spike is 16 bytes: its time and its cell.  Each step is as long as the
- * shortest delay of a connection, so that spikes are exchanged once in a step:
+ * the weights of the spikes that arrive, and fires at a threshold: all numbers are integers, so
+ * that the order of spikes is of no matter, and every rank can check the result by computing the
+ * whole network by itself.  A spike is 16 bytes: its time and its cell.  Each step is as long as
+ * the shortest delay of a connection, so that spikes are exchanged once in a step:
  *
  *   allgather  for each population, all spikes to all ranks
  *   alltoallv  spikes only to ranks that have a cell which they reach; their numbers go before

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> The exchanges of a time step are recorded once and replayed in each step: the root gives each rank
-!> its part of four fields, and all ranks tell each other a sum of each.
+!> The exchanges of a time step are recorded once and replayed in each step: the root gives each
+!> rank its part of four fields, and all ranks tell each other a sum of each.
 program step_of_fields
     use mpi_f08
     use crestacoll

@@ -99,7 +99,8 @@ static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end,
             break;
         n[i] = (size_t)cco_buffer_count(c, end, i) * e.size;
         at[i] = packed ? next : cco_buffer_place(c, end, i, e.extent, next);
-        next = packed ? next + (ptrdiff_t)n[i] : at[i] + (ptrdiff_t)cco_buffer_count(c, end, i) * e.extent;
+        next = packed ? next + (ptrdiff_t)n[i]
+                      : at[i] + (ptrdiff_t)cco_buffer_count(c, end, i) * e.extent;
     }
     return rc;
 }

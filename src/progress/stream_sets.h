@@ -40,8 +40,9 @@ typedef struct cco_stream_sets {
     cco_stream_set list[CCO_STREAM_SETS];
 } cco_stream_sets;
 
-/* Makes `count` stream sets for a path, CCO_STREAM_SETS at most; collective.  NULL on all ranks if they, or those of a node,
- * share no memory, or there is none.  The ranks of a node meet on `channel`, that of begins. */
+/* Makes `count` stream sets for a path, CCO_STREAM_SETS at most; collective.  NULL on all ranks if
+ * they, or those of a node, share no memory, or there is none.  The ranks of a node meet on
+ * `channel`, that of begins. */
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
                                       const cco_channel *channel);
 

@@ -39,8 +39,8 @@ uint64_t cco_recorded_signature(const cco_recorded *r, const cco_comm *state);
 /* Sets `path` and `why`, as far as this rank sees: ranks may differ in types. */
 void cco_recorded_find_path(cco_recorded *r, cco_comm *state);
 
-/* Binds it, with data that lie without gaps, and settles its algorithm: MPI_SUCCESS, or an MPI error
- * class.  An MPI_ERR_UNSUPPORTED_OPERATION all ranks have. */
+/* Binds it, with data that lie without gaps, and settles its algorithm: MPI_SUCCESS, or an MPI
+ * error class.  An MPI_ERR_UNSUPPORTED_OPERATION all ranks have. */
 int cco_recorded_bind(cco_recorded *r, const cco_comm *state);
 
 /* Builds its schedule.  MPI_SUCCESS or an MPI error class. */

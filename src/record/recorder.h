@@ -39,8 +39,8 @@ void cco_recorder_begin(cco_comm *state);
 cco_recorder *cco_recorder_take(void);
 void cco_recorder_free(cco_recorder *recorder);
 
-/* `change` more buffers of this thread's call are copies of the program's, which nobody has after the
- * call: such a call cannot be replayed. */
+/* `change` more buffers of this thread's call are copies of the program's, which nobody has after
+ * the call: such a call cannot be replayed. */
 void cco_recorder_passes_copies(int change);
 
 /* A call on such a communicator, before it runs, and what it returned.  Its error handler may not

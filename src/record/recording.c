@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config.h"
 #include "core/log.h"
 #include "plan/hooked.h"
 #include "record/agreed.h"
@@ -18,7 +17,8 @@
 
 enum { RECORDINGS = 4096, LINE = 64 };
 
-/* For handles, and for communicators that are freed.  Only at the two ends of a recording's life. */
+/* For handles, and for communicators that are freed.  Only at the two ends of a recording's life.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cco_replay *table[RECORDINGS];
 
@@ -73,7 +73,8 @@ static void free_replay(cco_replay *r)
     free(r);
 }
 
-/* Calls that do not depend on each other, and run over one path, are a part; others are one each. */
+/* Calls that do not depend on each other, and run over one path, are a part; others are one each.
+ */
 static void divide(cco_replay *r, const int *before)
 {
     cco_replay_part *part = NULL;
@@ -232,7 +233,7 @@ static int make_plans(cco_replay *r)
 static void report(const cco_replay *r)
 {
     int merged = 0;
-    if (r->rank != 0 || cco_configured.log < CCO_LOG_INFO)
+    if (r->rank != 0)
         return;
     for (int i = 0; i < r->count; i++)
         merged += r->calls[i]->path != CCO_PATH_NONE;
@@ -243,8 +244,8 @@ static void report(const cco_replay *r)
             cco_recording_sends(r));
     for (int i = 0; i < r->count; i++)
         if (r->calls[i]->path == CCO_PATH_NONE)
-            cco_log(CCO_LOG_INFO, "recording on communicator '%s': call %d, %s by %s, is made again "
-                                  "as it is: %s",
+            cco_log(CCO_LOG_INFO,
+                    "recording on communicator '%s': call %d, %s by %s, is made again as it is: %s",
                     r->state->name, i + 1, cco_coll_infos[r->calls[i]->call.coll].name,
                     r->calls[i]->way.model->name, r->calls[i]->why);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* replay.c - see replay.h.  Replays under way are a list that belongs to the thread that polls; those
- * that start are pushed on a stack in front of it, as in progress/queue.c. */
+/* replay.c - see replay.h.  Replays under way are a list that belongs to the thread that polls;
+ * those that start are pushed on a stack in front of it, as in progress/queue.c. */
 #include "record/replay.h"
 
 #include "core/pause.h"
@@ -39,7 +39,8 @@ static int start_part(cco_replay *r)
     return rc == MPI_SUCCESS ? cco_engine_start(part->engine, &part->binding) : rc;
 }
 
-/* Goes on with the parts from `at` on: starts a plan, or comes to the end, to a call, to an error. */
+/* Goes on with the parts from `at` on: starts a plan, or comes to the end, to a call, to an error.
+ */
 static cco_replay_phase go_on(cco_replay *r)
 {
     if (r->rc != MPI_SUCCESS || r->at == r->parts_count)
@@ -139,12 +140,17 @@ int cco_replay_start(cco_replay *r)
     return rc;
 }
 
+static bool is_at_call(const cco_replay *r)
+{
+    return r->at < r->parts_count && r->parts[r->at].path == CCO_PATH_NONE;
+}
+
 /* The calls that come next, up to a plan.  Their error handler may not come back: then no replay is
  * under way any more. */
 static void make_calls(cco_replay *r, bool *told)
 {
     set_phase(r, CCO_REPLAY_IDLE);
-    while (r->rc == MPI_SUCCESS && r->at < r->parts_count && r->parts[r->at].path == CCO_PATH_NONE) {
+    while (r->rc == MPI_SUCCESS && is_at_call(r)) {
         cco_recorded *call = r->calls[r->parts[r->at].first];
         if (r->state == NULL) {
             r->rc = MPI_ERR_COMM;
@@ -159,8 +165,8 @@ static void make_calls(cco_replay *r, bool *told)
 
 int cco_replay_end(cco_replay *r, bool *told)
 {
-    int phase;
-    for (int tries = 0; (phase = __atomic_load_n(&r->phase, __ATOMIC_ACQUIRE)) != CCO_REPLAY_DONE;) {
+    int phase, tries = 0;
+    while ((phase = __atomic_load_n(&r->phase, __ATOMIC_ACQUIRE)) != CCO_REPLAY_DONE) {
         if (phase == CCO_REPLAY_CALLS)
             make_calls(r, told);
         else if (cco_queue_progress(true))

@@ -11,8 +11,8 @@
 
 struct cco_elements; /* transport/local/elements.h */
 
-/* An operation on elements of its own: schedules that were made of several (merge.h) count in bytes,
- * and their calls may have any operations. */
+/* An operation on elements of its own: schedules that were made of several (merge.h) count in
+ * bytes, and their calls may have any operations. */
 typedef struct cco_typed_op {
     cco_layout layout; /* of an element, without gaps */
     cco_reduce_op operation;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* merge.h - one schedule made of those of several calls that do not depend on each other.
  *
- * All messages of one level (message_levels.h) between two ranks become one, as long as it is small: their
- * data are packed before and unpacked after, unless they lie one after the other in memory anyway.
- * Which messages go together depends on levels and sizes alone, which both ends know.
+ * All messages of one level (message_levels.h) between two ranks become one, as long as it is
+ * small: their data are packed before and unpacked after, unless they lie one after the other in
+ * memory anyway. Which messages go together depends on levels and sizes alone, which both ends
+ * know.
  *
  * The schedule counts in bytes: all data of the calls lie without gaps.  Everything that is the
  * program's is relative to base CCO_OUT, wherever the buffers of the calls lie. */

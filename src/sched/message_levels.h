@@ -2,13 +2,13 @@
 /* message_levels.h - when each message of a schedule can be sent, counted in messages: its level.
  *
  * The level of a message is the number of messages that must come before it, one after the other:
- * those of earlier rounds of its sender, and of its receiver.  Both ends know the same level, though
- * their rounds may have different numbers.  Messages of calls that do not depend on each other, with
- * the same two ends and the same level, can be one (merge.h).
+ * those of earlier rounds of its sender, and of its receiver.  Both ends know the same level,
+ * though their rounds may have different numbers.  Messages of calls that do not depend on each
+ * other, with the same two ends and the same level, can be one (merge.h).
  *
- * Levels are found in a rehearsal: the ranks go through their schedules round by round, and in place
- * of each message both ends tell each other the least level that it has for them.  No schedule
- * deadlocks where sends wait for their receives (transport/sim), so no rehearsal does. */
+ * Levels are found in a rehearsal: the ranks go through their schedules round by round, and in
+ * place of each message both ends tell each other the least level that it has for them.  No
+ * schedule deadlocks where sends wait for their receives (transport/sim), so no rehearsal does. */
 #ifndef CCO_MESSAGE_LEVELS_H
 #define CCO_MESSAGE_LEVELS_H
 

@@ -25,7 +25,7 @@ typedef struct cco_step {
                       expose: a */
     int slot;      /* expose: its number; put, get: of the peer, */
     size_t place;  /* and the byte of its data where they begin */
-    int operation; /* reduce: its number in the binding (engine.h), from 1 on; 0: that of the call */
+    int operation; /* reduce: its number in the binding, from 1 on; 0: that of the call */
 } cco_step;
 
 struct cco_sched {

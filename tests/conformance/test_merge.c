@@ -12,48 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/ranges.h"
-#include "sched/message_levels.h"
-#include "sched/merge.h"
-#include "world.h"
+#include "merges.h"
 
-enum { RANKS = 33, CALLS = 7 };
-
-static const cco_layout bytes_only[CCO_BASES] = {
-    {1, 1, 0, true, 0}, {1, 1, 0, true, 0}, {1, 1, 0, true, 0}};
-
-/* A sequence of calls of all ranks. */
-typedef struct sequence {
-    unsigned long seed;
-    int p, calls;
-    world *worlds[CALLS];
-    const cco_algo *algos[CALLS];
-    cco_sched *scheds[CALLS][RANKS];
-    cco_message_levels levels[CALLS][RANKS];
-    cco_touched touched[CALLS][RANKS];
-    ptrdiff_t at[CALLS][RANKS][CCO_TMP]; /* of the bases in the memory of a rank */
-    size_t size[RANKS];                  /* of that memory */
-    cco_memory memory[RANKS];
-    cco_sim_op operations[CALLS];
-} sequence;
-
-static uint64_t state;
 static long runs, merged_messages, messages, divided, failures;
 
-static uint64_t next(void)
-{
-    uint64_t x = state += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-static int below(int n)
-{
-    return (int)(next() % (uint64_t)n);
-}
-
-static void fail(const sequence *q, const char *what, const char *why)
+static void fail(const merges *q, const char *what, const char *why)
 {
     failures++;
     printf("FAIL p=%d, %d calls: %s: %s; again: conformance-merge 1 %lu\n", q->p, q->calls, what,
@@ -64,155 +27,22 @@ static void fail(const sequence *q, const char *what, const char *why)
                q->worlds[i]->c.in_place ? " in place" : "");
 }
 
-static void *room(size_t n)
-{
-    void *memory = calloc(n + 1, 1);
-    if (memory == NULL)
-        abort();
-    return memory;
-}
-
-/* An algorithm that can do the call. */
-static const cco_algo *some_algo(const cco_problem *q)
-{
-    int count = 0;
-    while (cco_node_algo_of(q->coll, count) != NULL)
-        count++;
-    for (;;) {
-        const cco_algo *algo = cco_node_algo_of(q->coll, below(count));
-        if (algo->refuses(q) == NULL)
-            return algo;
-    }
-}
-
-static world_case some_case(int p)
-{
-    static const int most[] = {2, 20, 200, 3000};
-    const cco_coll coll = (cco_coll)below(CCO_COLLECTIVES);
-    const int properties = cco_coll_infos[coll].properties;
-    return (world_case){.coll = coll,
-                        .p = p,
-                        .root = properties & CCO_ROOTED ? below(p) : 0,
-                        .n = below(p > 9 ? most[below(2)] : most[below(4)]),
-                        .shape = (unsigned)next(),
-                        .nodes = 1 + (unsigned)below(WORLD_NODES - 1),
-                        .graph = (unsigned)next(),
-                        .in_place = world_in_place(coll) && below(2),
-                        .commutative = !(properties & CCO_REDUCTION) || below(2)};
-}
-
-static void build(sequence *q, int call)
-{
-    world *w = q->worlds[call];
-    const cco_algo *algo = q->algos[call] = some_algo(&w->problems[0]);
-    for (int rank = 0; rank < q->p; rank++) {
-        cco_problem *problem = &w->problems[rank];
-        for (int k = 0; k < CCO_PARAMS && algo->params[k].name != NULL; k++)
-            problem->params[k] = algo->params[k].preset;
-        problem->counts = cco_algo_shares(algo, w->c.coll) ? world_counts(w, rank) : NULL;
-        cco_sched *s = q->scheds[call][rank] = cco_sched_new(problem);
-        algo->build(s, problem);
-        w->sim.ranks[rank].sched = s;
-    }
-    world_fill(w, (unsigned)next());
-    q->operations[call] = (cco_sim_op){w->sim.reduce, w->element};
-}
-
-/* The first message of the open round of a rank that has not met, of a kind and with a peer. */
-static int waiting(const cco_message_levels *l, const char *met, bool sends, int peer)
-{
-    for (int i = l->first; i < l->end; i++) {
-        const cco_step *step = &l->sched->steps[i];
-        if (!met[i] && step->kind == (sends ? CCO_STEP_SEND : CCO_STEP_RECV) && step->peer == peer)
-            return i;
-    }
-    return -1;
-}
-
-/* True if all messages of the open round have met. */
-static bool is_over(const cco_message_levels *l, const char *met)
-{
-    for (int i = l->first; i < l->end; i++)
-        if (cco_step_is_message(&l->sched->steps[i]) && !met[i])
-            return false;
-    return true;
-}
-
-static bool meet_all(cco_message_levels *levels, char **met, int rank)
-{
-    cco_message_levels *l = &levels[rank];
-    bool any = false;
-    for (int i = l->first; i < l->end; i++) {
-        const cco_step *step = &l->sched->steps[i];
-        if (met[rank][i] || step->kind != CCO_STEP_SEND ||
-            waiting(l, met[rank], true, step->peer) != i)
-            continue;
-        cco_message_levels *other = &levels[step->peer];
-        const int k = waiting(other, met[step->peer], false, rank);
-        if (k < 0)
-            continue;
-        cco_message_levels_meet(l, i, other->least);
-        cco_message_levels_meet(other, k, l->least);
-        met[rank][i] = met[step->peer][k] = 1;
-        any = true;
-    }
-    return any;
-}
-
-/* The rehearsal of all ranks. */
-static void rehearse(sequence *q, int call)
-{
-    char *met[RANKS];
-    for (int rank = 0; rank < q->p; rank++) {
-        cco_sched *s = q->scheds[call][rank];
-        met[rank] = room((size_t)s->count);
-        if (!cco_message_levels_open(&q->levels[call][rank], s))
-            abort();
-    }
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int rank = 0; rank < q->p; rank++) {
-            moved = meet_all(q->levels[call], met, rank) || moved;
-            if (is_over(&q->levels[call][rank], met[rank]))
-                moved = cco_message_levels_next(&q->levels[call][rank]) || moved;
-        }
-    }
-    for (int rank = 0; rank < q->p; rank++)
-        free(met[rank]);
-}
-
-/* Calls `first` to `end` - 1 as one schedule of a rank. */
-static cco_sched *merged(const sequence *q, int rank, int first, int end)
-{
-    cco_merge_part parts[CALLS];
-    const cco_problem like = {.rank = rank, .size = q->p, .unit = 1, .layouts = bytes_only};
-    for (int i = first; i < end; i++) {
-        parts[i - first] = (cco_merge_part){.sched = q->scheds[i][rank],
-                                            .levels = q->levels[i][rank].of,
-                                            .operation = i + 1};
-        memcpy(parts[i - first].at, q->at[i][rank], sizeof parts->at);
-    }
-    cco_sched *s = cco_merge(parts, end - first, &like);
-    if (s == NULL)
-        abort();
-    return s;
-}
-
 /* Runs calls merged, on the memory of the sequence; counts messages where the calls are apart. */
-static bool run_merged(sequence *q, int first, int end, bool apart)
+static bool run_merged(merges *q, int first, int end, bool apart)
 {
-    cco_sim_rank *ranks = room((size_t)q->p * sizeof *ranks);
+    cco_sim_rank *ranks = merges_room((size_t)q->p * sizeof *ranks);
     cco_sim sim = {.ranks = ranks, .size = q->p, .operations = q->operations};
     bool barrier = false, fine = true;
     for (int i = first; i < end; i++)
         barrier = barrier || q->worlds[i]->c.coll == CCO_BARRIER;
     for (int rank = 0; rank < q->p; rank++) {
-        cco_sched *s = merged(q, rank, first, end);
+        cco_sched *s = merges_merged(q, rank, first, end);
         if (cco_sched_error(s) != MPI_SUCCESS)
             fine = cco_sched_error(s) == MPI_SUCCESS;
         ranks[rank].sched = s;
         ranks[rank].memory[CCO_OUT] = q->memory[rank];
-        ranks[rank].memory[CCO_TMP] = (cco_memory){room(s->scratch), room(s->scratch), s->scratch};
+        ranks[rank].memory[CCO_TMP] = (cco_memory){merges_room(s->scratch),
+                                                   merges_room(s->scratch), s->scratch};
         memset(ranks[rank].memory[CCO_TMP].written, barrier, s->scratch);
     }
     if (!fine)
@@ -233,13 +63,14 @@ static bool run_merged(sequence *q, int first, int end, bool apart)
     return fine;
 }
 
-static void give_memory(sequence *q)
+static void give_memory(merges *q)
 {
     for (int rank = 0; rank < q->p; rank++)
-        q->memory[rank] = (cco_memory){room(q->size[rank]), room(q->size[rank]), q->size[rank]};
+        q->memory[rank] = (cco_memory){merges_room(q->size[rank]), merges_room(q->size[rank]),
+                                       q->size[rank]};
 }
 
-static void free_memory(sequence *q)
+static void free_memory(merges *q)
 {
     for (int rank = 0; rank < q->p; rank++) {
         free(q->memory[rank].data);
@@ -248,7 +79,7 @@ static void free_memory(sequence *q)
 }
 
 /* Each base of each call has a place of its own. */
-static void place_apart(sequence *q)
+static void place_apart(merges *q)
 {
     for (int rank = 0; rank < q->p; rank++) {
         size_t next = 0;
@@ -262,7 +93,7 @@ static void place_apart(sequence *q)
 }
 
 /* Between the memory of a rank and that of its calls. */
-static void exchange_memory(sequence *q, bool back)
+static void exchange_memory(merges *q, bool back)
 {
     for (int rank = 0; rank < q->p; rank++)
         for (int i = 0; i < q->calls; i++)
@@ -275,7 +106,7 @@ static void exchange_memory(sequence *q, bool back)
             }
 }
 
-static void count_messages(const sequence *q)
+static void count_messages(const merges *q)
 {
     for (int i = 0; i < q->calls; i++)
         for (int rank = 0; rank < q->p; rank++)
@@ -283,7 +114,7 @@ static void count_messages(const sequence *q)
                 messages += q->scheds[i][rank]->steps[k].kind == CCO_STEP_SEND;
 }
 
-static void run_apart(sequence *q)
+static void run_apart(merges *q)
 {
     place_apart(q);
     give_memory(q);
@@ -299,7 +130,7 @@ static void run_apart(sequence *q)
 }
 
 /* All bases of all calls somewhere in one memory: they overlap, but not the two of one call. */
-static void place_together(sequence *q)
+static void place_together(merges *q)
 {
     for (int rank = 0; rank < q->p; rank++) {
         size_t most = 0;
@@ -308,19 +139,19 @@ static void place_together(sequence *q)
             const size_t both = m[CCO_IN].size + m[CCO_OUT].size;
             most = both > most ? both : most;
         }
-        q->size[rank] = most + most * (size_t)below(6) / 2;
+        q->size[rank] = most + most * (size_t)merges_below(6) / 2;
         for (int i = 0; i < q->calls; i++) {
             const cco_memory *m = q->worlds[i]->sim.ranks[rank].memory;
             const size_t both = m[CCO_IN].size + m[CCO_OUT].size;
-            const int first = below(2);
+            const int first = merges_below(2);
             const int left = (int)(q->size[rank] - both) + 1;
-            q->at[i][rank][first] = below(left);
+            q->at[i][rank][first] = merges_below(left);
             q->at[i][rank][1 - first] = q->at[i][rank][first] + (ptrdiff_t)m[first].size;
         }
     }
 }
 
-static void touch(cco_ranges *ranges, const sequence *q, int call, int rank, const cco_side *side)
+static void touch(cco_ranges *ranges, const merges *q, int call, int rank, const cco_side *side)
 {
     const cco_problem *problem = &q->worlds[call]->problems[rank];
     for (int i = 0; i < side->blocks; i++) {
@@ -332,7 +163,7 @@ static void touch(cco_ranges *ranges, const sequence *q, int call, int rank, con
     }
 }
 
-static void touch_all(sequence *q)
+static void touch_all(merges *q)
 {
     for (int i = 0; i < q->calls; i++)
         for (int rank = 0; rank < q->p; rank++) {
@@ -345,7 +176,7 @@ static void touch_all(sequence *q)
 }
 
 /* True if a call depends, on some rank, on one from `first` on. */
-static bool depends(const sequence *q, int call, int first)
+static bool depends(const merges *q, int call, int first)
 {
     for (int i = first; i < call; i++)
         for (int rank = 0; rank < q->p; rank++)
@@ -354,21 +185,21 @@ static bool depends(const sequence *q, int call, int first)
     return false;
 }
 
-static void fill_by_chance(sequence *q)
+static void fill_by_chance(merges *q)
 {
     for (int rank = 0; rank < q->p; rank++) {
         for (size_t i = 0; i < q->size[rank]; i++)
-            q->memory[rank].data[i] = (unsigned char)next();
+            q->memory[rank].data[i] = (unsigned char)merges_next();
         memset(q->memory[rank].written, 1, q->size[rank]);
     }
 }
 
 /* The calls one after the other, as they were recorded. */
-static bool run_apiece(sequence *q)
+static bool run_apiece(merges *q)
 {
     for (int i = 0; i < q->calls; i++) {
         cco_sim *sim = &q->worlds[i]->sim;
-        cco_memory kept[RANKS][CCO_TMP];
+        cco_memory kept[MERGES_RANKS][CCO_TMP];
         for (int rank = 0; rank < q->p; rank++)
             for (int base = 0; base < CCO_TMP; base++) {
                 cco_memory *m = &sim->ranks[rank].memory[base];
@@ -387,7 +218,7 @@ static bool run_apiece(sequence *q)
     return true;
 }
 
-static bool run_divided(sequence *q)
+static bool run_divided(merges *q)
 {
     for (int first = 0, end; first < q->calls; first = end) {
         for (end = first + 1; end < q->calls && !depends(q, end, first);)
@@ -399,20 +230,20 @@ static bool run_divided(sequence *q)
     return true;
 }
 
-static void run_together(sequence *q)
+static void run_together(merges *q)
 {
-    unsigned char *results[RANKS];
+    unsigned char *results[MERGES_RANKS];
     place_together(q);
     touch_all(q);
     give_memory(q);
-    const uint64_t data = state;
+    const uint64_t data = merges_state;
     fill_by_chance(q);
     bool fine = run_apiece(q);
     for (int rank = 0; rank < q->p; rank++) {
-        results[rank] = room(q->size[rank]);
+        results[rank] = merges_room(q->size[rank]);
         memcpy(results[rank], q->memory[rank].data, q->size[rank]);
     }
-    state = data;
+    merges_state = data;
     fill_by_chance(q);
     fine = fine && run_divided(q);
     for (int rank = 0; rank < q->p; rank++) {
@@ -425,25 +256,11 @@ static void run_together(sequence *q)
 
 static void run(unsigned long seed)
 {
-    sequence q = {.seed = seed, .p = 1 + (int)(seed % RANKS)};
-    state = seed * 7919;
-    q.calls = 1 + below(CALLS);
-    for (int i = 0; i < q.calls; i++) {
-        const world_case c = some_case(q.p);
-        q.worlds[i] = world_new(&c);
-        build(&q, i);
-        rehearse(&q, i);
-    }
+    static merges q;
+    merges_open(&q, seed);
     run_apart(&q);
     run_together(&q);
-    for (int i = 0; i < q.calls; i++) {
-        for (int rank = 0; rank < q.p; rank++) {
-            cco_message_levels_close(&q.levels[i][rank]);
-            cco_touched_free(&q.touched[i][rank]);
-            cco_sched_free(q.scheds[i][rank]);
-        }
-        world_free(q.worlds[i]);
-    }
+    merges_close(&q);
     runs++;
 }
 

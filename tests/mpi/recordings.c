@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recordings.c - CRESTA_Record_begin to CRESTA_Recording_free: sequences of calls by chance, recorded
- * and replayed with other data, against the MPI's own calls; several recordings at once, in other
- * orders on other ranks; and what must be refused.
+/* recordings.c - CRESTA_Record_begin to CRESTA_Recording_free: sequences of calls by chance,
+ * recorded and replayed with other data, against the MPI's own calls; several recordings at once,
+ * in other orders on other ranks; and what must be refused.
  *
  *     recordings IMPL,... [SEQUENCES [SEED]]
  */

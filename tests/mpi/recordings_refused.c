@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* recordings_refused.c - what recordings refuse, and that nothing is left behind: other calls on some
- * ranks, calls that fail, calls that only begin, handles that are none, recordings within each other,
- * communicators that are freed, threads.
+/* recordings_refused.c - what recordings refuse, and that nothing is left behind: other calls on
+ * some ranks, calls that fail, calls that only begin, handles that are none, recordings within each
+ * other, communicators that are freed, threads.
  *
  *     recordings_refused IMPL,...
  */
