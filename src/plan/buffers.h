@@ -30,7 +30,7 @@ void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer 
 MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i);
 
 /* Memory from its start to block `i`, of elements with that extent, given where the one before
- * ends. /
+ * ends. */
 ptrdiff_t cco_buffer_place(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
                            ptrdiff_t next);
 
