@@ -165,15 +165,18 @@ static void make_calls(cco_replay *r, bool *told)
 
 int cco_replay_end(cco_replay *r, bool *told)
 {
-    int phase, tries = 0;
+    const int first = r->level == CCO_PROGRESS_MEMORY ? CCO_PAUSE_MEMORY : 0;
+    int phase, tries = first;
     while ((phase = __atomic_load_n(&r->phase, __ATOMIC_ACQUIRE)) != CCO_REPLAY_DONE) {
         if (phase == CCO_REPLAY_CALLS)
             make_calls(r, told);
         else if (cco_queue_progress(true))
-            tries = 0;
+            tries = first;
         else
             cco_pause(&tries);
+        cco_progress_thread_spare();
     }
+    cco_progress_thread_wait_outside_mpi();
     set_phase(r, CCO_REPLAY_IDLE);
     return r->rc;
 }
