@@ -263,6 +263,15 @@ static int enter(cco_replay *r)
     return handle < RECORDINGS ? handle + 1 : 0;
 }
 
+/* Where CRESTA_FALLBACK forbids an algorithm, it has been said. */
+static void say_failure(const cco_comm *state, int rc)
+{
+    if (state->rank == 0 && rc != MPI_ERR_UNSUPPORTED_OPERATION)
+        cco_say("CRESTA_Record_end on communicator '%s': no plan is made: %s", state->name,
+                rc == MPI_ERR_TRUNCATE ? "ranks recorded other sizes for the data between them"
+                                       : "some rank has no memory, or the MPI has failed");
+}
+
 int cco_recording_make(cco_recorder *recorder, int *handle)
 {
     cco_comm *state = recorder->state;
@@ -291,7 +300,8 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
         __atomic_store_n(&table[*handle - 1], NULL, __ATOMIC_RELEASE);
     *handle = 0;
     free_replay(r);
-    return rc;
+    say_failure(state, rc);
+    return cco_comm_refuse(state, rc);
 }
 
 cco_replay *cco_recording_of(int handle)
