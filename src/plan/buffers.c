@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/ask.h"
-
 static bool is_root(const cco_call *c, int rank)
 {
     return rank == c->root;
@@ -62,24 +60,4 @@ void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees 
     const cco_coll_info *info = &cco_coll_infos[c->coll];
     *in = sent(c, blocks(info->in, is_root(c, rank), size, degrees.out));
     *out = received(c, blocks(info->out, is_root(c, rank), size, degrees.in));
-}
-
-MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i)
-{
-    return end->counts != NULL ? cco_count_at(c, end->counts, i) : end->count;
-}
-
-ptrdiff_t cco_buffer_place(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
-                           ptrdiff_t next)
-{
-    if (end->displs == NULL)
-        return next;
-    const ptrdiff_t displ = cco_displ_at(c, end->displs, i);
-    return end->types != NULL ? displ : displ * extent;
-}
-
-bool cco_buffer_absent(const cco_call *c, const cco_buffer *end, int i)
-{
-    return CCO_NULL_TYPES && end->types != NULL && end->types[i] == MPI_DATATYPE_NULL &&
-           cco_buffer_count(c, end, i) == 0;
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "core/ask.h"
 #include "core/call.h"
 #include "core/degrees.h"
 
@@ -26,15 +27,27 @@ void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees 
 void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
                               cco_buffer *out);
 
-/* Elements of block `i` of a call's buffer. */
-MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i);
+/* Elements of block `i` of a buffer. */
+static inline MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i)
+{
+    return end->counts != NULL ? cco_count_at(c, end->counts, i) : end->count;
+}
 
-/* Memory from its start to block `i`, of elements with that extent, given where the one before
- * ends. */
-ptrdiff_t cco_buffer_place(const cco_call *c, const cco_buffer *end, int i, MPI_Aint extent,
-                           ptrdiff_t next);
+/* Memory from the start of a buffer to block `i`, given where the one before ends. */
+static inline ptrdiff_t cco_buffer_place(const cco_call *c, const cco_buffer *end, int i,
+                                         MPI_Aint extent, ptrdiff_t next)
+{
+    if (end->displs == NULL)
+        return next;
+    const ptrdiff_t displ = cco_displ_at(c, end->displs, i);
+    return end->types != NULL ? displ : displ * extent;
+}
 
 /* True for a block that is nothing, and need not even have a type. */
-bool cco_buffer_absent(const cco_call *c, const cco_buffer *end, int i);
+static inline bool cco_buffer_absent(const cco_call *c, const cco_buffer *end, int i)
+{
+    return CCO_NULL_TYPES && end->types != NULL && end->types[i] == MPI_DATATYPE_NULL &&
+           cco_buffer_count(c, end, i) == 0;
+}
 
 #endif
