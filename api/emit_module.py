@@ -16,6 +16,13 @@ def module(table: list[Collective]) -> str:
         "cresta_win_init",
         "cresta_win_finalize",
         "cresta_free_mem",
+        "cresta_record_begin",
+        "cresta_record_end",
+        "cresta_replay_start",
+        "cresta_replay_end",
+        "cresta_recording_info",
+        "cresta_recording_free",
+        "CRESTA_RECORDING_NULL",
     ]
     text = (
         "!> Module crestacoll: CRESTA_x for programs "
@@ -29,6 +36,7 @@ def module(table: list[Collective]) -> str:
         "    implicit none\n    private\n"
     )
     text += fold("public :: " + ", ".join(names), 4) + "\n"
+    text += "    integer, parameter :: CRESTA_RECORDING_NULL = 0\n\n"
     return text + _interfaces(table, forms) + _module_tail()
 
 
@@ -93,7 +101,20 @@ def _module_tail() -> str:
     text += _control("cresta_free_mem", [base], ("any",))
     text += _control("cresta_win_init", ["comm"], ("int", "f08"))
     text += _control("cresta_win_finalize", [], ("any",))
-    return text.rstrip("\n") + "\nend module crestacoll\n"
+    return text + _recordings().rstrip("\n") + "\nend module crestacoll\n"
+
+
+def _recordings() -> str:
+    """Recordings, whose handles are integers in every binding."""
+    recording, made = "integer, intent(in) :: recording", "integer, intent(out) :: recording"
+    counts = ["calls", "merged", "parts", "recorded", "replayed"]
+    text = _control("cresta_record_begin", ["comm"], ("int", "f08"))
+    text += _control("cresta_record_end", [made], ("any",))
+    text += _control("cresta_replay_start", [recording], ("any",))
+    text += _control("cresta_replay_end", [recording], ("any",))
+    listed = [recording, *(f"integer, intent(out) :: {name}" for name in counts)]
+    text += _control("cresta_recording_info", listed, ("any",))
+    return text + _control("cresta_recording_free", [made.replace("(out)", "(inout)")], ("any",))
 
 
 def _control(

@@ -20,7 +20,11 @@ module crestacoll
         cresta_iscan, cresta_iexscan, cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, &
         cresta_ineighbor_alltoall, cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, &
         cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, cresta_win_init, &
-        cresta_win_finalize, cresta_free_mem
+        cresta_win_finalize, cresta_free_mem, cresta_record_begin, cresta_record_end, &
+        cresta_replay_start, cresta_replay_end, cresta_recording_info, cresta_recording_free, &
+        CRESTA_RECORDING_NULL
+
+    integer, parameter :: CRESTA_RECORDING_NULL = 0
 
     interface cresta_barrier
         subroutine cresta_barrier_int(comm, ierror) bind(c, name='cresta_barrier_int')
@@ -1362,4 +1366,69 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_win_finalize_any
     end interface cresta_win_finalize
+
+    interface cresta_record_begin
+        subroutine cresta_record_begin_int(comm, ierror) bind(c, &
+            name='cresta_record_begin_int')
+            implicit none
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_record_begin_int
+        subroutine cresta_record_begin_f08(comm, ierror) bind(c, &
+            name='cresta_record_begin_f08')
+            import :: MPI_Comm
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_record_begin_f08
+    end interface cresta_record_begin
+
+    interface cresta_record_end
+        subroutine cresta_record_end_any(recording, ierror) bind(c, &
+            name='cresta_record_end_any')
+            implicit none
+            integer, intent(out) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_record_end_any
+    end interface cresta_record_end
+
+    interface cresta_replay_start
+        subroutine cresta_replay_start_any(recording, ierror) bind(c, &
+            name='cresta_replay_start_any')
+            implicit none
+            integer, intent(in) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_replay_start_any
+    end interface cresta_replay_start
+
+    interface cresta_replay_end
+        subroutine cresta_replay_end_any(recording, ierror) bind(c, &
+            name='cresta_replay_end_any')
+            implicit none
+            integer, intent(in) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_replay_end_any
+    end interface cresta_replay_end
+
+    interface cresta_recording_info
+        subroutine cresta_recording_info_any(recording, calls, merged, parts, recorded, &
+            replayed, ierror) bind(c, name='cresta_recording_info_any')
+            implicit none
+            integer, intent(in) :: recording
+            integer, intent(out) :: calls
+            integer, intent(out) :: merged
+            integer, intent(out) :: parts
+            integer, intent(out) :: recorded
+            integer, intent(out) :: replayed
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_recording_info_any
+    end interface cresta_recording_info
+
+    interface cresta_recording_free
+        subroutine cresta_recording_free_any(recording, ierror) bind(c, &
+            name='cresta_recording_free_any')
+            implicit none
+            integer, intent(inout) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_recording_free_any
+    end interface cresta_recording_free
 end module crestacoll

@@ -45,6 +45,41 @@ void cresta_win_finalize_any(MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Win_finalize());
 }
 
+void cresta_record_begin_int(MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Record_begin(PMPI_Comm_f2c(*comm)));
+}
+
+void cresta_record_end_any(MPI_Fint *recording, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Record_end(recording));
+}
+
+void cresta_replay_start_any(MPI_Fint *recording, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Replay_start(*recording));
+}
+
+void cresta_replay_end_any(MPI_Fint *recording, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Replay_end(*recording));
+}
+
+void cresta_recording_info_any(MPI_Fint *recording, MPI_Fint *calls, MPI_Fint *merged,
+                               MPI_Fint *parts, MPI_Fint *recorded, MPI_Fint *replayed,
+                               MPI_Fint *ierror)
+{
+    cco_f_return(ierror,
+                 CRESTA_Recording_info(*recording, calls, merged, parts, recorded, replayed));
+}
+
+void cresta_recording_free_any(MPI_Fint *recording, MPI_Fint *ierror)
+{
+    cco_f_return(ierror, CRESTA_Recording_free(recording));
+}
+
+void cresta_record_begin_f08(MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_record_begin_int")));
 void cresta_win_init_f08(MPI_Fint *comm, MPI_Fint *ierror)
     __attribute__((alias("cresta_win_init_int")));
 void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)

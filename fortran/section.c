@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "record/recorder.h"
 
 static bool has_gaps(const CFI_cdesc_t *a)
 {
@@ -62,6 +63,7 @@ cco_f_section cco_f_copy_in(CFI_cdesc_t *argument)
     if (s.address == NULL)
         cco_fatal("no memory for a copy of an array section of %zu elements", elements(argument));
     copy(argument, s.address, false);
+    cco_recorder_passes_copies(1);
     return s;
 }
 
@@ -118,6 +120,7 @@ void cco_f_release(cco_f_section *s, int out)
     }
     if (s->copied == NULL)
         return;
+    cco_recorder_passes_copies(-1);
     if (out)
         copy(s->copied, s->address, true);
     free(s->address);

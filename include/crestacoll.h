@@ -92,6 +92,98 @@ int CRESTA_Win_init(MPI_Comm comm);
  * before MPI_Finalize, which does it too. */
 int CRESTA_Win_finalize(void);
 
+/* Record and replay: a sequence of collectives that a program makes again and again, with the same
+ * arguments and other data, becomes one plan.
+ *
+ *     CRESTA_Recording step;
+ *     CRESTA_Record_begin(comm);
+ *     CRESTA_Scatter(...);            the calls run as usual, and are noted
+ *     CRESTA_Allgather(...);
+ *     CRESTA_Record_end(&step);
+ *     for (...) {
+ *         ... new data into the send buffers ...
+ *         CRESTA_Replay_start(step);
+ *         ... work that needs none of the buffers ...
+ *         CRESTA_Replay_end(step);    the receive buffers have what the calls would have brought
+ *     }
+ *     CRESTA_Recording_free(&step);
+ *
+ * A replay moves the data that lie in the buffers of the recorded calls then.  Calls whose buffers
+ * do not overlap, where one of them is written, run side by side, and their small messages between
+ * two ranks become one.  Others run one after the other, in the order of the recording.  What the
+ * program computed between the calls is not repeated.
+ *
+ * This holds for calls that model p2p, shm or hier runs.  Calls of other models, reductions with
+ * operations of the program or on types with gaps, and all calls that CRESTA_Recording_info does
+ * not count as merged, are made again as they are.  Reductions may round in another order than the
+ * recorded call did where shm or hier runs on one node.
+ *
+ * A recording keeps what it needs: the arrays of counts, displacements and types may change after
+ * their call, types be freed, and so may the communicator, unless calls are made again as they are.
+ * The buffers must stay, and the operations of such calls. */
+typedef int CRESTA_Recording;
+#define CRESTA_RECORDING_NULL 0
+
+/* The blocking collectives that follow on `comm`, from any thread, are noted, in whatever way they
+ * are called: CRESTA_x, their Fortran names, and MPI_x under the preload library.
+ *
+ * comm  an intracommunicator; the call is collective over it
+ *
+ * Meanwhile non-blocking, split-phase and persistent collectives on `comm` fail, with
+ * MPI_ERR_UNSUPPORTED_OPERATION and one message, and begin nothing.  Other communicators are not
+ * concerned: threads may record on several, and one thread on several within each other.
+ * Errors: MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL; MPI_ERR_OTHER where a recording
+ * on `comm` is under way. */
+int CRESTA_Record_begin(MPI_Comm comm);
+
+/* Ends the recording that this thread began last, and makes its plan.  Collective over its
+ * communicator; recordings that ranks begin within each other end in the same order everywhere.
+ *
+ * recording  becomes a handle, or CRESTA_RECORDING_NULL after an error
+ *
+ * Errors, on all ranks, with one message: MPI_ERR_ARG where the ranks have recorded different
+ * calls, MPI_ERR_OTHER where a recorded call has failed on a rank, MPI_ERR_NO_MEM.  On this rank
+ * alone: MPI_ERR_OTHER where the thread has begun none, MPI_ERR_COMM where the communicator was
+ * freed meanwhile. */
+int CRESTA_Record_end(CRESTA_Recording *recording);
+
+/* Starts a replay.  The buffers of the recorded calls belong to the library until its end.
+ *
+ * Several recordings may be under way at once, and start and end in any order, another one on each
+ * rank, as long as all their calls are merged: each has tags or memory of its own.  As with the
+ * split collectives of MPI-IO (MPI 4.0, section 14.4.5) all of the exchange may take place at the
+ * start or at the end: in between, no rank may wait for a message of another one that comes after
+ * the other's end.  With a progress thread (CRESTA_ASYNC=thread) merged calls progress meanwhile;
+ * also in CRESTA_Progress, and wherever the library waits.
+ * Calls that are made again as they are count as blocking collectives, at the start or at the end.
+ *
+ * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way; MPI_ERR_COMM
+ * where the communicator is needed and was freed; what the data transfer meets.  They go to the
+ * error handler of the communicator, or, if that was freed, of MPI_COMM_WORLD. */
+int CRESTA_Replay_start(CRESTA_Recording recording);
+
+/* Waits for the end of a replay.  Errors: the same; MPI_ERR_REQUEST if none is under way. */
+int CRESTA_Replay_end(CRESTA_Recording recording);
+
+/* What became of a recording.  Local; pointers may be NULL.
+ *
+ * calls     that were recorded
+ * merged    of these run in plans of ours; the others are made again as they are.  CRESTA_LOG=info
+ *           says why, when the recording ends
+ * parts     that run one after the other: plans, and single calls
+ * recorded  messages that this rank sent in the merged calls when they were recorded, if they ran
+ *           their algorithms over messages
+ * replayed  messages that it sends in a replay instead
+ *
+ * Errors: MPI_ERR_REQUEST for a handle that is none. */
+int CRESTA_Recording_info(CRESTA_Recording recording, int *calls, int *merged, int *parts,
+                          int *recorded, int *replayed);
+
+/* Frees a recording, and sets the handle to CRESTA_RECORDING_NULL.  Local.  MPI_Finalize frees
+ * those that are left.
+ * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way. */
+int CRESTA_Recording_free(CRESTA_Recording *recording);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

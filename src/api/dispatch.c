@@ -25,6 +25,7 @@
 #include "plan/call_cache.h"
 #include "plan/scheduled.h"
 #include "race/race.h"
+#include "record/recorder.h"
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
@@ -134,7 +135,7 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
         return &cco_from_below;
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
-    if (!(cco_recording || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
+    if (!(cco_recording || cco_recorders_any() || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
           cco_progress_thread_runs_no_ops()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
@@ -288,7 +289,13 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
 static int run_allowed(cco_comm *state, const cco_call *call)
 {
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
-    return run_choice(state, cco_choose_by_call(state, call, bytes), call, bytes);
+    cco_choice *choice = cco_choose_by_call(state, call, bytes);
+    if (!cco_is_recorded(state))
+        return run_choice(state, choice, call, bytes);
+    cco_recorder_note(state, &choice->way, call);
+    const int rc = run_choice(state, choice, call, bytes);
+    cco_recorder_ended(state, rc);
+    return rc;
 }
 
 /* A call that something else comes before or after, or whose classes matter. */

@@ -33,6 +33,7 @@
 #include "native/natives.h"
 #include "progress/streamed.h"
 #include "race/race.h"
+#include "record/recording.h"
 #include "tune/choose.h"
 #include "tune/impl.h"
 #include "tune/nodes.h"
@@ -256,6 +257,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_progress_end();
     end_models(); /* all ranks are here, which those that end states are not at the same time */
     cco_teardowns_collect();
+    cco_recordings_end();
     cco_comm_end();
     free_models();
     cco_teardowns_run();

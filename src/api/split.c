@@ -9,6 +9,7 @@
 #include "api/report.h"
 #include "api/streaming.h"
 #include "core/facts.h"
+#include "core/log.h"
 #include "core/next.h"
 #include "core/pause.h"
 #include "core/polite.h"
@@ -23,6 +24,7 @@
 #include "progress/path.h"
 #include "progress/queue.h"
 #include "race/race.h"
+#include "record/recorder.h"
 #include "tune/topology.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
@@ -183,6 +185,18 @@ static bool start_progressed(const cco_call *call, MPI_Request *request, int *rc
     return true;
 }
 
+/* A recording knows blocking calls only: what it left out would be missed in its replays. */
+static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MPI_Request *request)
+{
+    if (request != NULL)
+        *request = MPI_REQUEST_NULL;
+    if (state->rank == 0)
+        cco_say("%s on communicator '%s': only blocking calls can be recorded, and a recording is "
+                "under way there",
+                cco_coll_infos[call->coll].name, state->name);
+    return unsupported(state, call);
+}
+
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
@@ -191,6 +205,8 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     if (below)
         return mode == CCO_PERSISTENT ? cco_native_persistent(to, call, info, request)
                                       : cco_native_nonblocking(to, call, request);
+    if (state != NULL && cco_is_recorded(state))
+        return refuse_while_recorded(state, call, request);
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
@@ -205,6 +221,9 @@ int cco_begin(const cco_call *call, MPI_Request *request)
 {
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
+    const cco_comm *known = cco_recorders_any() ? cco_comm_find(call->comm) : NULL;
+    if (known != NULL && cco_is_recorded(known))
+        return refuse_while_recorded(known, call, request);
     const decision d = decide(call);
     if (!allowed(&d, call)) {
         if (request != NULL)

@@ -321,3 +321,14 @@ bool cco_bound_is_valid(const cco_comm *state, const cco_call *call)
     find_ends(&f, state, call);
     return end_is_fine(call, &f.in, false) && end_is_fine(call, &f.out, false);
 }
+
+void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out)
+{
+    cco_bound f = {.in_place = in_place(call, state->rank)};
+    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
+        cco_buffers_of_reduction(call, state->rank, state->size, &f.in, &f.out);
+    else
+        find_ends(&f, state, call);
+    *in = f.in;
+    *out = f.out;
+}

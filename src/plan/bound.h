@@ -33,4 +33,8 @@ bool cco_bound_is_valid(const cco_comm *state, const cco_call *call);
 int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
                    cco_workspace *workspace);
 
+/* The buffers of a valid call that it reads and writes on this rank; of one in place, where its
+ * data are. */
+void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out);
+
 #endif

@@ -175,14 +175,13 @@ static bool may_cut_elements(const cco_problem *q)
 }
 
 /* CRESTA_DEBUG=check: a schedule that is wrong is not run. */
-static int check(const cco_sched *s, const cco_plan *plan)
+static int check(const cco_sched *s, const cco_algo *algo, const cco_problem *q)
 {
-    const cco_problem *q = &plan->problem;
     char why[128];
     if (cco_check(s, q, why, sizeof why))
         return MPI_SUCCESS;
     cco_say("the schedule of %s %s for rank %d of %d is wrong: %s", cco_coll_infos[q->coll].name,
-            plan->algo->name, q->rank, q->size, why);
+            algo->name, q->rank, q->size, why);
     return MPI_ERR_OTHER;
 }
 
@@ -201,17 +200,25 @@ static cco_between sends_of(const cco_sched *s, const cco_node_map *map)
     return sends;
 }
 
-static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
+int cco_plan_schedule(const cco_algo *algo, const cco_problem *q, cco_sched **made)
 {
-    cco_sched *s = cco_sched_new(&plan->problem);
+    cco_sched *s = cco_sched_new(q);
     int rc = MPI_ERR_NO_MEM;
     if (s != NULL) {
-        plan->algo = algo;
-        algo->build(s, &plan->problem);
+        algo->build(s, q);
         rc = cco_sched_error(s);
     }
     if (rc == MPI_SUCCESS && cco_configured.debug.check)
-        rc = check(s, plan);
+        rc = check(s, algo, q);
+    *made = s;
+    return rc;
+}
+
+static int build(cco_plan *plan, const cco_plans *plans, const cco_algo *algo)
+{
+    cco_sched *s;
+    int rc = cco_plan_schedule(algo, &plan->problem, &s);
+    plan->algo = algo;
     if (rc == MPI_SUCCESS) {
         plan->scratch = s->scratch;
         if (plan->problem.nodes != NULL)

@@ -41,6 +41,11 @@ typedef struct cco_plans {
  * MPI_ERR_INTERN for a faulty algorithm.  It stays until the next call of these functions. */
 int cco_plan_find(cco_plans *plans, const cco_algo *algo, const cco_problem *q, cco_plan **plan);
 
+/* The schedule of an algorithm for a problem, which must stay as long: MPI_SUCCESS; MPI_ERR_INTERN
+ * if the algorithm cannot cut these elements, or is faulty; or another error.  To be freed in any
+ * case. */
+int cco_plan_schedule(const cco_algo *algo, const cco_problem *q, cco_sched **made);
+
 /* Lets go of all. */
 void cco_plans_empty(cco_plans *plans);
 

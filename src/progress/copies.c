@@ -117,6 +117,19 @@ int cco_copy_arrays(cco_call *call, cco_copies **copies)
     return rc;
 }
 
+int cco_copy_only_arrays(cco_call *call, cco_copies **copies)
+{
+    cco_call_shape shape;
+    *copies = NULL;
+    if (!has_arrays(call))
+        return MPI_SUCCESS;
+    const int rc = cco_call_shape_of(call, &shape);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    *copies = copy_listed(call, &shape);
+    return *copies != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
 int cco_copy_for_mpi(cco_call *call, cco_copies *copies)
 {
     cco_call_shape shape;

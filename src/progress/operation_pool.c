@@ -98,7 +98,8 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
     if (cco_path_reads(path) && segment != NULL)
         cco_stream_sets_ask(segment, state);
     if (path > CCO_PATH_MESSAGES && !cco_path_reads(path))
-        pool->stream_sets[path] = cco_stream_sets_make(state, path, &pool->channel);
+        pool->stream_sets[path] = cco_stream_sets_make(state, path, CCO_STREAM_SETS,
+                                                      &pool->channel);
 }
 
 void cco_operation_pool_make(cco_comm *state, cco_path path)

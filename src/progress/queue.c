@@ -13,6 +13,7 @@ int cco_queue_count;
 static cco_operation *begun;     /* stack */
 static cco_operation *running;   /* list; of the thread that set `polling` */
 static cco_operation *done_list; /* stack */
+static bool (*poll_also)(bool calls_mpi);
 static bool polling;
 static long expected;
 
@@ -165,9 +166,21 @@ bool cco_queue_progress(bool calls_mpi)
         return moved;
     adopt();
     moved = poll(calls_mpi) || moved;
+    if (poll_also != NULL)
+        moved = poll_also(calls_mpi) || moved;
     __atomic_store_n(&expected, next_expected(), __ATOMIC_RELAXED);
     __atomic_store_n(&polling, false, __ATOMIC_RELEASE);
     return moved;
+}
+
+void cco_queue_also(bool (*poll_them)(bool calls_mpi))
+{
+    poll_also = poll_them;
+}
+
+void cco_queue_count_also(int change)
+{
+    __atomic_fetch_add(&cco_queue_count, change, __ATOMIC_ACQ_REL);
 }
 
 long cco_queue_expected(void)

@@ -25,6 +25,11 @@ static inline bool cco_queue_any(void)
  * with it. */
 bool cco_queue_progress(bool calls_mpi);
 
+/* What is polled besides, by the thread that polls the operations: `poll` as cco_queue_progress.
+ * Set once, before any is counted; `change` more of these are under way. */
+void cco_queue_also(bool (*poll)(bool calls_mpi));
+void cco_queue_count_also(int change);
+
 /* When the next round of an operation over messages is expected to end, as of the last poll: ns of
  * CLOCK_MONOTONIC; 0 if that is unknown. */
 long cco_queue_expected(void);

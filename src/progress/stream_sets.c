@@ -109,12 +109,13 @@ static bool open_stream_set(cco_stream_sets *r, int i, const sharers *who, size_
 static void open_stream_sets(cco_stream_sets *r, const cco_comm *state, const sharers *who,
                              size_t part, bool gets)
 {
-    for (int i = 0; i < CCO_STREAM_SETS; i++)
+    for (int i = 0; i < r->count; i++)
         if (!open_stream_set(r, i, who, part, gets))
             cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
 }
 
-cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, const cco_channel *channel)
+cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
+                                      const cco_channel *channel)
 {
     const sharers who = sharers_of(state, path);
     const bool alone = who.size == 1;
@@ -125,7 +126,8 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, const cco_
     if (r == NULL || (r->shares == NULL && !alone))
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     r->window.win = MPI_WIN_NULL;
-    if (make_memory(r, state, path, &who, CCO_STREAM_SETS * part, channel)) {
+    r->count = count;
+    if (make_memory(r, state, path, &who, (size_t)count * part, channel)) {
         if (!alone)
             open_stream_sets(r, state, &who, part, path == CCO_PATH_GETS);
         return r;
@@ -143,7 +145,7 @@ void cco_stream_sets_free(cco_stream_sets *r)
 {
     if (r == NULL)
         return;
-    for (int i = 0; i < CCO_STREAM_SETS; i++) {
+    for (int i = 0; i < r->count; i++) {
         cco_stream_close(&r->list[i].stream);
         free(r->list[i].area.shares);
     }

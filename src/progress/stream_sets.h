@@ -34,14 +34,17 @@ typedef struct cco_stream_sets {
     cco_window window; /* or this */
     char **shares;     /* where the shares of the ranks begin; NULL for a rank alone on its node */
     const cco_node_map *nodes; /* of streams within nodes, kept; else NULL */
+    int count;                 /* of stream sets */
     unsigned number;           /* of begins */
     bool readable; /* the ranks may read each other's memory, as far as anybody has asked */
     cco_stream_set list[CCO_STREAM_SETS];
 } cco_stream_sets;
 
-/* Makes the stream sets of a path; collective.  NULL on all ranks if they, or those of a node,
- * share no memory, or there is none.  The ranks of a node meet on `channel`, that of begins. */
-cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, const cco_channel *channel);
+/* Makes `count` stream sets for a path, CCO_STREAM_SETS at most; collective.  NULL on all ranks if
+ * they, or those of a node, share no memory, or there is none.  The ranks of a node meet on
+ * `channel`, that of begins. */
+cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
+                                      const cco_channel *channel);
 
 /* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
 void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);
@@ -54,7 +57,7 @@ static inline cco_stream_set *cco_stream_sets_next(cco_stream_sets *stream_sets)
 {
     if (stream_sets->shares == NULL)
         return NULL;
-    return &stream_sets->list[stream_sets->number++ % CCO_STREAM_SETS];
+    return &stream_sets->list[stream_sets->number++ % (unsigned)stream_sets->count];
 }
 
 #endif

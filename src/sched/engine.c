@@ -22,6 +22,7 @@ typedef struct message {
 
 typedef struct local {
     bool reduces;
+    int operation;
     place from, to;
 } local;
 
@@ -79,7 +80,8 @@ static void add_locals(cco_engine *e, const cco_sched *s, int first, int last, r
         const cco_step *step = &s->steps[i];
         const bool reduces = step->kind == CCO_STEP_REDUCE;
         if (reduces || step->kind == CCO_STEP_COPY)
-            e->locals[end->locals++] = (local){reduces, place_of(s, step->a), place_of(s, step->b)};
+            e->locals[end->locals++] = (local){reduces, step->operation, place_of(s, step->a),
+                                               place_of(s, step->b)};
     }
 }
 
@@ -114,14 +116,6 @@ static bool sends_first(const cco_sched *s, int first, int last)
     return true;
 }
 
-/* The end of the round that begins at a step. */
-static int round_end(const cco_sched *s, int first)
-{
-    while (first < s->count && s->steps[first].kind != CCO_STEP_ROUND)
-        first++;
-    return first;
-}
-
 /* Sorts the steps by rounds, and there by kind.  Returns the most messages of a round. */
 static int arrange(cco_engine *e, const cco_sched *s)
 {
@@ -129,7 +123,7 @@ static int arrange(cco_engine *e, const cco_sched *s)
     int most = 0;
     for (int first = 0, last; first < s->count; first = last + 1) {
         const int before = end.messages + end.remotes;
-        last = round_end(s, first);
+        last = cco_round_end(s, first);
         const bool sends = sends_first(s, first, last);
         add_messages(e, s, first, last, sends ? CCO_STEP_SEND : CCO_STEP_RECV, &end);
         add_messages(e, s, first, last, sends ? CCO_STEP_RECV : CCO_STEP_SEND, &end);
@@ -222,6 +216,15 @@ static int start_messages(cco_engine *e, int first, int end)
     return rc;
 }
 
+/* With the operation that the step names; its data are counted in bytes. */
+static int reduce_typed(cco_engine *e, const cco_typed_op *typed, cco_data from, cco_data to)
+{
+    from.count /= typed->layout.size;
+    to.count = from.count;
+    from.layout = to.layout = &typed->layout;
+    return e->transport->reduce(e->transfer, &from, &to, &typed->operation);
+}
+
 static int run_locals(cco_engine *e, int first, int end)
 {
     int rc = MPI_SUCCESS;
@@ -231,6 +234,8 @@ static int run_locals(cco_engine *e, int first, int end)
         const cco_data to = data_of(e->binding, &step->to);
         if (!step->reduces)
             rc = e->transport->copy(e->transfer, &from, &to);
+        else if (step->operation > 0)
+            rc = reduce_typed(e, &e->binding->operations[step->operation - 1], from, to);
         else
             rc = e->transport->reduce(e->transfer, &from, &to, &e->binding->operation);
     }

@@ -11,12 +11,20 @@
 
 struct cco_elements; /* transport/local/elements.h */
 
+/* An operation on elements of its own: schedules that were made of several (merge.h) count in
+ * bytes, and their calls may have any operations. */
+typedef struct cco_typed_op {
+    cco_layout layout; /* of an element, without gaps */
+    cco_reduce_op operation;
+} cco_typed_op;
+
 /* The memory that a schedule works on; must stay until it is done. */
 typedef struct cco_binding {
     char *base[CCO_BASES];
     cco_layout layouts[CCO_BASES]; /* sizes and extents are those of the problem */
     cco_reduce_op operation;
     const struct cco_elements *elements; /* of packed reductions (plan/packed.h), else NULL */
+    const cco_typed_op *operations;      /* of steps that have the number of one, else NULL */
 } cco_binding;
 
 typedef struct cco_engine cco_engine;

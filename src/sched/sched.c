@@ -210,6 +210,13 @@ void cco_round(cco_sched *s)
         add(s, (cco_step){.kind = CCO_STEP_ROUND});
 }
 
+int cco_round_end(const cco_sched *s, int first)
+{
+    while (first < s->count && s->steps[first].kind != CCO_STEP_ROUND)
+        first++;
+    return first;
+}
+
 size_t cco_span_memory(const cco_sched *s, cco_span span)
 {
     const cco_layout *layout = &s->layouts[span.layout];

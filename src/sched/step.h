@@ -25,6 +25,7 @@ typedef struct cco_step {
                       expose: a */
     int slot;      /* expose: its number; put, get: of the peer, */
     size_t place;  /* and the byte of its data where they begin */
+    int operation; /* reduce: its number in the binding, from 1 on; 0: that of the call */
 } cco_step;
 
 struct cco_sched {
@@ -49,6 +50,9 @@ void cco_sched_free(cco_sched *s);
  * that names a wrong rank or slot, cuts inside an element, reduces what cannot be, or exposes too
  * late. */
 int cco_sched_error(const cco_sched *s);
+
+/* Behind the last step of the round that begins with a step. */
+int cco_round_end(const cco_sched *s, int first);
 
 /* Memory that a span covers, gaps between its elements included, what they spill not. */
 size_t cco_span_memory(const cco_sched *s, cco_span span);

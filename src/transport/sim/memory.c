@@ -67,16 +67,17 @@ bool cco_sim_move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
     return fine;
 }
 
-bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
+bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation)
 {
     if (sim->count_only)
         return inside(sim, rank, a) && inside(sim, rank, b);
-    const size_t element = sim->ranks[rank].sched->layouts[b.layout].size;
+    const cco_sim_op typed = {sim->reduce, sim->ranks[rank].sched->layouts[b.layout].size};
+    const cco_sim_op *op = operation > 0 ? &sim->operations[operation - 1] : &typed;
     unsigned char *from = malloc(a.n + 1), *into = malloc(b.n + 1);
     bool fine = from != NULL && into != NULL && transfer(sim, rank, a, from, false) &&
                 transfer(sim, rank, b, into, false);
-    for (size_t i = 0; fine && i < b.n; i += element)
-        sim->reduce(from + i, into + i, element);
+    for (size_t i = 0; fine && i < b.n; i += op->element)
+        op->reduce(from + i, into + i, op->element);
     fine = fine && transfer(sim, rank, b, into, true);
     free(from);
     free(into);

@@ -24,10 +24,10 @@ static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
            cco_sim_move(sim, from, a, to, b);
 }
 
-static bool reduce(cco_sim *sim, int rank, cco_span a, cco_span b)
+static bool reduce(cco_sim *sim, int rank, const cco_step *step)
 {
-    return touch(sim, rank, a, false) && touch(sim, rank, b, true) &&
-           cco_sim_reduce(sim, rank, a, b);
+    return touch(sim, rank, step->a, false) && touch(sim, rank, step->b, true) &&
+           cco_sim_reduce(sim, rank, step->a, step->b, step->operation);
 }
 
 /* True if its round has to wait for a step. */
@@ -43,7 +43,7 @@ static bool run_step(cco_sim *sim, int rank, const cco_step *step)
     case CCO_STEP_COPY:
         return move(sim, rank, step->a, rank, step->b);
     case CCO_STEP_REDUCE:
-        return reduce(sim, rank, step->a, step->b);
+        return reduce(sim, rank, step);
     case CCO_STEP_PUT:
         return touch(sim, rank, step->a, false) && cco_onesided_run(sim, rank, step);
     case CCO_STEP_GET:

@@ -36,12 +36,20 @@ typedef struct cco_sim_rank {
     uint64_t known[CCO_SIM_RANKS / 64]; /* those it knew of when its round began */
 } cco_sim_rank;
 
+/* into = from op into, for one element of `n` bytes. */
+typedef void (*cco_sim_reduce_fn)(const void *from, void *into, size_t n);
+
+typedef struct cco_sim_op {
+    cco_sim_reduce_fn reduce;
+    size_t element;
+} cco_sim_op;
+
 typedef struct cco_sim {
     cco_sim_rank *ranks;
     int size;
     bool count_only; /* no memory but its sizes: places are watched, data neither moved nor read */
-    /* into = from op into, for one element of `n` bytes. */
-    void (*reduce)(const void *from, void *into, size_t n);
+    cco_sim_reduce_fn reduce;
+    const cco_sim_op *operations; /* of steps that have the number of one */
     uint64_t messages, bytes; /* counted; puts and gets are messages */
     uint64_t notifications;
     int rounds;                    /* of the rank with most of them */
