@@ -109,10 +109,11 @@ static PyObject *attach(PyObject *self, PyObject *args)
     void *end = cresta_call_of("CRESTA_Coll_end"), *test = cresta_call_of("CRESTA_Coll_test");
     memcpy(&calls.end, &end, sizeof end);
     memcpy(&calls.test, &test, sizeof test);
-    void *some = call_of("CRESTA_Coll_some"), *testsome = call_of("CRESTA_Coll_testsome");
+    void *some = cresta_call_of("CRESTA_Coll_some");
+    void *testsome = cresta_call_of("CRESTA_Coll_testsome");
     memcpy(&calls.some, &some, sizeof some);
     memcpy(&calls.testsome, &testsome, sizeof testsome);
-    calls.handles_are_ints = handles_are_ints;
+    calls.handles_are_ints = cresta_handles_are_ints;
     if (end == NULL || test == NULL || some == NULL || testsome == NULL)
         return fail_to_load("CRESTA_Coll_end");
     if (route_calls(extension) != 0)
