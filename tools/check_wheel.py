@@ -224,6 +224,7 @@ def check(mpi, wheel, report, examples, again):
     try:
         if again and (place.folder / "steps").exists():
             place.pip("install", "--force-reinstall", "--no-deps", wheel)
+            shutil.rmtree(place.cwd / "crestacoll-explore", ignore_errors=True)
         else:
             place.make(wheel)
             place.compile()

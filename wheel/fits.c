@@ -109,13 +109,19 @@ bool cco_mpi_of_process(cco_mpi *mpi)
 
 static const char here; /* in our file */
 
-/* The folder of our file, with a slash. */
+/* Where the folders of the interfaces are, seen from that of our file. */
+#ifndef CRESTA_INTERFACES
+#define CRESTA_INTERFACES ""
+#endif
+
+/* That place, with a slash. */
 static void folder_of_us(char *folder, size_t room)
 {
     Dl_info info;
     const bool known = dladdr(&here, &info) != 0 && strchr(info.dli_fname, '/') != NULL;
     snprintf(folder, room, "%s", known ? info.dli_fname : "./");
     *(strrchr(folder, '/') + 1) = '\0';
+    strncat(folder, CRESTA_INTERFACES, room - strlen(folder) - 1);
 }
 
 static void *load(const char *interface, const char *file)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* front.c - libcrestacoll-preload.so of the wheel: one library for every MPI.
+/* front.c - libcrestacoll-preload.so of the wheel: one library for every MPI.  And
+ * INTERFACE/libcrestacoll-front.so, the same with the functions that only some MPIs have.
  *
  * It defines all that any preload library of the wheel defines (trampolines.py), and knows no MPI
  * itself.  The first call finds the MPI of the process and loads the library that fits it; each

@@ -92,7 +92,7 @@ def assembly(names):
 def front_names(libraries):
     """Of the MPI's C functions only those that all libraries have: a program may ask whether there
     is one (weak symbols, as mpi4py has), and call it if there is. What not all have goes straight
-    to the MPI.
+    to the MPI. For one library these are all.
     """
     everywhere = set.intersection(*libraries)
     optional = {n for n in set.union(*libraries) if n.startswith(("MPI_", "MPIX_"))} - everywhere

@@ -15,6 +15,7 @@ from crestacoll.ui import TEXT, Problem
 
 LIB = Path(__file__).parent / "lib"
 PRELOAD = LIB / "libcrestacoll-preload.so"  # chooses in the process: wheel/front.c
+FRONT = "libcrestacoll-front.so"  # of an interface: with the functions that only some MPIs have
 START = LIB / "crestacoll-start"
 MISFIT = "misfit"  # what PRELOAD writes where it found no library that fits: CRESTA_LOADED
 FREE = {"crestacoll-explain", "crestacoll-simulate"}  # programs that need no MPI
@@ -145,10 +146,14 @@ class WheelBuild:
     checkout is (builds.py).
     """
 
-    preload = PRELOAD
-
     def __init__(self, mpi, name):
         self.mpi, self.name = mpi, name
+
+    @property
+    def preload(self):
+        """Where nothing fits, the one that says so."""
+        own = LIB / fit(self.mpi.library).interface / FRONT
+        return own if own.exists() else PRELOAD
 
     @functools.cached_property
     def fit(self):

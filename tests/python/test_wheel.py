@@ -246,6 +246,33 @@ def test_mpi_that_is_loaded_late(mpi, tmp_path):
     assert any(r["collective"] == "allreduce" for r in data["records"])
 
 
+LARGE = """
+#include <mpi.h>
+int main(void)
+{
+    int one = 1, sum = 0;
+    MPI_Init(NULL, NULL);
+    MPI_Allreduce_c(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return sum != 2;
+}
+"""
+
+
+def test_functions_that_not_every_mpi_has(tmp_path):
+    """mpi4py calls nothing else on MPICH: `run` takes the front library that has them."""
+    compiler = shutil.which("mpicc.mpich")
+    if "mpich" not in built() or compiler is None:
+        pytest.skip("no build for MPICH, or no mpicc.mpich")
+    (tmp_path / "large.c").write_text(LARGE)
+    must([compiler, "large.c", "-o", "large"], cwd=tmp_path)
+    words = ["run", "--profile", tmp_path / "p.json", "--", launcher("mpich"), "-n", "2"]
+    done = crestacoll(*words, tmp_path / "large")
+    assert done.returncode == 0, done.stderr
+    records = json.loads((tmp_path / "p.json").read_text())["records"]
+    assert [r["calls"] for r in records if r["collective"] == "allreduce"] == [1]
+
+
 def test_bench(mpi):
     words = ["--impl", "mpi,shm", "--sizes", "8", "--samples", "2", "--mpi", mpi, "--json", "-"]
     done = crestacoll("bench", "allreduce", "-n", "2", *words)
