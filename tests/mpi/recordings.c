@@ -160,7 +160,7 @@ static MPI_Datatype type_of(const step *s)
         case 12:                                                                                   \
             return NAME##_Scan(from, out, s->n, MPI_UNSIGNED, MPI_SUM, comm);                      \
         case 13:                                                                                   \
-            return NAME##_Exscan(from, out, s->n, MPI_UNSIGNED, MPI_MAX, comm);                    \
+            return NAME##_Exscan(from, out, s->n, MPI_INT, MPI_MAX, comm);                         \
         case 14:                                                                                   \
             return NAME##_Reduce_scatter_block(in, out, s->n, MPI_UNSIGNED, MPI_SUM, comm);        \
         case 15:                                                                                   \
