@@ -78,6 +78,11 @@ PyObject *cresta_profile_stops(PyObject *self, PyObject *none);
 /* A function CRESTA_x of the library, in module.c. */
 void *cresta_call_of(const char *name);
 
+/* --- keep.c ------------------------------------------------------------------------------ */
+
+/* What has to stay of the arguments of a call until its end; NULL with an exception. */
+PyObject *cresta_what_to_keep(PyObject *arguments, PyObject *keywords);
+
 /* --- request.c --------------------------------------------------------------------------- */
 
 typedef int cresta_coll_end(int, void *);

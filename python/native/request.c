@@ -2,14 +2,10 @@
 /* request.c - crestacoll.Request: a collective that has begun, and its buffers.
  *
  * mpi4py's Request has the handle, and keeps the buffers of some collectives, of reductions not.
- * So ours keeps the arguments of the call too, and exports of the buffers in them, which may then
- * be neither freed nor resized.  Of an array of numpy a reference is enough: it is not resized
- * while somebody refers to it, and an export takes longer than all the rest here.  A request that is
- * dropped before its end goes to a list, with a ResourceWarning, and is ended later: at the latest
- * when the interpreter ends.  The GIL guards both lists. */
+ * So ours keeps what has to stay until the end, too (keep.c).  A request that is dropped before its
+ * end goes to a list, with a ResourceWarning, and is ended later: at the latest when the
+ * interpreter ends.  The GIL guards both lists. */
 #include "native.h"
-
-enum { BUFFERS = 2 }; /* arguments after the communicator that may be buffers */
 
 typedef struct request {
     PyObject_HEAD
@@ -27,7 +23,6 @@ static PyObject *dropped;  /* a list of pairs: mpi4py's Request, and what is kep
 static PyTypeObject *type;
 static allocfunc allocate;
 static freefunc release;
-static PyTypeObject *array_type; /* numpy.ndarray; NULL until there is one */
 
 static void *handle_of(PyObject *theirs)
 {
@@ -64,87 +59,13 @@ static void take_out(request *r)
     r->previous = r->next = NULL;
 }
 
-/* Asked while numpy is not loaded, which costs a look-up each time; then never again. */
-static void find_array_type(void)
-{
-    PyObject *modules = PyImport_GetModuleDict(); /* borrowed, as are its items */
-    PyObject *numpy = modules != NULL ? PyDict_GetItemString(modules, "numpy") : NULL;
-    PyObject *found = numpy != NULL ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-    if (found != NULL && PyType_Check(found))
-        array_type = (PyTypeObject *)found; /* for good */
-    else
-        Py_XDECREF(found);
-    PyErr_Clear();
-}
-
-/* Whether a reference keeps the memory of an argument where it is. */
-static int stays(PyObject *argument)
-{
-    return Py_IS_TYPE(argument, array_type) || argument == Py_None || PyLong_Check(argument);
-}
-
-static int all_stay(PyObject *arguments, PyObject *keywords)
-{
-    const Py_ssize_t n = PyTuple_Size(arguments);
-    if (array_type == NULL)
-        find_array_type();
-    if (array_type == NULL || keywords != NULL)
-        return 0;
-    for (Py_ssize_t i = 1; i < n && i <= BUFFERS; i++)
-        if (!stays(PyTuple_GetItem(arguments, i)))
-            return 0;
-    return 1;
-}
-
-/* An argument, or the first item of a list [buffer, ...].  What has no buffer of Python (memory of
- * other devices) is kept as it is. */
-static int keep(PyObject *kept, PyObject *argument)
-{
-    PyObject *buffer = argument;
-    if (PyList_Check(argument) && PyList_Size(argument) > 0)
-        buffer = PyList_GetItem(argument, 0);
-    else if (PyTuple_Check(argument) && PyTuple_Size(argument) > 0)
-        buffer = PyTuple_GetItem(argument, 0);
-    if (buffer == Py_None || PyLong_Check(buffer))
-        return 0;
-    PyObject *view = PyMemoryView_FromObject(buffer);
-    if (view == NULL)
-        PyErr_Clear();
-    const int rc = PyList_Append(kept, view != NULL ? view : buffer);
-    Py_XDECREF(view);
-    return rc;
-}
-
-/* Buffers come right after the communicator, or by name. */
-static int keep_all(PyObject *kept, PyObject *arguments, PyObject *keywords)
-{
-    PyObject *name, *value;
-    Py_ssize_t at = 0, n = PyTuple_Size(arguments);
-    int rc = 0;
-    for (Py_ssize_t i = 1; rc == 0 && i < n && i <= BUFFERS; i++)
-        rc = keep(kept, PyTuple_GetItem(arguments, i));
-    while (rc == 0 && keywords != NULL && PyDict_Next(keywords, &at, &name, &value))
-        rc = keep(kept, value);
-    return rc;
-}
-
-static PyObject *what_to_keep(PyObject *arguments, PyObject *keywords)
-{
-    if (all_stay(arguments, keywords))
-        return Py_NewRef(arguments);
-    PyObject *kept = PyList_New(0);
-    if (kept != NULL && keep_all(kept, arguments, keywords) != 0)
-        Py_CLEAR(kept);
-    return kept;
-}
-
 PyObject *cresta_request_prepare(PyObject *arguments, PyObject *keywords, const char *collective)
 {
     request *r = (request *)allocate(type, 0);
     if (r == NULL)
         return NULL;
     r->collective = collective;
-    r->kept = what_to_keep(arguments, keywords);
+    r->kept = cresta_what_to_keep(arguments, keywords);
     if (r->kept == NULL) {
         Py_DECREF(r);
         return NULL;
