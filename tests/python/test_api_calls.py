@@ -211,19 +211,3 @@ else:
 print("good")
 """
     assert good(program(build, tmp_path, text)).stdout.count("good") == 2
-
-
-def test_code_of_the_guide(build, tmp_path):
-    """Its blocks one after the other; those that need a file or another start are tested above."""
-    page = (ROOT / "docs/python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    apart = ("SPDX", "preload()", "load_profile")
-    blocks = [b for b in blocks if not any(word in b for word in apart)]
-    assert len(blocks) == 3
-    names = """
-send, recv = np.arange(4.0), np.zeros(4)
-def work(): pass
-more_work = work
-"""
-    done = good(program(build, tmp_path, names + "\n".join(blocks) + "\nprint('good')\n"))
-    assert done.stdout.count("good") == 2

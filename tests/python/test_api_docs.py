@@ -34,6 +34,7 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 send, recv = np.ones(8), np.zeros(8)
 work, more_work = lambda: crestacoll.Barrier(comm), lambda: None
+unpack = np.copy
 """
 
 
