@@ -3,10 +3,10 @@
  *
  * mpi4py's Request has the handle, and keeps the buffers of some collectives, of reductions not.
  * So ours keeps the arguments of the call too, and exports of the buffers in them, which may then
- * be neither freed nor resized.  Of an array of numpy a reference is enough: it is not resized
- * while somebody refers to it, and an export takes longer than all the rest here.  A request that is
- * dropped before its end goes to a list, with a ResourceWarning, and is ended later: at the latest
- * when the interpreter ends.  The GIL guards both lists. */
+ * be neither freed nor resized.  Of an array of numpy a reference is enough: numpy does not resize
+ * it while somebody refers to it, and an export takes longer than all the rest here.  A request
+ * that is dropped before its end goes to a list, with a ResourceWarning, and is ended later: at the
+ * latest when the interpreter ends.  The GIL guards both lists. */
 #include "native.h"
 
 enum { BUFFERS = 2 }; /* arguments after the communicator that may be buffers */
