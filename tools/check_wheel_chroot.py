@@ -62,17 +62,15 @@ def why_not():
 
 
 def make():
-    """The root of the file system, with the input of HPCC."""
+    """The root of the file system, with how this machine reaches PyPI, and the input of HPCC."""
     if not (PLACE / "usr/bin/hpcc").exists():
         print("  debootstrap", flush=True)
         shutil.rmtree(PLACE, ignore_errors=True)
         words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", PLACE]
         subprocess.run([*words, MIRROR], check=True, stdout=subprocess.DEVNULL)
-        for name in ("etc/resolv.conf", "etc/pip.conf"):
-            if Path("/", name).exists():
-                shutil.copy(Path("/", name), PLACE / name)
-        certificates = Path("/etc/ssl/certs/ca-certificates.crt")
-        shutil.copy(certificates, PLACE / certificates.relative_to("/"))
+    for name in ("etc/resolv.conf", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
+        if Path("/", name).exists():
+            shutil.copy(Path("/", name), PLACE / name)
     text = (PLACE / "usr/share/doc/hpcc/examples/_hpccinf.txt").read_text()
     for name, value in SIZES.items():
         text = re.sub(rf"^\d+(\s+{name}\b)", rf"{value}\1", text, flags=re.M)
