@@ -58,11 +58,6 @@ def check_list(table: list[Collective]) -> str:
     )
 
 
-def _whole(coll: Collective) -> bool:
-    """Neighbourhood collectives need a topology, which these programs do not make."""
-    return not coll.near
-
-
 # ---- bench/collectives.inc
 
 
@@ -70,6 +65,8 @@ def _bench_part(coll: Collective, blocks: str) -> str:
     """How much of a buffer a rank uses. In a reduction with counts, a vector of a block's size is
     cut into shares."""
     uneven = "counts" in coll.derived
+    if coll.near:  # blocks of neighbours are alike, also where they need not be
+        return {"one": "BENCH_BLOCK", "near": "BENCH_NEIGHBORS"}[blocks]
     if uneven and coll.reduces:
         return {"each": "BENCH_BLOCK", "one": "BENCH_SHARE"}[blocks]
     even_names = {"none": "BENCH_NOTHING", "one": "BENCH_BLOCK", "each": "BENCH_BLOCKS"}
@@ -78,7 +75,7 @@ def _bench_part(coll: Collective, blocks: str) -> str:
 
 
 def _bench_argument(coll: Collective, arg: Arg) -> str:
-    if arg.kind == "n" and "counts" in coll.derived:
+    if arg.kind == "n" and "counts" in coll.derived and not coll.near:
         return "q->counts[q->rank]"
     if arg.kind == "ns" and coll.reduces:
         return "q->totals"
@@ -89,6 +86,7 @@ def _bench_argument(coll: Collective, arg: Arg) -> str:
         "n": "q->count",
         "ns": "q->counts",
         "ds": "q->displs",
+        "bs": "q->places",
         "dt": "q->type",
         "dts": "q->types",
         "op": "MPI_SUM",
@@ -100,7 +98,7 @@ def _bench_argument(coll: Collective, arg: Arg) -> str:
 def bench_list(table: list[Collective]) -> str:
     where = {"all": "BENCH_ALL", "root": "BENCH_AT_ROOT", "later": "BENCH_NOT_FIRST"}
     rows = ""
-    for coll in filter(_whole, table):
+    for coll in table:
         parts = [_bench_part(coll, side.blocks) for side in (coll.gives, coll.gets)]
         flags = [str(int(name in coll.properties)) for name in ("rooted", "reduction")]
         given = ", ".join(_bench_argument(coll, arg) for arg in coll.args)

@@ -39,11 +39,13 @@ bool asked_number(const char *what, const char *text, long long min, long long m
     return true;
 }
 
-static bool has_algorithms(cco_coll asked)
+static bool has_algorithms(cco_coll asked, bool near)
 {
-    if (cco_is_near(asked))
-        return asked_wrong("%s depends on the neighbours of each rank, which cannot be said here",
+    if (cco_is_near(asked) && !near)
+        return asked_wrong("%s depends on the neighbours of each rank, which are not said",
                            cco_coll_infos[asked].name);
+    if (!cco_is_near(asked) && near)
+        return asked_wrong("%s does not depend on a topology", cco_coll_infos[asked].name);
     if (cco_algo_of(asked, 0) != NULL)
         return true;
     fprintf(stderr,
@@ -55,12 +57,12 @@ static bool has_algorithms(cco_coll asked)
     return false;
 }
 
-bool asked_collective(const char *name, cco_coll *coll)
+bool asked_collective(const char *name, bool near, cco_coll *coll)
 {
     for (int i = 0; i < CCO_COLLECTIVES; i++)
         if (strcmp(cco_coll_infos[i].name, name) == 0) {
             *coll = (cco_coll)i;
-            return has_algorithms(*coll);
+            return has_algorithms(*coll, near);
         }
     fprintf(stderr, "no collective '%s'; there are: ", name);
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)

@@ -11,8 +11,8 @@ __attribute__((format(printf, 1, 2))) bool asked_wrong(const char *format, ...);
 
 bool asked_number(const char *what, const char *text, long long min, long long max, long long *to);
 
-/* A collective that has algorithms. */
-bool asked_collective(const char *name, cco_coll *coll);
+/* A collective that has algorithms: one of neighbours where a topology is said, else another. */
+bool asked_collective(const char *name, bool near, cco_coll *coll);
 
 /* The `i`th algorithm of a collective, NULL after the last; by nodes, those that know them come
  * first. */

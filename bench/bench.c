@@ -6,7 +6,7 @@
  *          [--samples N] [--budget S]
  *          [--timing back_to_back|synchronised] [--skew US] [--root rotate|fixed]
  *          [--buffers hot,cold,written] [--calls blocking|begun] [--batch-us US] [--rounds 0|1]
- *          [--label L] [--rules NAME=SPEC ...]
+ *          [--topology torus:D|stencil:D|random:K] [--label L] [--rules NAME=SPEC ...]
  *
  * --buffers: each of them in turn, size by size.  --calls begun: split-phase calls that end as soon
  * as they have begun.
@@ -16,6 +16,9 @@
  *
  * --rounds 1: also all samples of a size, in lines of the type "rounds". Samples with one index
  * were taken right after each other.
+ *
+ * --topology: neighbourhood collectives, which need it, and only these; what is right there says
+ * p2p:linear, since some MPIs are wrong.
  *
  * --rules NAME=SPEC: the rules SPEC (docs/choosing.md) take part under this name.
  *
@@ -64,6 +67,8 @@ static void print_record(const struct run *r, const struct bench_problem *q,
            bench_buffers_name(r->o.buffers));
     printf(", \"calls\": \"%s\"", r->o.begun ? "begun" : "blocking");
     printf(", \"skew_us\": %g", r->o.skew_us);
+    if (r->o.topology != NULL)
+        printf(", \"topology\": \"%s\"", r->o.topology);
     printf(", \"oversubscribed\": %s, \"verified\": %s, \"batch\": %d",
            r->w.oversubscribed ? "true" : "false", s->verified ? "true" : "false", s->batch);
     printf(", \"samples\": %d, \"samples_asked\": %d, \"samples_dropped\": %d", n, r->o.samples,
@@ -221,11 +226,12 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
 }
 
 /* A communicator with its rules. What is wrong with them; NULL if nothing. */
-static const char *open_one(struct bench_series *s, const char *spec, int samples)
+static const char *open_one(struct bench_series *s, const char *spec,
+                            const struct bench_options *o)
 {
     char name[MPI_MAX_OBJECT_NAME];
-    s->us = calloc((size_t)samples, sizeof *s->us);
-    MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+    s->us = calloc((size_t)o->samples, sizeof *s->us);
+    s->comm = bench_topology_make(o->topology);
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     snprintf(name, sizeof name, "bench %.50s", s->impl);
     MPI_Comm_set_name(s->comm, name);
@@ -233,7 +239,8 @@ static const char *open_one(struct bench_series *s, const char *spec, int sample
 }
 
 /* "IMPL", or "COLLECTIVE=IMPL". */
-static const char *open_impl(struct bench_series *s, const char *word, int samples)
+static const char *open_impl(struct bench_series *s, const char *word,
+                             const struct bench_options *o)
 {
     char spec[256], name[MPI_MAX_OBJECT_NAME];
     const char *sign = strpbrk(word, "=:?");
@@ -241,16 +248,17 @@ static const char *open_impl(struct bench_series *s, const char *word, int sampl
     snprintf(name, sizeof name, "%.*s", length, word);
     s->impl = length ? sign + 1 : word;
     s->only = bench_coll_named(name);
-    snprintf(spec, sizeof spec, "%s%s", length ? "" : "*=", word);
-    return open_one(s, spec, samples) == NULL ? NULL : word;
+    snprintf(spec, sizeof spec, "%s%s", length ? "" : o->topology ? "neighbor_*=" : "*=", word);
+    return open_one(s, spec, o) == NULL ? NULL : word;
 }
 
 /* "NAME=SPEC", whose name gets a place of its own. */
-static const char *open_rules(struct bench_series *s, const char *text, int samples)
+static const char *open_rules(struct bench_series *s, const char *text,
+                              const struct bench_options *o)
 {
     const char *sign = strchr(text, '=');
     s->impl = s->name = strndup(text, (size_t)(sign - text));
-    return open_one(s, sign + 1, samples);
+    return open_one(s, sign + 1, o);
 }
 
 static const char *open_series(struct run *r)
@@ -261,9 +269,9 @@ static const char *open_series(struct run *r)
     r->now = calloc((size_t)most, sizeof *r->now);
     r->verdicts = calloc((size_t)most, sizeof *r->verdicts);
     for (int i = 0; i < r->o.n_impls && !bad; i++)
-        bad = open_impl(&r->series[r->n_series++], r->o.impls[i], r->o.samples);
+        bad = open_impl(&r->series[r->n_series++], r->o.impls[i], &r->o);
     for (int i = 0; i < r->o.n_rules && !bad; i++)
-        bad = open_rules(&r->series[r->n_series++], r->o.rules[i], r->o.samples);
+        bad = open_rules(&r->series[r->n_series++], r->o.rules[i], &r->o);
     return bad;
 }
 
@@ -299,6 +307,13 @@ static void collective(struct run *r, const char *name)
     }
 }
 
+/* The name of a collective that is not to be measured, or NULL. */
+static const char *unfit(const char *name, const char *topology)
+{
+    const struct bench_coll *coll = bench_coll_named(name);
+    return coll != NULL && bench_is_near(coll) == (topology != NULL) ? NULL : name;
+}
+
 int main(int argc, char **argv)
 {
     struct run r = {0};
@@ -311,8 +326,9 @@ int main(int argc, char **argv)
     bench_exchange_open(&r.w);
     r.o.end = r.start + r.o.budget;
     for (int c = 0; !bad && c < r.o.n_collectives; c++)
-        if (!bench_coll_named(r.o.collectives[c]))
-            bad = r.o.collectives[c];
+        bad = unfit(r.o.collectives[c], r.o.topology);
+    if (!bad)
+        bad = bench_topology_open(&r.w, r.o.topology);
     if (!bad)
         bad = open_series(&r);
     if (bad) {
@@ -332,6 +348,7 @@ int main(int argc, char **argv)
         printf("{\"type\": \"end\", \"ok\": %s, \"seconds\": %.3f}\n", r.wrong ? "false" : "true",
                bench_now() - r.start);
     close_series(&r);
+    bench_topology_close(&r.w);
     bench_exchange_close(&r.w);
     bench_options_free(&r.o);
     bench_world_close(&r.w);

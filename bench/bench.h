@@ -44,6 +44,7 @@ struct bench_options {
     double work;       /* crestacoll-overlap: computation, in times of the communication */
     const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
     const char *procs; /* crestacoll-harness: ROWSxCOLUMNS, NULL for its own choice */
+    const char *topology; /* crestacoll-bench: of the communicators (topology.c), or NULL */
     const char *label; /* what the records call this MPI */
 };
 
@@ -54,6 +55,8 @@ struct bench_world {
     int cores_each;                  /* most cores that one rank may use */
     int oversubscribed;              /* some host has more ranks than cores */
     MPI_Comm control;                /* the benchmark's own messages */
+    MPI_Comm near;                   /* with the topology, if there is one: what is right there */
+    int in, out, degree;             /* neighbours there; the most that a rank has */
     double offset;                   /* this rank's clock minus rank 0's, seconds */
     double lead;                     /* rank 0: how far ahead the next agreed start lies */
     struct bench_exchange *exchange; /* exchange.c; NULL: the ranks share no memory, or one core */
@@ -81,7 +84,8 @@ enum bench_part {
     BENCH_BLOCKS,    /* p b bytes */
     BENCH_MINE,      /* uneven: this rank's block */
     BENCH_EVERYONES, /* uneven: all of them */
-    BENCH_SHARE      /* this rank's share of a vector of b bytes */
+    BENCH_SHARE,     /* this rank's share of a vector of b bytes */
+    BENCH_NEIGHBORS  /* b bytes for each neighbour, or from each */
 };
 /* Which ranks have a result. */
 enum bench_where { BENCH_ALL, BENCH_AT_ROOT, BENCH_NOT_FIRST };
@@ -96,6 +100,7 @@ struct bench_coll {
                 int slot);
 };
 const struct bench_coll *bench_coll_named(const char *name);
+int bench_is_near(const struct bench_coll *coll); /* blocks are those of neighbours */
 int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm, int root,
                int slot);
 
@@ -107,6 +112,7 @@ struct bench_problem {
     MPI_Datatype type;
     int count, width;     /* elements of `type` in b bytes; bytes in one element */
     int *counts, *displs; /* uneven calls: one block for each rank */
+    MPI_Aint *places;     /* displs in bytes */
     int *totals;          /* reduce_scatter: share of each rank */
     MPI_Datatype *types;
     unsigned char *send, *recv, *expected;
@@ -149,6 +155,16 @@ struct bench_result {
 struct bench_result bench_measure(const struct bench_problem *q, struct bench_series *series, int n,
                                   struct bench_world *w, const struct bench_options *o,
                                   double deadline);
+
+/* A communicator of all ranks, with a topology: "torus:D" of D dimensions, "stencil:D", the same
+ * with all ranks around each, or "random:K", in which each rank sends to K others, the same in
+ * every job; NULL: none.  MPI_COMM_NULL: the text says something else. */
+MPI_Comm bench_topology_make(const char *topology);
+
+/* Prepares the world for neighbourhood collectives on such communicators.  NULL, or what is wrong.
+ */
+const char *bench_topology_open(struct bench_world *w, const char *topology);
+void bench_topology_close(struct bench_world *w);
 
 /* Makes shared memory for what follows, and frees it; collective. */
 void bench_exchange_open(struct bench_world *w);

@@ -46,6 +46,11 @@ const struct bench_coll *bench_coll_named(const char *name)
     return NULL;
 }
 
+int bench_is_near(const struct bench_coll *coll)
+{
+    return coll->recv == BENCH_NEIGHBORS;
+}
+
 int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
                int root, int slot)
 {

@@ -69,8 +69,12 @@ cco_problem even_problem(const even *e, int rank)
                      .unit = e->layouts[CCO_IN].size,
                      .layouts = e->layouts};
     q.bytes = info->properties & CCO_SIZED ? e->bytes : 0;
-    q.in = side_of(e, CCO_IN, cco_blocks(info->in, root, e->size), rank);
-    q.out = side_of(e, CCO_OUT, cco_blocks(info->out, root, e->size), rank);
+    q.near = e->near != NULL ? &e->near[rank] : NULL;
+    const cco_degrees d = q.near != NULL ? q.near->degrees : (cco_degrees){0, 0};
+    const int in = info->in == CCO_NEAR ? d.out : cco_blocks(info->in, root, e->size);
+    const int out = info->out == CCO_NEAR ? d.in : cco_blocks(info->out, root, e->size);
+    q.in = side_of(e, CCO_IN, in, rank);
+    q.out = side_of(e, CCO_OUT, out, rank);
     return q;
 }
 

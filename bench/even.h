@@ -15,6 +15,7 @@ typedef struct even {
     cco_layout layouts[CCO_BASES];
     size_t *n; /* bytes of the blocks where they differ (reduce_scatter), else NULL */
     ptrdiff_t *at;
+    const cco_neighbors *near; /* of all ranks, in neighbourhood collectives: the caller's */
     size_t *counts; /* cco_problem.counts of any rank, for algorithms that share them */
 } even;
 

@@ -4,7 +4,7 @@
  *
  *   crestacoll-explain COLLECTIVE PROCESSES [--bytes N] [--algorithm NAME[?PARAM=VALUE&...]]
  *                      [--root R] [--schedule RANK] [--node-shape MEMORIESxCACHESxCORES]
- *                      [--nodes NODES]
+ *                      [--nodes NODES] [--topology torus:D|stencil:D|random:K]
  *
  * Exit code 2, and a line on standard error, for what cannot be asked. */
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "explain.h"
+#include "graph.h"
 #include "json.h"
 #include "plan/preset.h"
 #include "sched/step.h"
@@ -251,6 +252,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "no memory\n");
         return 1;
     }
+    e.near = o.near;
     printf("{");
     put_problem(&o, &e);
     if (o.node.cores > 0 && o.coll == CCO_ALLREDUCE)
@@ -263,6 +265,7 @@ int main(int argc, char **argv)
         }
     printf("]}\n");
     even_end(&e);
+    graph_free(o.near, o.size);
     cco_node_map_drop(o.nodes);
     return fine ? 0 : 1;
 }

@@ -16,6 +16,7 @@ typedef struct explain_options {
     size_t bytes;
     int size, root, schedule; /* the rank whose steps are shown; -1: none */
     cco_node_shape node;      /* that has all ranks, one core after the other; no cores: any */
+    cco_neighbors *near;      /* of all ranks, in neighbourhood collectives; else NULL */
     cco_node_map *nodes;      /* where ranks are on several; NULL: not said */
 } explain_options;
 

@@ -5,6 +5,7 @@
 #include "asked.h"
 #include "core/core_place.h"
 #include "explain.h"
+#include "graph.h"
 #include "transport/sim/sim.h"
 
 static const long long most_bytes = 1LL << 40; /* so that sizes of buffers can be counted */
@@ -44,6 +45,31 @@ static bool read_one(explain_options *o, const char *name, char *value)
     return fine;
 }
 
+static bool is_before(const char *word)
+{
+    return strcmp(word, "--nodes") == 0 || strcmp(word, "--topology") == 0;
+}
+
+/* What algorithms and other options depend on. */
+static bool read_before(explain_options *o, const char *name, const char *value)
+{
+    if (strcmp(name, "--nodes") == 0)
+        return (o->nodes = asked_nodes(value, o->size)) != NULL;
+    o->near = graph_make(value, o->size);
+    return o->near != NULL ||
+           asked_wrong("--topology: '%s': expected torus:1 to torus:4, stencil:2 to stencil:4, or"
+                       " random:1 to random:64",
+                       value);
+}
+
+static bool has(int argc, char **argv, const char *name)
+{
+    for (int i = 3; i < argc; i += 2)
+        if (strcmp(argv[i], name) == 0)
+            return true;
+    return false;
+}
+
 bool explain_options_read(explain_options *o, int argc, char **argv)
 {
     long long size = 0;
@@ -51,17 +77,17 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     if (argc < 3 || argc % 2 == 0)
         return asked_wrong("usage: crestacoll-explain COLLECTIVE PROCESSES [--bytes N]"
                            " [--algorithm NAME[?PARAM=VALUE]] [--root R] [--schedule RANK]"
-                           " [--node-shape MEMORIESxCACHESxCORES] [--nodes NODES]");
-    if (!asked_collective(argv[1], &o->coll) ||
+                           " [--node-shape MEMORIESxCACHESxCORES] [--nodes NODES]"
+                           " [--topology torus:D|stencil:D|random:K]");
+    if (!asked_collective(argv[1], has(argc, argv, "--topology"), &o->coll) ||
         !asked_number("number of processes", argv[2], 1, CCO_SIM_RANKS, &size))
         return false;
     o->size = (int)size;
-    for (int i = 3; i < argc; i += 2) /* algorithms depend on it */
-        if (strcmp(argv[i], "--nodes") == 0 &&
-            (o->nodes = asked_nodes(argv[i + 1], o->size)) == NULL)
+    for (int i = 3; i < argc; i += 2)
+        if (is_before(argv[i]) && !read_before(o, argv[i], argv[i + 1]))
             return false;
     for (int i = 3; i < argc; i += 2)
-        if (strcmp(argv[i], "--nodes") != 0 && !read_one(o, argv[i], argv[i + 1]))
+        if (!is_before(argv[i]) && !read_one(o, argv[i], argv[i + 1]))
             return false;
     const int cores = o->node.memories * o->node.caches * o->node.cores;
     return cores == 0 || o->size <= cores ||

@@ -99,6 +99,8 @@ static const char *read_one(struct bench_options *o, const char *name, const cha
         o->async = value;
     else if (!strcmp(name, "--procs"))
         o->procs = value;
+    else if (!strcmp(name, "--topology"))
+        o->topology = value;
     else if (!strcmp(name, "--label"))
         o->label = value;
     else

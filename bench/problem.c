@@ -57,7 +57,18 @@ static void uneven(struct bench_problem *q)
     }
 }
 
-static size_t length(const struct bench_problem *q, enum bench_part part)
+/* Blocks of neighbours are alike. */
+static void alike(struct bench_problem *q, int degree)
+{
+    for (int i = 0; i < degree; i++) {
+        q->counts[i] = q->count;
+        q->displs[i] = i * q->count;
+        q->places[i] = (MPI_Aint)i * (MPI_Aint)q->bytes;
+        q->types[i] = q->type;
+    }
+}
+
+static size_t length(const struct bench_problem *q, enum bench_part part, int neighbours)
 {
     const size_t width = (size_t)q->width;
     switch (part) {
@@ -66,6 +77,7 @@ static size_t length(const struct bench_problem *q, enum bench_part part)
     case BENCH_MINE: return (size_t)q->counts[q->rank] * width;
     case BENCH_EVERYONES:
         return (size_t)(q->displs[q->size - 1] + q->counts[q->size - 1]) * width;
+    case BENCH_NEIGHBORS: return q->bytes * (size_t)neighbours;
     case BENCH_SHARE: return (size_t)q->totals[q->rank] * width;
     default: return 0;
     }
@@ -89,7 +101,7 @@ const char *bench_problem_open(struct bench_problem *q, const struct bench_coll 
                                size_t bytes, const struct bench_world *w,
                                enum bench_buffers buffers)
 {
-    const size_t p = (size_t)w->size;
+    const size_t p = (size_t)(w->degree > w->size ? w->degree : w->size);
     *q = (struct bench_problem){
         .coll = coll, .rank = w->rank, .size = w->size, .bytes = bytes, .slots = 1};
     if (bytes > INT_MAX / 2 / p)
@@ -98,13 +110,17 @@ const char *bench_problem_open(struct bench_problem *q, const struct bench_coll 
     q->count = (int)(bytes / (size_t)q->width);
     q->counts = calloc(3 * p, sizeof(int));
     q->types = calloc(p, sizeof *q->types);
-    if (!q->counts || !q->types)
+    q->places = calloc(p, sizeof *q->places);
+    if (!q->counts || !q->types || !q->places)
         return "out of memory";
     q->displs = q->counts + p;
     q->totals = q->displs + p;
-    uneven(q);
-    q->send_len = length(q, coll->send);
-    q->recv_len = length(q, coll->recv);
+    if (bench_is_near(coll))
+        alike(q, w->degree);
+    else
+        uneven(q);
+    q->send_len = length(q, coll->send, w->out);
+    q->recv_len = length(q, coll->recv, w->in);
     const size_t most = 4 * bytes * p; /* the same on every rank */
     if (most > memory_limit)
         return "buffers above 1 GiB a rank";
@@ -126,6 +142,7 @@ void bench_problem_close(struct bench_problem *q)
 {
     free(q->counts);
     free(q->types);
+    free(q->places);
     free(q->send);
     free(q->recv);
     free(q->expected);
@@ -179,7 +196,10 @@ static int root_of(const struct bench_problem *q, int i, int roots)
 
 void bench_problem_expect(struct bench_problem *q, const struct bench_world *w, int i, int roots)
 {
-    once(&bench_plain, q, w->control, root_of(q, i, roots));
+    if (bench_is_near(q->coll)) /* where some MPIs are wrong */
+        once(&bench_cresta, q, w->near, 0);
+    else
+        once(&bench_plain, q, w->control, root_of(q, i, roots));
     memcpy(q->expected, bench_recv(q, 0), q->recv_len + GUARD);
 }
 

@@ -128,7 +128,7 @@ static bool read_call(job *j, char **words)
         return false;
     phase *f = &j->phases[j->count - 1];
     job_call *c = &j->calls[j->count - 1];
-    if (!asked_collective(words[1], &c->coll) ||
+    if (!asked_collective(words[1], false, &c->coll) ||
         !asked_number("bytes", words[2], 0, 1LL << 40, &bytes) || !read_algorithm(c, words[3]) ||
         !asked_number("size of communicators", words[4], 1, j->ranks, &size) ||
         !asked_number("stride of communicators", words[5], 1, j->ranks, &stride) ||

@@ -15,6 +15,7 @@ def print_found(data, one):
     nodes = data.get("nodes")
     model = NODE_MODEL if nodes else MODEL
     on = f" on nodes {nodes}" if nodes else ""
+    on += f", {data['topology']}" if data.get("topology") else ""
     size = f" of {format_size(data['bytes'])} bytes" if data["bytes"] else ""
     if data["element"] > 1:
         size += f" in elements of {data['element']} bytes"

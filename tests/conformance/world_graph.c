@@ -13,20 +13,6 @@ static void *room(size_t n)
     return made;
 }
 
-/* The first stencil that all ranks see, if there is one (tune/topology.c). */
-static uint64_t find_stencil(const world *w)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < w->c.p;) {
-        const uint64_t seen = cco_stencil_next(&w->near[i], i, w->c.p, number);
-        if (seen == CCO_NO_STENCIL)
-            return seen;
-        i = seen == number ? i + 1 : 0;
-        number = seen;
-    }
-    return number;
-}
-
 void world_make_graph(world *w)
 {
     _Static_assert((int)GRAPH_NOBODY == (int)CCO_NO_PEER, "no rank is one number");
@@ -37,11 +23,7 @@ void world_make_graph(world *w)
                                      .grid = w->graph.kind == GRAPH_CART,
                                      .in = w->graph.in[i].peer,
                                      .out = w->graph.out[i].peer};
-    const uint64_t number = find_stencil(w);
-    for (int i = 0; i < w->c.p && number != CCO_NO_STENCIL; i++) {
-        w->near[i].stencil = room(sizeof *w->near[i].stencil);
-        cco_stencil_describe(w->near[i].stencil, &w->near[i], i, w->c.p, number);
-    }
+    cco_stencil_give_all(w->near, w->c.p);
 }
 
 void world_free_graph(world *w)

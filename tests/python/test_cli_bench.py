@@ -66,6 +66,34 @@ def test_what_cannot_be_done_is_left_out(crestacoll, build):
     ]
 
 
+@pytest.mark.parametrize("topology", ["random:1", "random:3", "stencil:2", "torus:4"])
+def test_neighbourhood_collectives_have_a_topology(crestacoll, build, topology):
+    """Results are compared with what the standard says: some MPIs are wrong on such a torus."""
+    asked = ["neighbor_allgather", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"]
+    words = "--impl p2p,shm,p2p:linear --sizes 16 --samples 2 --budget 600 --buffers hot".split()
+    done = crestacoll("bench", ",".join(asked), "--topology", topology, *words, "--mpi", build.name,
+                      "--json")
+    records = json.loads(done.stdout)["records"]
+    assert {r["topology"] for r in records} == {topology}
+    ours = {(r["collective"], r["implementation"]): r["verified"] for r in records
+            if r["implementation"] != "mpi"}
+    assert ours == {(c, i): True for c in asked for i in ("p2p", "shm", "p2p:linear")}
+    theirs = [r["verified"] for r in records if r["implementation"] == "mpi"]
+    assert done.returncode == int(not all(theirs))
+    assert all(theirs) or topology != "random:1"
+
+
+@pytest.mark.parametrize("words, said", [
+    ("neighbor_alltoall", "neighbor_alltoall needs a topology: --topology torus:2"),
+    ("allreduce --topology torus:2", "no neighbourhood collective 'allreduce'"),
+    ("neighbor_alltoall --topology torus:5", "torus:1 to torus:4"),
+])
+def test_a_topology_is_for_neighbourhood_collectives(crestacoll, words, said):
+    done = crestacoll("bench", *words.split())
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
+
+
 def test_parameters_are_part_of_the_name(crestacoll, build):
     impl = "p2p:chunked?chunk=1K&order=random"
     words = "bench alltoall,bcast --sizes 4K --samples 2 --budget 600 --buffers hot --mpi".split()

@@ -98,6 +98,32 @@ def test_neighbours_cannot_be_said(crestacoll):
     assert ran.returncode != 0 and "depends on the neighbours" in said
 
 
+def test_messages_of_neighbours(crestacoll, build):
+    """26 blocks of a stencil in 6 messages; of a torus with dimensions of 2 one for each rank."""
+    words = "neighbor_alltoall --bytes 64 -n 27 --topology stencil:3".split()
+    found = {a["name"]: a for a in asked(crestacoll, build, *words)["algorithms"]}
+    sent = {name: a["busiest"]["messages"] for name, a in found.items()}
+    assert sent == {"combined": 26, "linear": 26, "dimensions": 6}
+    assert found["dimensions"]["bytes"] == 27 * 54 * 64
+    assert found["linear"]["bytes"] == 27 * 26 * 64
+    words = "neighbor_alltoall --bytes 64 -n 4 --topology torus:2".split()
+    found = {a["name"]: a for a in asked(crestacoll, build, *words)["algorithms"]}
+    assert (found["combined"]["messages"], found["linear"]["messages"]) == (8, 16)
+    assert not found["dimensions"]["usable"]
+    words = "neighbor_allgather -n 7 --topology random:3 --impl p2p:linear --schedule 2".split()
+    (linear,) = asked(crestacoll, build, *words)["algorithms"]
+    assert linear["messages"] == 21 and linear["ranks"]["messages_sent"] == {"min": 3, "max": 3}
+
+
+@pytest.mark.parametrize("words, said", [
+    ("neighbor_alltoall --topology torus:5", "torus:1 to torus:4"),
+    ("alltoall --topology torus:2", "does not depend on a topology"),
+])
+def test_topologies_that_cannot_be(crestacoll, words, said):
+    ran = crestacoll("explain", *words.split(), "-n", "4")
+    assert ran.returncode == 2 and said in " ".join((ran.stdout + ran.stderr).split())
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 5, 8, 33])
 def test_every_algorithm_of_every_collective(build, ranks):
     """All run without a mistake, and what is counted goes together."""

@@ -8,6 +8,7 @@ import click
 
 from crestacoll import __version__, benchjob, choices, machine, options
 from crestacoll.builds import choose_builds
+from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.sizes import Sizes, format_size
 from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
 
@@ -17,7 +18,7 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
 \b
 Bytes: per pair of ranks for alltoall; per rank's contribution for gather, scatter, allgather,
 reduce_scatter_block; the whole vector for the others; the mean block of the uneven calls
-(gatherv, alltoallv, ...)."""
+(gatherv, alltoallv, ...); each block of a neighbour."""
 
 
 @click.command(
@@ -117,6 +118,15 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     is_flag=True,
     help="Time split-phase calls that end as soon as they have begun; mpi: its non-blocking calls.",
 )
+@click.option(
+    "--topology",
+    metavar="torus:D|stencil:D|random:K",
+    help=(
+        "For neighbourhood collectives: a torus of D dimensions, 1 to 4; one in which all ranks"
+        " around each are neighbours, across corners too; or a graph in which each rank sends to K"
+        " others by chance, 1 to 64."
+    ),
+)
 @options.hosts
 @options.rate
 @click.option(
@@ -142,6 +152,7 @@ def command(
     root,
     buffers,
     begun,
+    topology,
     hosts,
     rate,
     plot,
@@ -160,6 +171,8 @@ def command(
         raise Problem("--skew goes with --timing synchronised", exit_code=2)
     how = {"timing": timing, "skew": skew, "samples": samples, "root": root}
     how |= {"buffers": checked_buffers(buffers), "calls": "begun" if begun else "blocking"}
+    if topology:
+        how["options"] = ["--topology", checked_topology(topology)]
     plans = [
         (b, make_plan(b, collectives, implementations, sizes, ranks, how, stores=bool(plot)))
         for b in choose_builds(mpis)
@@ -199,8 +212,26 @@ def check_plot(path):
         raise Problem(f"--plot {path}: there is no such folder", exit_code=2)
 
 
+def checked_topology(text):
+    kind, _, number = text.partition(":")
+    least, most = {"torus": (1, 4), "stencil": (2, 4), "random": (1, 64)}.get(kind, (1, 0))
+    if not number.isdecimal() or not least <= int(number) <= most:
+        raise Problem(
+            f"--topology {text}: expected torus:1 to torus:4, stencil:2 to stencil:4, or random:1"
+            " to random:64",
+            exit_code=2,
+        )
+    return text
+
+
 def make_plan(build, collectives, implementations, sizes, ranks, how, stores):
-    asked = names(collectives, build.measured, "collective")
+    if "options" in how:
+        known = [c for c in build.collectives if c in NEIGHBORS]
+        asked = names(collectives, known, "neighbourhood collective")
+    elif near := [c for c in collectives.lower().split(",") if c in NEIGHBORS]:
+        raise Problem(f"{near[0]} needs a topology: --topology torus:2, for example", exit_code=2)
+    else:
+        asked = names(collectives, build.measured, "collective")
     chosen = choices.chosen(build, implementations, asked, stores)
     return benchjob.Plan(asked, chosen, sizes, ranks, **how)
 
@@ -295,6 +326,7 @@ def skew_of(record):
 
 def print_collective(records):
     root = {"rotate": ", root rotates", "fixed": ", root 0"}.get(records[0]["root"], "")
+    root += f", {records[0]['topology']}" if "topology" in records[0] else ""
     data = benchjob.data_words(records[0])
     out.print(f"\n# {records[0]['collective']}{root}{data}", style="bold")
     made = table(

@@ -96,11 +96,31 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
         " compare the algorithms of hier."
     ),
 )
+@click.option(
+    "--topology",
+    metavar="torus:D|stencil:D|random:K",
+    help=(
+        "For neighbourhood collectives: a torus of D dimensions; one in which all ranks around each"
+        " are neighbours; or K others by chance to which each rank sends."
+    ),
+)
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context
 def command(
-    ctx, collective, point, ranks, size, implementation, root, schedule, node, nodes, mpi, json_to
+    ctx,
+    collective,
+    point,
+    ranks,
+    size,
+    implementation,
+    root,
+    schedule,
+    node,
+    nodes,
+    topology,
+    mpi,
+    json_to,
 ):
     """Show what the algorithms of COLLECTIVE do: rounds, messages, bytes, and the steps of a rank.
 
@@ -115,7 +135,8 @@ def command(
     --mpi and --json work as above. A file whose name is that of a collective is ./NAME.
     """
     if is_file(collective):
-        refuse_options(ctx, ("ranks", "size", "implementation", "root", "node", "nodes"))
+        own = ("ranks", "size", "implementation", "root", "node", "nodes", "topology")
+        refuse_options(ctx, own)
         explain_file(collective, point, schedule, mpi, json_to)
         return
     if point:
@@ -129,9 +150,10 @@ def command(
         build,
         [collective.lower(), ranks],
         {"bytes": size, "algorithm": algorithm, "root": root, "schedule": schedule}
-        | {"node-shape": node, "nodes": nodes},
+        | {"node-shape": node, "nodes": nodes, "topology": topology},
     )
     found["nodes"] = nodes
+    found["topology"] = topology
     data = {"schema": "crestacoll-explain-1", "crestacoll": __version__, **found}
     data["bytes_asked"] = size
     if json_to:

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* graph.c - see graph.h. */
+#include "graph.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stencil.h"
+#include "peer_lists.h"
+
+/* Factors go to the smallest dimension, the largest first. */
+static void cut(int size, int ndims, int *dims)
+{
+    for (int d = 0; d < ndims; d++)
+        dims[d] = 1;
+    for (int left = size, factor = size; left > 1 && factor > 1; factor--) {
+        bool prime = true;
+        for (int i = 2; i <= factor / i; i++)
+            prime = prime && factor % i != 0;
+        for (; prime && left % factor == 0; left /= factor) {
+            int least = 0;
+            for (int d = 1; d < ndims; d++)
+                least = dims[d] < dims[least] ? d : least;
+            dims[least] *= factor;
+        }
+    }
+}
+
+static void add(cco_neighbors *near, int from, int to)
+{
+    ((int *)(uintptr_t)near[from].out)[near[from].degrees.out++] = to;
+    ((int *)(uintptr_t)near[to].in)[near[to].degrees.in++] = from;
+}
+
+/* Below and above in each dimension; what goes down is the block from above there. */
+static void fill_torus(cco_neighbors *near, int size, int ndims)
+{
+    int dims[PEER_DIMS];
+    cut(size, ndims, dims);
+    for (int rank = 0; rank < size; rank++) {
+        cco_neighbors *own = &near[rank];
+        own->grid = true;
+        own->degrees = (cco_degrees){2 * ndims, 2 * ndims};
+        for (int k = 0; k < 2 * ndims; k++) {
+            int steps[PEER_DIMS] = {0};
+            steps[k / 2] = 2 * (k % 2) - 1;
+            const int peer = peer_at(dims, ndims, rank, steps);
+            ((int *)(uintptr_t)own->in)[k] = ((int *)(uintptr_t)own->out)[k] = peer;
+        }
+    }
+}
+
+static void fill_stencil(cco_neighbors *near, int size, int ndims)
+{
+    int dims[PEER_DIMS];
+    cut(size, ndims, dims);
+    for (int rank = 0; rank < size; rank++) {
+        cco_neighbors *own = &near[rank];
+        own->degrees.in = peer_list_around(dims, ndims, rank, -1, (int *)(uintptr_t)own->in);
+        own->degrees.out = peer_list_around(dims, ndims, rank, 1, (int *)(uintptr_t)own->out);
+    }
+    cco_stencil_give_all(near, size);
+}
+
+static void fill_random(cco_neighbors *near, int size, int degree)
+{
+    int targets[PEER_TARGETS];
+    for (int rank = 0; size > 1 && rank < size; rank++) {
+        peer_list_random(rank, size, degree, targets);
+        for (int i = 0; i < degree; i++)
+            add(near, rank, targets[i]);
+    }
+}
+
+/* Empty lists with room. */
+static cco_neighbors *make(int size, size_t in, size_t out)
+{
+    cco_neighbors *near = calloc((size_t)size, sizeof *near);
+    bool fine = near != NULL;
+    for (int i = 0; fine && i < size; i++) {
+        near[i].in = malloc(in * sizeof *near[i].in);
+        near[i].out = malloc(out * sizeof *near[i].out);
+        fine = near[i].in != NULL && near[i].out != NULL;
+    }
+    if (fine || near == NULL)
+        return near;
+    graph_free(near, size);
+    return NULL;
+}
+
+cco_neighbors *graph_make(const char *text, int size)
+{
+    static const struct {
+        const char *name;
+        void (*fill)(cco_neighbors *near, int size, int n);
+        int least, most;
+    } kinds[] = {{"torus", fill_torus, 1, PEER_DIMS},
+                 {"stencil", fill_stencil, 2, PEER_DIMS},
+                 {"random", fill_random, 1, PEER_TARGETS}};
+    const size_t length = strcspn(text, ":");
+    const int n = text[length] == ':' ? atoi(text + length + 1) : 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strlen(kinds[i].name) != length || strncmp(text, kinds[i].name, length) != 0 ||
+            n < kinds[i].least || n > kinds[i].most)
+            continue;
+        const size_t most = CCO_STENCIL_OFFSETS;
+        const bool random = kinds[i].fill == fill_random;
+        cco_neighbors *near = make(size, random ? (size_t)size * (size_t)n : most, most);
+        if (near != NULL)
+            kinds[i].fill(near, size, n);
+        return near;
+    }
+    return NULL;
+}
+
+void graph_free(cco_neighbors *near, int size)
+{
+    for (int i = 0; near != NULL && i < size; i++) {
+        free((void *)(uintptr_t)near[i].in);
+        free((void *)(uintptr_t)near[i].out);
+        free(near[i].stencil);
+    }
+    free(near);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* peer_lists.h - the neighbours of a rank on topologies of the benchmarks. */
+#ifndef BENCH_PEER_LISTS_H
+#define BENCH_PEER_LISTS_H
+
+enum { PEER_DIMS = 4, PEER_OFFSETS = 81, PEER_TARGETS = 64 };
+
+/* The rank at steps of one in a torus; the last dimension is fastest. */
+int peer_at(const int *dims, int ndims, int rank, const int *steps);
+
+/* All ranks around one, `sign` 1: to which it sends; -1: from which it gets, edge by edge.  Returns
+ * how many. */
+int peer_list_around(const int *dims, int ndims, int rank, int sign, int *peers);
+
+/* All others in an order by chance, the same in every job, and again if they are fewer than
+ * `degree`.  There are two ranks at least. */
+void peer_list_random(int rank, int size, int degree, int *peers);
+
+#endif
