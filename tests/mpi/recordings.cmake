@@ -32,3 +32,6 @@ cresta_mpi_test(NAME recordings-delayed RANKS 2
 cresta_test_program(recordings_refused recordings_refused.c)
 cresta_mpi_test(NAME recordings-refused RANKS 2 ENV CRESTA_FALLBACK=silent
                 COMMAND recordings_refused p2p,shm,mpi)
+cresta_mpi_test(NAME recordings-fails RANKS 2
+                ENV CRESTA_DEBUG=fail=1 CRESTA_FALLBACK=silent
+                COMMAND recordings_refused p2p,shm fails)
