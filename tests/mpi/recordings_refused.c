@@ -3,8 +3,9 @@
  * some ranks, calls that fail, calls that only begin, handles that are none, recordings within each
  * other, communicators that are freed, threads.
  *
- *     recordings_refused IMPL,...
- */
+ *     recordings_refused IMPL,... [fails]
+ *
+ * fails: with CRESTA_DEBUG=fail=1, the first transfer fails. */
 #include <cresta_sp_coll.h>
 #include <pthread.h>
 
@@ -240,6 +241,33 @@ static void run(const char *impl)
     MPI_Comm_free(&comm);
 }
 
+static int replay(CRESTA_Recording recording)
+{
+    const int rc = CRESTA_Replay_start(recording);
+    return rc == MPI_SUCCESS ? CRESTA_Replay_end(recording) : rc;
+}
+
+/* On all ranks: of a recorded call, or, where these run without a schedule, of a replay. */
+static void run_failing(const char *impl)
+{
+    static int mine = 1, all[64];
+    CRESTA_Recording recording;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    choose(comm, impl);
+    CHECK(CRESTA_Record_begin(comm) == MPI_SUCCESS, "begin");
+    const int called = CRESTA_Allgather(&mine, 1, MPI_INT, all, 1, MPI_INT, comm);
+    const int ended = CRESTA_Record_end(&recording);
+    if (called != MPI_SUCCESS) {
+        CHECK(ended == MPI_ERR_OTHER && recording == CRESTA_RECORDING_NULL, "%d", ended);
+    } else {
+        CHECK(ended == MPI_SUCCESS, "%d", ended);
+        CHECK(replay(recording) != MPI_SUCCESS, "a replay without its transfer");
+        replay(recording); /* whatever it says, it ends */
+        CHECK(CRESTA_Recording_free(&recording) == MPI_SUCCESS, "free");
+    }
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -249,7 +277,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    testing_each(argc > 1 ? argv[1] : "p2p", run);
+    testing_each(argc > 1 ? argv[1] : "p2p", argc > 2 ? run_failing : run);
     MPI_Finalize();
     return testing_end("recordings_refused");
 }
