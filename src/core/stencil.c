@@ -8,6 +8,7 @@
 #include "core/neighbors.h"
 
 enum { DIMS = CCO_STENCIL_DIMS, MOST = CCO_STENCIL_OFFSETS, DIVISORS = 2048 };
+enum { LEAST = 3 }; /* edges of a rank in a corner of two dimensions */
 
 int cco_stencil_step(const cco_stencil *stencil, int offset, int dim)
 {
@@ -159,7 +160,7 @@ static bool look(search *s, const cco_neighbors *near, int rank, int size, uint6
     const size_t n = (size_t)near->degrees.in;
     *s = (search){.rank = rank, .size = size, .degree = near->degrees.in, .from = from};
     if (near->grid || size == 1 || near->degrees.in != near->degrees.out ||
-        near->degrees.in > MOST)
+        near->degrees.in < LEAST || near->degrees.in > MOST)
         return false;
     memcpy(s->in, near->in, n * sizeof *s->in);
     memcpy(s->out, near->out, n * sizeof *s->out);
