@@ -37,7 +37,7 @@ venv/bin/pip --quiet install --disable-pip-version-check /tmp/*.whl
 cd work && cp ../hpccinf.txt .
 ../venv/bin/crestacoll info --no-run | sed -n 's/^build/installed: build/p'
 code=0
-../venv/bin/crestacoll explore --budget 90s -- mpirun --oversubscribe -n 2 hpcc \
+../venv/bin/crestacoll explore --budget 60s -- mpirun --oversubscribe -n 2 hpcc \
     >said 2>&1 || code=$?
 cat said; echo "explore: exit code $code"
 ../venv/bin/crestacoll run --profile p.json -- mpirun --oversubscribe -n 2 hpcc >/dev/null
