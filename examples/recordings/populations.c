@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* spikes.c - spikes of an artificial network, exchanged in three ways, in one job, in turn.
+/* populations.c - spikes of several populations of an artificial network, exchanged in three
+ * ways, in one job, in turn.  (examples/spikes has one population, and lists of ranks.)
  *
- *     mpirun -n RANKS example-spikes [STEPS [IMPL]]
+ *     mpirun -n RANKS example-populations [STEPS [IMPL]]
  *
  * Populations of cells lie on the ranks in turn.  Each cell counts up by a drive of its own and by
  * the weights of the spikes that arrive, and fires at a threshold: all numbers are integers, so
