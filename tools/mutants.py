@@ -174,7 +174,7 @@ def sources():
                 "tests/conformance/*.c", "check/graphs.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
     core = [ROOT / f"src/core/{name}.c" for name in ("collectives", "pause", "stencil", "yielding")]
-    return core + [p for p in found if not p.name.startswith(("test_", "onesided_"))]
+    return core + [p for p in found if not p.name.startswith(("test_", "onesided_", "merges"))]
 
 
 def known_equivalent():

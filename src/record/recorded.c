@@ -158,6 +158,7 @@ static cco_path path_of(cco_path named)
     case CCO_PATH_SEGMENT:
         return named;
     case CCO_PATH_SINGLE: /* merged messages are small */
+    case CCO_PATH_LARGE:
         return CCO_PATH_SEGMENT;
     default:
         return CCO_PATH_NONE;
