@@ -106,8 +106,8 @@ int CRESTA_Multisend_start(CRESTA_Multisend multisend);
 int CRESTA_Multisend_wait(CRESTA_Multisend multisend);
 int CRESTA_Multisend_test(CRESTA_Multisend multisend, int *flag);
 
-/* Frees it, and sets it to CRESTA_MULTISEND_NULL; local.  Before its communicator is freed, and
- * before MPI_Finalize.
+/* Frees it, and sets it to CRESTA_MULTISEND_NULL; local.  Before MPI_Finalize; it may outlive its
+ * communicator.
  * Error: MPI_ERR_REQUEST if it is under way. */
 int CRESTA_Multisend_free(CRESTA_Multisend *multisend);
 

@@ -9,6 +9,7 @@
  * of their types. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,15 +107,36 @@ static int refuse(void)
     return 1;
 }
 
-/* CRESTA_Allreduce, cresta_allreduce_: the MPI's own if it has one, or what says that it cannot. */
+/* These have other arguments than those of the MPI. */
+static int alloc_alone(intptr_t bytes, void *comm, void *base)
+{
+    void *memory = malloc(bytes > 0 ? (size_t)bytes : 1);
+    (void)comm;
+    memcpy(base, &memory, sizeof memory);
+    return memory == NULL;
+}
+
+static int free_alone(void *base)
+{
+    free(base);
+    return 0;
+}
+
+/* CRESTA_Allreduce, cresta_allreduce_: the MPI's own if it has one, or what says that it cannot.
+ * Subroutines of Fortran have no other way to say it than to end: NULL. */
 static void *instead_of(const char *name, void *mpi)
 {
     char theirs[128];
+    const bool fortran = name[strlen(name) - 1] == '_';
     if (strncmp(name, "CRESTA_", 7) != 0 && strncmp(name, "cresta_", 7) != 0)
         return NULL;
+    if (strcmp(name, "CRESTA_Alloc_mem") == 0)
+        return (void *)alloc_alone;
+    if (strcmp(name, "CRESTA_Free_mem") == 0)
+        return (void *)free_alone;
     snprintf(theirs, sizeof theirs, "%s_%s", name[0] == 'C' ? "MPI" : "mpi", name + 7);
-    void *found = dlsym(mpi, theirs);
-    return found != NULL ? found : (void *)refuse;
+    void *found = strstr(name, "alloc_mem") == NULL ? dlsym(mpi, theirs) : NULL;
+    return found != NULL ? found : fortran ? NULL : (void *)refuse;
 }
 
 static void *look_up(const char *name)

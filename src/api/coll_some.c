@@ -29,7 +29,7 @@ static int some(const char *function, bool waits, MPI_Request request, int maxbl
         cco_queue_progress(true);
     rc = cco_streamed_take(s, maxblocks, blocks, n);
     while (waits && rc == MPI_SUCCESS && *n == 0) {
-        cco_progress_turn(&tries);
+        cco_progress_turn_alone(&tries);
         rc = cco_streamed_take(s, maxblocks, blocks, n);
     }
     return rc;

@@ -306,6 +306,8 @@ static int run_slow(cco_comm *state, const cco_call *call)
                            : cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
     if (state->watched & CCO_WATCHED_TIMES)
         cco_race_called(state, call->coll);
+    if (!allowed && cco_is_recorded(state))
+        cco_recorder_fails(state);
     if (!allowed)
         PMPI_Comm_call_errhandler(state->comm, rc);
     return rc;

@@ -4,20 +4,22 @@
  *
  * Algorithm NBX (T. Hoefler, C. Siebert, A. Lumsdaine, PPoPP 2010): synchronous sends, which end
  * when they are received; then a barrier, during which a rank still receives.  When it is over, all
- * that was sent has been received.  The barrier is ours, on the second tag of the call: those of
- * the MPI would be a collective of the program's communicator in between, and Open MPI's hang after
- * 2^24 of them. */
+ * that was sent has been received.  The barrier is ours, on the second tag of the exchange: those
+ * of the MPI would be a collective of the program's communicator in between, and Open MPI's hang
+ * after 2^24 of them. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/dispatch.h"
+#include "api/report.h"
 #include "core/data.h"
 #include "core/log.h"
 #include "core/pause.h"
 #include "core/wait.h"
 #include "cresta_multisend.h"
 #include "progress/queue.h"
+#include "record/recorder.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -242,8 +244,12 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
     cco_comm *state = state_of(comm);
     if (state == NULL)
         return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
+    if (cco_is_recorded(state)) {
+        cco_report_recorded(state, "CRESTA_Exchange");
+        return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    }
     cco_channel *channel = cco_comm_channel(state);
-    const int tag = channel != NULL ? cco_channel_call(channel) : -1;
+    const int tag = channel != NULL ? cco_channel_exchange(channel) : -1;
     if (tag < 0)
         return refuse(comm, MPI_ERR_OTHER);
     exchange x = {.kept = kept_of(state),
@@ -271,14 +277,22 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
     return bad == MPI_SUCCESS ? bad : refuse(comm, bad);
 }
 
-/* Gives one message away. */
-static int give(const kept *k, const came *one, MPI_Datatype type, char *to, int *count)
+/* Counts the elements of each message; MPI_ERR_COUNT if they are more than an int in all. */
+static int count_each(const kept *k, MPI_Datatype type, int counts[], int places[])
 {
-    const MPI_Count size = cco_type_size(type);
-    if (size == 0 ? one->n > 0 : one->n % (size_t)size != 0)
-        return MPI_ERR_OTHER;
-    *count = size > 0 ? (int)(one->n / (size_t)size) : 0;
-    return cco_type_unpack(to, (size_t)*count, type, k->data + one->at);
+    const size_t size = (size_t)cco_type_size(type);
+    int next = 0;
+    for (int i = 0; i < k->count; i++) {
+        const size_t n = size > 0 ? k->list[i].n / size : 0;
+        if (n * size != k->list[i].n)
+            return MPI_ERR_OTHER;
+        if (n > (size_t)(INT_MAX - next))
+            return MPI_ERR_COUNT;
+        counts[i] = (int)n;
+        places[i] = next;
+        next += counts[i];
+    }
+    return MPI_SUCCESS;
 }
 
 int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdispls[],
@@ -287,15 +301,15 @@ int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdi
     cco_comm *state = comm != MPI_COMM_NULL ? cco_comm_find(comm) : NULL;
     kept *k = state != NULL ? cco_comm_attached(state, &kept_key) : NULL;
     MPI_Aint low, extent = 0;
-    int next = 0;
     if (k == NULL || !k->there)
         return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
     int rc = type != MPI_DATATYPE_NULL ? PMPI_Type_get_extent(type, &low, &extent) : MPI_ERR_TYPE;
+    if (rc == MPI_SUCCESS)
+        rc = count_each(k, type, recvcounts, rdispls);
     for (int i = 0; i < k->count && rc == MPI_SUCCESS; i++) {
         sources[i] = k->list[i].source;
-        rdispls[i] = next;
-        rc = give(k, &k->list[i], type, (char *)recvbuf + next * extent, &recvcounts[i]);
-        next += recvcounts[i];
+        rc = cco_type_unpack((char *)recvbuf + rdispls[i] * extent, (size_t)recvcounts[i], type,
+                             k->data + k->list[i].at);
     }
     if (rc != MPI_SUCCESS)
         return refuse(comm, rc);

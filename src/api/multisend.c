@@ -24,6 +24,7 @@ struct cresta_multisend {
     MPI_Request *requests;
     int *places; /* of each receive: in the list of sources, */
     int *ended;  /* and room for those of one test */
+    MPI_Status *statuses;
     int nsources;
     int *sources;
     char **data;
@@ -31,6 +32,8 @@ struct cresta_multisend {
     void *context;
     int *flags;
     bool active;
+    int error;   /* of the first message that failed */
+    bool broken; /* the MPI said no more of the messages under way */
 };
 
 /* One side of what the program describes. */
@@ -69,15 +72,18 @@ static int wrong(const side *s, int size)
     return MPI_SUCCESS;
 }
 
+/* What may be under way stays: it must not be taken for a message of another list. */
 static void drop(CRESTA_Multisend m)
 {
     if (m == NULL)
         return;
-    for (int i = 0; i < m->count; i++)
-        PMPI_Request_free(&m->requests[i]);
+    for (int i = 0; i < m->count && !m->broken; i++)
+        if (m->requests[i] != MPI_REQUEST_NULL) /* Open MPI has freed those that failed */
+            PMPI_Request_free(&m->requests[i]);
     free(m->requests);
     free(m->places);
     free(m->ended);
+    free(m->statuses);
     free(m->sources);
     free(m->data);
     free(m);
@@ -92,10 +98,11 @@ static CRESTA_Multisend room_for(int receives, int sends)
     m->requests = malloc(all * sizeof *m->requests);
     m->places = malloc(n * sizeof *m->places);
     m->ended = malloc(all * sizeof *m->ended);
+    m->statuses = malloc(all * sizeof *m->statuses);
     m->sources = malloc(n * sizeof *m->sources);
     m->data = malloc(n * sizeof *m->data);
-    if (m->requests != NULL && m->places != NULL && m->ended != NULL && m->sources != NULL &&
-        m->data != NULL)
+    if (m->requests != NULL && m->places != NULL && m->ended != NULL && m->statuses != NULL &&
+        m->sources != NULL && m->data != NULL)
         return m;
     drop(m);
     return NULL;
@@ -163,6 +170,7 @@ static int make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
             rc = add_sends(m, out);
     }
     if (rc == MPI_SUCCESS) {
+        cco_lists_hold(lists);
         *made = m;
         return rc;
     }
@@ -200,13 +208,20 @@ static int refuse_null(void)
     return MPI_ERR_REQUEST;
 }
 
+/* Tells the program, where its communicator may be no more. */
+static int refuse(const struct cresta_multisend *m, int error)
+{
+    const bool ended = __atomic_load_n(&m->lists->ended, __ATOMIC_ACQUIRE);
+    return cco_lists_refuse(ended ? MPI_COMM_SELF : m->comm, error);
+}
+
 int CRESTA_Multisend_notify(CRESTA_Multisend m, CRESTA_Multisend_arrived *arrived, void *context,
                             int flags[])
 {
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
     if (m->active)
-        return cco_lists_refuse(m->comm, MPI_ERR_REQUEST);
+        return refuse(m, MPI_ERR_REQUEST);
     m->arrived = arrived;
     m->context = context;
     m->flags = flags;
@@ -220,14 +235,15 @@ int CRESTA_Multisend_start(CRESTA_Multisend m)
     int rc = MPI_SUCCESS;
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
-    if (m->active)
-        return cco_lists_refuse(m->comm, MPI_ERR_REQUEST);
+    if (m->active || m->broken)
+        return refuse(m, MPI_ERR_REQUEST);
     if (m->flags != NULL)
         memset(m->flags, 0, (size_t)m->nsources * sizeof *m->flags);
     for (int i = 0; i < m->count && rc == MPI_SUCCESS; i++)
         rc = PMPI_Start(&m->requests[i]);
-    m->active = true;
-    return rc == MPI_SUCCESS ? rc : cco_lists_refuse(m->comm, rc);
+    m->broken = rc != MPI_SUCCESS;
+    m->active = !m->broken;
+    return rc == MPI_SUCCESS ? rc : refuse(m, rc);
 }
 
 /* Says which messages have come.  The program's function comes last: it may never return. */
@@ -243,15 +259,37 @@ static void tell(CRESTA_Multisend m, int n)
     }
 }
 
+/* Of `n` messages that have ended, those that have not failed come first; how many. */
+static int leave_failed(CRESTA_Multisend m, int n)
+{
+    int good = 0;
+    for (int i = 0; i < n; i++)
+        if (m->statuses[i].MPI_ERROR == MPI_SUCCESS)
+            m->ended[good++] = m->ended[i];
+        else if (m->error == MPI_SUCCESS)
+            m->error = m->statuses[i].MPI_ERROR;
+    return good;
+}
+
+/* One that fails is reported at the end: the others come all the same. */
 static int look(CRESTA_Multisend m, bool *moved)
 {
-    int n = 0;
-    const int rc = PMPI_Testsome(m->count, m->requests, &n, m->ended, MPI_STATUSES_IGNORE);
-    *moved = rc == MPI_SUCCESS && n > 0;
-    m->active = rc == MPI_SUCCESS && n != MPI_UNDEFINED;
+    int n = 0, error_class = MPI_SUCCESS;
+    const int rc = PMPI_Testsome(m->count, m->requests, &n, m->ended, m->statuses);
+    if (rc != MPI_SUCCESS)
+        PMPI_Error_class(rc, &error_class);
+    m->broken = rc != MPI_SUCCESS && error_class != MPI_ERR_IN_STATUS;
+    *moved = !m->broken && n != MPI_UNDEFINED && n > 0;
+    m->active = !m->broken && n != MPI_UNDEFINED;
+    if (m->broken)
+        return refuse(m, rc);
     if (*moved)
-        tell(m, n);
-    return rc == MPI_SUCCESS ? rc : cco_lists_refuse(m->comm, rc);
+        tell(m, rc == MPI_SUCCESS ? n : leave_failed(m, n));
+    const int error = m->active ? MPI_SUCCESS : m->error;
+    if (error == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    m->error = MPI_SUCCESS;
+    return refuse(m, error);
 }
 
 int CRESTA_Multisend_test(CRESTA_Multisend m, int *flag)
@@ -288,10 +326,13 @@ int CRESTA_Multisend_free(CRESTA_Multisend *multisend)
     CRESTA_Multisend m = *multisend;
     if (m == CRESTA_MULTISEND_NULL)
         return refuse_null();
+    cco_lists *lists = m->lists;
     if (m->active)
-        return cco_lists_refuse(m->comm, MPI_ERR_REQUEST);
-    cco_lists_give_tag(m->lists, m->tag);
+        return refuse(m, MPI_ERR_REQUEST);
+    if (!m->broken)
+        cco_lists_give_tag(lists, m->tag);
     drop(m);
+    cco_lists_drop(lists);
     *multisend = CRESTA_MULTISEND_NULL;
     return MPI_SUCCESS;
 }

@@ -11,11 +11,24 @@
 
 static const char lists_key; /* its address is the key */
 
+void cco_lists_hold(cco_lists *lists)
+{
+    __atomic_fetch_add(&lists->users, 1, __ATOMIC_ACQ_REL);
+}
+
+void cco_lists_drop(cco_lists *lists)
+{
+    if (__atomic_sub_fetch(&lists->users, 1, __ATOMIC_ACQ_REL) == 0)
+        free(lists);
+}
+
+/* Requests of the MPI outlive their communicator. */
 static void end(void *what)
 {
     cco_lists *lists = what;
     PMPI_Comm_free(&lists->comm);
-    free(lists);
+    __atomic_store_n(&lists->ended, true, __ATOMIC_RELEASE);
+    cco_lists_drop(lists);
 }
 
 /* What is attached is a pointer: the communicator goes in an order that all ranks know. */
@@ -37,7 +50,7 @@ static cco_lists *make(cco_comm *state, cco_lists **attached)
         free(lists);
         return NULL;
     }
-    lists->next = 1;
+    lists->next = lists->users = 1;
     lists->number = cco_teardown_number(state->comm);
     *attached = lists;
     return lists;

@@ -22,6 +22,8 @@ typedef struct cco_lists {
     uint64_t used[CCO_LISTS_WORDS]; /* bit per tag, on this rank */
     int next;                       /* the next one to give, if not all were given */
     uint64_t number;                /* core/teardown.h */
+    int users;                      /* the communicator, and each list */
+    bool ended;                     /* the communicator has been freed */
 } cco_lists;
 
 /* Those of an intracommunicator; collective when it has none yet.  NULL on all ranks: it is no
@@ -32,6 +34,10 @@ int cco_lists_why(MPI_Comm comm);
 /* A tag that no list in use has; collective.  MPI_ERR_OTHER on all ranks if there is none. */
 int cco_lists_take_tag(cco_lists *lists, int *tag);
 void cco_lists_give_tag(cco_lists *lists, int tag); /* local */
+
+/* A list that has been made, and one that is no more: it may outlive its communicator. */
+void cco_lists_hold(cco_lists *lists);
+void cco_lists_drop(cco_lists *lists);
 
 /* Tells the program an error, and returns its class. */
 int cco_lists_refuse(MPI_Comm comm, int error);

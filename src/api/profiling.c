@@ -45,10 +45,10 @@ int cresta_profile_start(void)
     MPI_Comm comm = cco_has_world() ? cco_profile_comm(MPI_COMM_WORLD) : MPI_COMM_NULL;
     if (comm == MPI_COMM_NULL)
         return MPI_ERR_COMM;
-    const int rc = agree_on_sampling(comm);
+    const bool agreed = cco_all(agree_on_sampling(comm) == MPI_SUCCESS, comm);
     PMPI_Comm_free(&comm);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    if (!agreed)
+        return MPI_ERR_OTHER;
     cco_process_count(true);
     if (!started) /* else it was left by an error */
         was_profiled = cco_profiled;

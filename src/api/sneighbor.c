@@ -2,8 +2,10 @@
 /* sneighbor.c - CRESTA_Sneighbor_alltoall: a neighbourhood all-to-all with a request for each
  * message.  All calls of a communicator share a tag, since all ranks make them in one order. */
 #include "api/multisend_lists.h"
+#include "api/report.h"
 #include "core/comm.h"
 #include "cresta_multisend.h"
+#include "record/recorder.h"
 
 /* One direction: what begins for each block.  Receives come in their turn (core/neighbors.h). */
 typedef struct way {
@@ -36,7 +38,12 @@ int CRESTA_Sneighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
     cco_lists *lists = cco_lists_of(comm);
     if (lists == NULL)
         return cco_lists_refuse(comm, comm == MPI_COMM_NULL ? MPI_ERR_COMM : cco_lists_why(comm));
-    const cco_neighbors *near = cco_comm_find(comm)->topology.near;
+    cco_comm *state = cco_comm_find(comm);
+    if (cco_is_recorded(state)) {
+        cco_report_recorded(state, "CRESTA_Sneighbor_alltoall");
+        return cco_lists_refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    }
+    const cco_neighbors *near = state->topology.near;
     if (near == NULL)
         return cco_lists_refuse(comm, MPI_ERR_TOPOLOGY);
     const int in = near->degrees.in, out = near->degrees.out;

@@ -190,10 +190,7 @@ static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MP
 {
     if (request != NULL)
         *request = MPI_REQUEST_NULL;
-    if (state->rank == 0)
-        cco_say("%s on communicator '%s': only blocking calls can be recorded, and a recording is "
-                "under way there",
-                cco_coll_infos[call->coll].name, state->name);
+    cco_report_recorded(state, cco_coll_infos[call->coll].name);
     return unsupported(state, call);
 }
 
@@ -248,18 +245,28 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     return rc;
 }
 
-bool cco_progress_turn(int *tries)
+static bool turn(int *tries, void (*pause)(int *tries))
 {
     if (*tries == CCO_PROGRESS_FIRST_TURN)
         *tries = 0;
     else
-        cco_pause_after_mpi(tries);
+        pause(tries);
     cco_progress_thread_spare();
     if (!cco_queue_any())
         return cco_waits_politely();
     if (cco_queue_progress(true))
         *tries = 0;
     return true;
+}
+
+bool cco_progress_turn(int *tries)
+{
+    return turn(tries, cco_pause_after_mpi);
+}
+
+bool cco_progress_turn_alone(int *tries)
+{
+    return turn(tries, cco_pause);
 }
 
 bool cco_all_complete(int count, const MPI_Request requests[], int *at)

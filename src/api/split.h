@@ -29,6 +29,9 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call);
 enum { CCO_PROGRESS_FIRST_TURN = INT_MIN }; /* `*tries` before the first turn */
 bool cco_progress_turn(int *tries);
 
+/* The same where no test of the MPI comes between two turns. */
+bool cco_progress_turn_alone(int *tries);
+
 /* Looks at requests from number `*at` on, and counts it up; true when all are over.  It ends none,
  * and a wait that begins where it was looks at each but once.  (PMPI_Testall of MPICH 4.0 fails
  * where a persistent collective has ended, and its PMPI_Waitall where a request of ours has not and

@@ -15,7 +15,7 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each; the last two of meetings */
+    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each; then of exchanges and meetings */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
     CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
 };
@@ -26,7 +26,8 @@ typedef struct cco_channel {
     MPI_Comm comm;  /* errors on it are returned; MPI_COMM_NULL: there is no channel */
     int tags;       /* the first of CCO_CHANNEL_TAGS */
     int pairs;      /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
-    unsigned calls; /* blocking ones so far, equal on all ranks */
+    unsigned calls; /* blocking ones so far, equal on all ranks, */
+    unsigned exchanges; /* and exchanges */
     bool broken;    /* a message may be on its way that nobody takes: nobody else gets the tags, */
     bool spent;     /* nor do more blocking calls of this communicator */
     struct cco_carrier *carrier;
@@ -51,6 +52,10 @@ uint64_t cco_channel_carrier(const cco_channel *channel);
  * anything is sent.  -1 when the tags come round, and a message may wait under one of them that
  * nobody takes. */
 int cco_channel_call(cco_channel *channel);
+
+/* The same for an exchange, which receives from any rank: no call has these tags.  Two exchanges in
+ * a row have different ones, and no rank is two exchanges ahead of another. */
+int cco_channel_exchange(cco_channel *channel);
 
 /* The same for a begin, the `number`th of all ranks. */
 int cco_channel_begin(cco_channel *channel, unsigned number);

@@ -2,6 +2,7 @@
 /* snapshot.c - see snapshot.h. */
 #include "core/snapshot.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,6 +32,7 @@ void cco_snapshot_begin(double seconds)
     cco_snapshot_due = first.ticks;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static cco_rows gathered;
 
 static void add(cco_comm *state)
@@ -40,10 +42,13 @@ static void add(cco_comm *state)
 
 cco_rows cco_snapshot_rows(void)
 {
+    pthread_mutex_lock(&lock);
     gathered = (cco_rows){0};
     cco_profile_add_kept(&gathered);
     cco_comm_for_each(add);
-    return gathered;
+    const cco_rows rows = gathered;
+    pthread_mutex_unlock(&lock);
+    return rows;
 }
 
 /* A reader finds a whole file, the old one or the new one. */

@@ -29,8 +29,9 @@ typedef struct cco_stencil {
 struct cco_neighbors;
 
 /* Stencils that the lists of a rank might be have numbers, the same on all ranks.  The first from
- * number `from` on that they are; CCO_NO_STENCIL: none. */
-#define CCO_NO_STENCIL UINT64_MAX
+ * number `from` on that they are; CCO_NO_STENCIL: none.  It is the largest also in the order of
+ * signed numbers, by which MPICH 4.0 compares these in an allreduce. */
+#define CCO_NO_STENCIL ((uint64_t)INT64_MAX)
 uint64_t cco_stencil_next(const struct cco_neighbors *near, int rank, int size, uint64_t from);
 
 /* The stencil of a number that fits.  Where an edge occurs several times, in dimensions of 1 and 2,

@@ -125,7 +125,7 @@ void cco_wait_detect_crowding(MPI_Comm world)
         return;
     if (count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);
-        cco_pause_mpi_yields(ranks > cores && cco_mpi_yields());
+        cco_pause_mpi_yields(ranks > cores && cco_mpi_yields_told());
         cco_fact_crowded(ranks > cores);
     }
     PMPI_Comm_free(&node);

@@ -131,17 +131,15 @@ static int replace(MPI_Request *request)
     return rc == MPI_SUCCESS ? PMPI_Grequest_complete(*request) : rc;
 }
 
+/* An MPI may have one handle for all calls that are complete at once. */
 int cco_streamed_native(MPI_Request *request, int blocks)
 {
-    cco_streamed *s = cco_streamed_find(*request);
-    int over = 0, rc = MPI_SUCCESS;
-    if (s != NULL)
-        rc = PMPI_Request_get_status(*request, &over, MPI_STATUS_IGNORE);
+    int over = 0, rc = PMPI_Request_get_status(*request, &over, MPI_STATUS_IGNORE);
     if (rc == MPI_SUCCESS && over)
         rc = replace(request);
     if (rc != MPI_SUCCESS || *request == MPI_REQUEST_NULL)
         return rc;
-    s = calloc(1, sizeof *s);
+    cco_streamed *s = calloc(1, sizeof *s);
     if (s == NULL) /* nobody may ask, then */
         return MPI_SUCCESS;
     *s = (cco_streamed){.request = *request, .blocks = blocks};

@@ -38,6 +38,7 @@ void cco_recorder_begin(cco_comm *state)
     cco_recorder *r = calloc(1, sizeof *r);
     if (r == NULL) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for a recording on communicator '%s'", state->name);
+    copies = 0; /* an error handler may have left a call */
     r->state = state;
     r->outer = last;
     *kept = last = r;
@@ -87,6 +88,13 @@ static void fail(cco_recorder *r, const char *why)
 {
     if (r->failed == NULL)
         r->failed = why;
+}
+
+void cco_recorder_fails(cco_comm *state)
+{
+    cco_recorder *r = recorder_of(state);
+    if (r != NULL)
+        fail(r, "has failed");
 }
 
 void cco_recorder_passes_copies(int change)

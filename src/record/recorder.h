@@ -48,4 +48,7 @@ void cco_recorder_passes_copies(int change);
 void cco_recorder_note(cco_comm *state, const cco_way *way, const cco_call *call);
 void cco_recorder_ended(cco_comm *state, int rc);
 
+/* A call that did not run, or cannot be recorded: nothing comes of the recording. */
+void cco_recorder_fails(cco_comm *state);
+
 #endif

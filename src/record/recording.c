@@ -337,9 +337,14 @@ void cco_recording_free(int handle)
     free_replay(r);
 }
 
+/* A replay that the program has not ended stays: what waits in MPI_Finalize still moves it. */
 void cco_recordings_end(void)
 {
-    for (int handle = 1; handle <= RECORDINGS; handle++)
-        if (cco_recording_of(handle) != NULL)
+    for (int handle = 1; handle <= RECORDINGS; handle++) {
+        const cco_replay *r = cco_recording_of(handle);
+        if (r != NULL && cco_replay_is_under_way(r))
+            cco_log(CCO_LOG_WARN, "MPI_Finalize comes before the CRESTA_Replay_end of a replay");
+        else if (r != NULL)
             cco_recording_free(handle);
+    }
 }

@@ -221,17 +221,20 @@ static void try_neighbors(int turn, int n, const char *impl)
     graph_free(&g);
 }
 
-/* Two calls with one handle, if the MPI does that. */
+/* Calls with one handle, if the MPI does that; one of them has no blocks. */
 static void try_alike(int turn)
 {
     struct received r[2];
-    int mine[2] = {value(0, 0, 0), value(0, 0, 0)}, none[MOST] = {0};
+    MPI_Request other;
+    int sum = 0, mine[2] = {value(0, 0, 0), value(0, 0, 0)}, none[MOST] = {0};
     MPI_Request empty[2];
     for (int i = 0; i < 2; i++) {
         prepare(&r[i], 1, 1, 1);
         r[i].n[0] = 1;
         CRESTA_Alltoall_begin(&mine[i], 1, MPI_INT, r[i].buffer, 1, MPI_INT, MPI_COMM_SELF,
                               &r[i].request);
+        CRESTA_Allreduce_begin(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &other);
+        CRESTA_Coll_end(1, &other);
         CRESTA_Alltoallv_begin(mine, none, none, MPI_INT, mine, none, none, MPI_INT, comm,
                                &empty[i]);
     }

@@ -25,3 +25,5 @@ cresta_test_program(multisend multisend.c "${check}/graphs.c" "${check}/topology
 foreach(ranks IN ITEMS 1 2 3)
   cresta_mpi_test(NAME multisend-${ranks} RANKS ${ranks} TIMEOUT 300 COMMAND multisend)
 endforeach()
+cresta_test_program(multisend_ends multisend_ends.c)
+cresta_mpi_test(NAME multisend-ends RANKS 3 COMMAND multisend_ends)

@@ -6,6 +6,7 @@
  *     recordings_refused IMPL,... [fails]
  *
  * fails: with CRESTA_DEBUG=fail=1, the first transfer fails. */
+#include <cresta_multisend.h>
 #include <cresta_sp_coll.h>
 #include <pthread.h>
 
@@ -98,6 +99,8 @@ static void begun_calls(void)
     rc = CRESTA_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm, &request);
     CHECK(rc == MPI_ERR_UNSUPPORTED_OPERATION && request == MPI_REQUEST_NULL, "%d for Iallreduce",
           rc);
+    rc = CRESTA_Exchange(NULL, NULL, NULL, MPI_INT, 0, NULL, &calls, &all, comm);
+    CHECK(rc == MPI_ERR_UNSUPPORTED_OPERATION, "%d for an exchange", rc);
     CHECK(CRESTA_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF, &request) ==
               MPI_SUCCESS,
           "another communicator");
