@@ -247,6 +247,7 @@ def test_mpi_that_is_loaded_late(mpi, tmp_path):
 
 
 LARGE = """
+#include <stddef.h>
 #include <mpi.h>
 int main(void)
 {
