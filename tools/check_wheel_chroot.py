@@ -22,14 +22,14 @@ SIZES = {"Ns": "600", "NBs": "80", "Ps": "1", "Qs": "2"}
 
 INSIDE = r"""
 set -eu
-cd /root
-export LANG=C HOME=/root OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+cd "$HOME"
+export LANG=C OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 for tool in gcc cc clang; do
     if command -v $tool; then echo "there is a compiler"; exit 1; fi
 done
 if find / -xdev -name mpi.h | grep .; then echo "there are headers"; exit 1; fi
-files() { find / -xdev -type f ! -path '/tmp/*' ! -path '/root/work/*' ! -name '*.pyc' \
-    ! -path '/var/*' ! -path '/root/.cache/pip/*' | sort; }
+files() { find / -xdev -type f ! -path '/tmp/*' ! -path "$HOME/work/*" ! -name '*.pyc' \
+    ! -path '/var/*' ! -path "$HOME/.cache/pip/*" | sort; }
 rm -rf venv work && mkdir work
 python3 -m venv venv
 files >/tmp/before
@@ -93,7 +93,8 @@ def main():
     mounts = f"mount -t proc proc {PLACE}/proc && mount --rbind /dev {PLACE}/dev"
     words = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
              f"{mounts} && exec chroot {PLACE} sh /inside"]  # fmt: skip
-    done = subprocess.run(words, env=passed | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}, text=True,
+    inside = {"HOME": "/root", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    done = subprocess.run(words, env=passed | inside, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     print("  " + done.stdout.replace("\n", "\n  "))
     print(f"bare chroot: {'FAILED' if done.returncode else 'ok'}")
