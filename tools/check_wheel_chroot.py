@@ -15,7 +15,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build/check-wheel/chroot"
-MIRROR = "http://deb.debian.org/debian"
 PACKAGES = "python3,python3-venv,ca-certificates,hpcc,openmpi-bin"
 # Matrices of 600, on a grid of 1 by 2: some seconds.
 SIZES = {"Ns": "600", "NBs": "80", "Ps": "1", "Qs": "2"}
@@ -67,7 +66,7 @@ def make():
         print("  debootstrap", flush=True)
         shutil.rmtree(PLACE, ignore_errors=True)
         words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", PLACE]
-        subprocess.run([*words, MIRROR], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # from debootstrap's own mirror
     for name in ("etc/resolv.conf", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
         if Path("/", name).exists():
             shutil.copy(Path("/", name), PLACE / name)
