@@ -66,7 +66,7 @@ def make():
         print("  debootstrap", flush=True)
         shutil.rmtree(PLACE, ignore_errors=True)
         words = ["debootstrap", "--variant=minbase", f"--include={PACKAGES}", "bookworm", PLACE]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # from debootstrap's own mirror
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     for name in ("etc/resolv.conf", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt"):
         if Path("/", name).exists():
             shutil.copy(Path("/", name), PLACE / name)
