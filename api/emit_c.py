@@ -12,6 +12,7 @@ from table import (
     c_names,
     c_parameters,
     guarded,
+    of_the_mpi,
     wrap,
 )
 
@@ -127,18 +128,34 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     )
 
 
+def _own_entry(coll: Collective, form: Form) -> str:
+    """What no MPI has always passes through the choice."""
+    literal = _call_literal(coll, form)
+    return (
+        _signature(_public(coll, form), coll, form, "")
+        + "{\n"
+        + wrap(f"return cco_dispatch_ours({literal});", " " * 8, first="    ")
+        + "\n}\n"
+    )
+
+
+def _any_entry(coll: Collective, form: Form) -> str:
+    return _own_entry(coll, form) if coll.ours else _entry(coll, form)
+
+
 def entries(table: list[Collective]) -> str:
     return (
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
-        '#include "api/dispatch.h"\n#include "api/split.h"\n#include "native/natives.h"\n\n'
-        + _each(table, _entry)
+        '#include "api/dispatch.h"\n#include "api/ours.h"\n#include "api/split.h"\n'
+        '#include "native/natives.h"\n\n'
+        + _each(table, _any_entry)
     )
 
 
 def _split_entry(coll: Collective, form: Form) -> str:
     """Arrays must be copied; other calls may go straight to the MPI."""
     text = _signature(_public(coll, form), coll, form, "") + "{\n"
-    if not coll.has_arrays():
+    if not coll.has_arrays() and not coll.ours:
         native = Form("nonblocking", form.large)
         plain = _plain(coll, native, "CCO_BY_CRESTA")
         root = "root" if any(a.kind == "root" for a in coll.args) else "0"
@@ -170,6 +187,8 @@ def _member(arg, field: str, large: bool) -> str:
 
 
 def _case(coll: Collective, form: Form) -> str:
+    if coll.ours:
+        return f"    case {coll.enum}:\n        return cco_near_reduce(c);\n"
     members = [_member(a, a.fields[-1], form.large) for a in coll.args]
     members += [name for _, name in form.extra]
     call = f"return to->{form.name(coll.name)}({', '.join(members)});"
@@ -211,7 +230,7 @@ def native_calls(table: list[Collective]) -> str:
     fronts = "\n".join(_native_front(mode) for mode in ("blocking", "nonblocking", "persistent"))
     return (
         "/* The MPI's own collectives, called with the arguments in a cco_call. */\n"
-        '#include "native/calls.h"\n\n' + functions + "\n" + fronts
+        '#include "native/calls.h"\n#include "native/near_reduce.h"\n\n' + functions + "\n" + fronts
     )
 
 
@@ -225,7 +244,7 @@ def wrappers(table: list[Collective]) -> str:
         "name: what makes the preload library work. */\n"
         '#include "api/dispatch.h"\n#include "api/split.h"\n#include "native/natives.h"\n\n'
         '#pragma GCC visibility push(default)\n\n'
-        + _each(table, _wrapper)
+        + _each(of_the_mpi(table), _wrapper)
     )
 
 
@@ -239,7 +258,7 @@ def _native(coll: Collective, form: Form) -> str:
 def natives(table: list[Collective]) -> str:
     return (
         "/* CCO_NATIVE(name without prefix, the MPI's own name, that for programs and tools,\n"
-        " * (parameters), (arguments)) */\n" + _each(table, _native)
+        " * (parameters), (arguments)) */\n" + _each(of_the_mpi(table), _native)
     )
 
 
@@ -254,7 +273,7 @@ def _check(coll: Collective, form: Form) -> str:
 
 
 def header_check(table: list[Collective]) -> str:
-    body = _each(table, _check)
+    body = _each(of_the_mpi(table), _check)
     return (
         "/* Compiles only if the table agrees with this "
         "MPI's mpi.h: each PMPI_x is assigned to a pointer to the\n"

@@ -5,7 +5,16 @@ from __future__ import annotations
 
 import textwrap
 
-from table import FORMS, SPLIT_FORMS, Arg, Collective, c_names, c_parameters, wrap
+from table import (
+    FORMS,
+    SPLIT_FORMS,
+    Arg,
+    Collective,
+    c_names,
+    c_parameters,
+    of_the_mpi,
+    wrap,
+)
 
 BLOCKING, NONBLOCKING, PERSISTENT = FORMS[:3]
 SPLIT = SPLIT_FORMS[0]
@@ -17,7 +26,7 @@ SPLIT = SPLIT_FORMS[0]
 def _check_shape(coll: Collective) -> str:
     """The members of struct coll_shape that are true. Only of these shapes check/ knows the result
     by itself."""
-    known = coll.gets.blocks in ("one", "each")
+    known = coll.gets.blocks in ("one", "each") and not coll.near
     members = {
         "moves": known and not coll.reduces,
         "reduces": known and coll.reduces,
@@ -27,6 +36,7 @@ def _check_shape(coll: Collective) -> str:
         "receives_all": coll.gets.blocks in ("each", "near"),
         "in_place": known and coll.gives.blocks != "none",
         "near": coll.near,
+        "ours": coll.ours,
     }
     shape = ", ".join(f".{name} = true" for name, holds in members.items() if holds)
     return shape or ".moves = false"  # C wants one
@@ -44,7 +54,11 @@ def check_list(table: list[Collective]) -> str:
     """The collectives that move data come first, as `crestacoll check` goes through them;
     neighbourhood collectives last, so that others can be counted."""
     ordered = sorted(table, key=lambda coll: (coll.near, coll.reduces))
-    names = " \\\n".join(f"    X({c.name.capitalize()}, {c.name})" for c in ordered)
+
+    def names(of: list[Collective]) -> str:
+        return " \\\n".join(f"    X({c.name.capitalize()}, {c.name})" for c in of)
+
+    ours = [coll for coll in ordered if coll.ours]
     rows = ""
     for coll in ordered:
         name = coll.name.capitalize()
@@ -54,7 +68,11 @@ def check_list(table: list[Collective]) -> str:
         "/* The collectives, the arguments of each as the call `q` has them (check/call.h), and\n"
         " * the members of its struct coll_shape that are true. */\n"
         "#ifndef CHECK_COLLECTIVES_H\n#define CHECK_COLLECTIVES_H\n\n"
-        f"#define COLLECTIVES(X) \\\n{names}\n\n{rows}\n#endif\n"
+        f"#define MPI_COLLECTIVES(X) \\\n{names(of_the_mpi(ordered))}\n\n"
+        "/* Those that no MPI has. */\n"
+        f"#define OUR_COLLECTIVES(X) \\\n{names(ours)}\n\n"
+        "#define COLLECTIVES(X) MPI_COLLECTIVES(X) OUR_COLLECTIVES(X)\n\n"
+        f"{rows}\n#endif\n"
     )
 
 
@@ -156,7 +174,7 @@ def fortran_calls(table: list[Collective]) -> str:
         "        integer :: request\n"
         "        request = MPI_REQUEST_NULL\n"
         "        select case (p%coll)\n"
-        + "".join(map(_fortran_case, table))
+        + "".join(map(_fortran_case, of_the_mpi(table)))
         + "        case default\n"
         "            error stop 'crestacoll-check-fortran: no such collective'\n"
         "        end select\n"
@@ -169,7 +187,8 @@ def fortran_calls(table: list[Collective]) -> str:
 
 
 def _renamed(table: list[Collective], old, new) -> str:
-    return "".join(f"#  define {old(coll.name)} {new(coll.name)}\n" for coll in table)
+    names = [coll.name for coll in of_the_mpi(table)]
+    return "".join(f"#  define {old(name)} {new(name)}\n" for name in names)
 
 
 def fortran_names(table: list[Collective]) -> str:

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 import textwrap
 
-from table import BUFFERS, FORMS, SPLIT_FORMS, Arg, Collective, Form, guarded, wrap
+from table import (
+    BUFFERS,
+    FORMS,
+    SPLIT_FORMS,
+    Arg,
+    Collective,
+    Form,
+    guarded,
+    of_the_mpi,
+    wrap,
+)
 
 SMALL = [form for form in FORMS if not form.large]
 SPLIT = SPLIT_FORMS[0]  # no Fortran binding has large counts of its own to translate
@@ -201,7 +211,8 @@ def _openmpi_symbol(coll: Collective, form: Form) -> str:
 
 def openmpi_symbols(table: list[Collective]) -> str:
     """mpi_x_ in the spellings of all compilers, mpi_x_f08_ (the same, ierror optional)."""
-    parts = [guarded(f.guard, "".join(_openmpi_symbol(c, f) for c in table)) for f in SMALL]
+    mpis = of_the_mpi(table)
+    parts = [guarded(f.guard, "".join(_openmpi_symbol(c, f) for c in mpis)) for f in SMALL]
     return (
         "/* The Fortran symbols of Open MPI, whose Fortran bindings call PMPI_ inside and so\n"
         " * escape a C interposer. */\n"
@@ -306,7 +317,8 @@ def mpich_symbols(table: list[Collective]) -> str:
     procedure converts it."""
     parts = []
     for form in FORMS:
-        body = "\n".join(_mpich_symbol(c, form) for c in table if form.exists(c))
+        mpis = of_the_mpi(table)
+        body = "\n".join(_mpich_symbol(c, form) for c in mpis if form.exists(c))
         parts.append(guarded(form.guard.replace("defined(CRESTA_HAVE_PERSISTENT) && ", ""), body))
     parts = [
         p.replace(

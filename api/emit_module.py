@@ -9,7 +9,7 @@ from table import Collective, Form
 
 def module(table: list[Collective]) -> str:
     forms = [f for f in SMALL if f.mode != "persistent"]
-    names = [f"cresta_{stem_of(c, f)}" for f in forms for c in table] + [
+    names = [f"cresta_{stem_of(c, f)}" for f in forms for c in table if f.exists(c)] + [
         "cresta_set_impl",
         "cresta_comm_prepare",
         "cresta_alloc_mem",
@@ -44,7 +44,7 @@ def _interfaces(table: list[Collective], forms: list[Form]) -> str:
     """Each collective under one name for both kinds of handles."""
     text = ""
     for form in forms:
-        for coll in table:
+        for coll in filter(form.exists, table):
             stem = stem_of(coll, form)
             bodies = "".join(
                 interface_body(

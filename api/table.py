@@ -60,7 +60,12 @@ class Collective:
     @property
     def near(self) -> bool:
         """It needs the topology of the communicator."""
-        return "near" in (self.gives.blocks, self.gets.blocks)
+        return "near" in (self.gives.blocks, self.gets.blocks) or "neighbors" in self.properties
+
+    @property
+    def ours(self) -> bool:
+        """No MPI has it."""
+        return "ours" in self.properties
 
     @property
     def derived(self) -> frozenset[str]:
@@ -121,7 +126,8 @@ class Form:
         return " && ".join(needs)
 
     def exists(self, coll: Collective) -> bool:
-        return coll.has_counts() or not self.large
+        exists = coll.has_counts() or not self.large
+        return exists and (not coll.ours or self.mode in ("blocking", "split"))
 
 
 FORMS = tuple(
@@ -178,6 +184,11 @@ def read_table(path: Path = TABLE) -> list[Collective]:
                 f"'name : kind=name ... : properties : in > out' ({error})"
             )
     return rows
+
+
+def of_the_mpi(table: list[Collective]) -> list[Collective]:
+    """Those that the MPI has by that name."""
+    return [coll for coll in table if not coll.ours]
 
 
 def c_parameter(arg: Arg, large: bool) -> str:

@@ -14,6 +14,7 @@ const char *const mode_names[MODES] = {
 
 #ifdef PLAIN_MPI /* which name a call goes by */
 #define CALL(name) MPI_##name
+#define CALLED_COLLECTIVES MPI_COLLECTIVES
 #define CRESTA_HAVE_PERSISTENT 1
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
 #define CALL_INIT(name) MPIX_##name
@@ -25,6 +26,7 @@ const char *const mode_names[MODES] = {
 #endif
 #else
 #define CALL(name) CRESTA_##name
+#define CALLED_COLLECTIVES COLLECTIVES
 #define CALL_INIT(name) CRESTA_##name
 #endif
 
@@ -59,7 +61,7 @@ int call_blocks(const struct call *call, bool sent)
 static int reference(const struct call *q, MPI_Request *request)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_REFERENCE)
+        MPI_COLLECTIVES(DO_REFERENCE)
     default:
         return MPI_ERR_OTHER;
     }
@@ -68,7 +70,7 @@ static int reference(const struct call *q, MPI_Request *request)
 static int blocking(const struct call *q)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_BLOCKING)
+        CALLED_COLLECTIVES(DO_BLOCKING)
     default:
         return MPI_ERR_OTHER;
     }
@@ -77,7 +79,7 @@ static int blocking(const struct call *q)
 static int nonblocking(const struct call *q, MPI_Request *request)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_NONBLOCK)
+        MPI_COLLECTIVES(DO_NONBLOCK)
     default:
         return MPI_ERR_OTHER;
     }
@@ -101,7 +103,7 @@ static int persistent(const struct call *q, MPI_Request *request)
 {
 #ifdef CRESTA_HAVE_PERSISTENT
     switch (q->coll) {
-        COLLECTIVES(DO_PERSIST)
+        MPI_COLLECTIVES(DO_PERSIST)
     default:
         return MPI_ERR_OTHER;
     }
@@ -202,13 +204,13 @@ static int large(enum mode mode, const struct call *c, MPI_Request *request)
                       *q = &wide;
     if (mode == LARGE)
         switch (q->coll) {
-            COLLECTIVES(DO_LARGE)
+            CALLED_COLLECTIVES(DO_LARGE)
         default:
             return MPI_ERR_OTHER;
         }
     if (mode == LARGE_NONBLOCKING)
         switch (q->coll) {
-            COLLECTIVES(DO_LARGE_NONBLOCK)
+            MPI_COLLECTIVES(DO_LARGE_NONBLOCK)
         default:
             return MPI_ERR_OTHER;
         }
@@ -221,7 +223,7 @@ static int large(enum mode mode, const struct call *c, MPI_Request *request)
         }
 #endif
     switch (q->coll) {
-        COLLECTIVES(DO_LARGE_PERSIST)
+        MPI_COLLECTIVES(DO_LARGE_PERSIST)
     default:
         return MPI_ERR_OTHER;
     }
@@ -259,6 +261,18 @@ bool mode_exists(enum mode mode)
         return false;
 #endif
     return mode < MODES;
+}
+
+/* An operation of the program must outlive a begun call of those that no MPI has. */
+bool mode_has(enum mode mode, const struct call *call)
+{
+#ifdef PLAIN_MPI
+    if (coll_shapes[call->coll].ours)
+        return false;
+#endif
+    if (!coll_shapes[call->coll].ours || mode == BLOCKING || mode == LARGE)
+        return true;
+    return mode_split(mode) && (mode != SPLIT_FREED || call->user == NULL);
 }
 
 int call_make(enum mode mode, const struct call *call, MPI_Request *request)

@@ -35,6 +35,7 @@ struct coll_shape {
     bool sends_all, receives_all;
     bool in_place; /* it may be */
     bool near;     /* its blocks are those of neighbours */
+    bool ours;     /* no MPI has it: blocking and split only, under CRESTA_x */
 };
 extern const struct coll_shape coll_shapes[COLLS];
 
@@ -81,6 +82,7 @@ enum mode {
 extern const char *const mode_names[MODES];
 
 bool mode_exists(enum mode mode); /* does this MPI have it? */
+bool mode_has(enum mode mode, const struct call *call); /* and this collective? */
 bool mode_persistent(enum mode mode);
 bool mode_split(enum mode mode);
 

@@ -5,7 +5,7 @@
 #ifndef CHECK_COLLECTIVES_H
 #define CHECK_COLLECTIVES_H
 
-#define COLLECTIVES(X) \
+#define MPI_COLLECTIVES(X) \
     X(Barrier, barrier) \
     X(Bcast, bcast) \
     X(Gather, gather) \
@@ -28,6 +28,13 @@
     X(Neighbor_alltoall, neighbor_alltoall) \
     X(Neighbor_alltoallv, neighbor_alltoallv) \
     X(Neighbor_alltoallw, neighbor_alltoallw)
+
+/* Those that no MPI has. */
+#define OUR_COLLECTIVES(X) \
+    X(Neighbor_reduce, neighbor_reduce) \
+    X(Neighbor_alltoall_reduce, neighbor_alltoall_reduce)
+
+#define COLLECTIVES(X) MPI_COLLECTIVES(X) OUR_COLLECTIVES(X)
 
 #define ARGS_Barrier q->comm
 #define SHAPE_Barrier .moves = false
@@ -94,5 +101,10 @@
     q->recvcounts, q->recvbytes, q->recvtypes, q->comm
 #define SHAPE_Neighbor_alltoallw .uneven = true, .sends_all = true, .receives_all = true, \
     .near = true
+#define ARGS_Neighbor_reduce q->sendbuf, q->recvbuf, q->recvcount, q->recvtype, q->op, q->comm
+#define SHAPE_Neighbor_reduce .near = true, .ours = true
+#define ARGS_Neighbor_alltoall_reduce q->sendbuf, q->recvbuf, q->recvcount, q->recvtype, q->op, \
+    q->comm
+#define SHAPE_Neighbor_alltoall_reduce .sends_all = true, .near = true, .ours = true
 
 #endif

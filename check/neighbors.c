@@ -8,6 +8,7 @@
 #include "topology.h"
 #include "trial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { GRAPHS = 8 }; /* for each number of ranks */
@@ -155,6 +156,15 @@ static void run(const struct problem *p, const struct plan *plan, int graph, lon
     buffer_free(&recv.buffer);
 }
 
+static void reduce(const struct group *group, const struct graph *g, MPI_Comm comm, enum coll coll,
+                   int which, const struct plan *plan, int n, long number)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s on %s of %d, graph %d", coll_names[coll], group->name,
+             group->size, which);
+    near_reduction_run(&(struct near_reduction){name, g, comm, group->rank, n, coll, number}, plan);
+}
+
 /* All are neighbours, in another order in than out: no edge occurs twice, so that no MPI is known
  * to be wrong there. */
 static void graph_of_all(struct graph *g, int size)
@@ -192,7 +202,9 @@ static void run_graph(const struct group *group, const struct plan *plan, int wh
                 MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
                 plan->choose(plan->choice, comm);
             }
-            if (due)
+            if (due && coll_shapes[coll].ours)
+                reduce(group, &g, comm, coll, which, plan, ways[i].n, number);
+            else if (due)
                 run(&(struct problem){group, &g, comm, coll, ways[i].mix, ways[i].n}, plan, which,
                     number);
         }

@@ -55,6 +55,17 @@ void movement_run(const struct group *group, const struct plan *plan);
 void reduction_run(const struct group *group, const struct plan *plan);
 void barrier_run(const struct group *group, const struct plan *plan);
 
+/* One that no MPI has, on a communicator with that graph. */
+struct near_reduction {
+    const char *name;
+    const struct graph *graph;
+    MPI_Comm comm;
+    int rank, n;
+    enum coll coll;
+    long number; /* says which kind, and whether in place */
+};
+void near_reduction_run(const struct near_reduction *r, const struct plan *plan);
+
 /* Neighbourhood collectives, on communicators that are made of this one's ranks. */
 void neighbors_run(const struct group *group, const struct plan *plan);
 

@@ -18,8 +18,9 @@ module cresta_sp_coll
         cresta_alltoallw_begin, cresta_scan_begin, cresta_exscan_begin, &
         cresta_neighbor_allgather_begin, cresta_neighbor_allgatherv_begin, &
         cresta_neighbor_alltoall_begin, cresta_neighbor_alltoallv_begin, &
-        cresta_neighbor_alltoallw_begin, cresta_coll_end, cresta_coll_test, cresta_coll_some, &
-        cresta_coll_testsome, cresta_progress
+        cresta_neighbor_alltoallw_begin, cresta_neighbor_reduce_begin, &
+        cresta_neighbor_alltoall_reduce_begin, cresta_coll_end, cresta_coll_test, &
+        cresta_coll_some, cresta_coll_testsome, cresta_progress
 
     interface cresta_barrier_begin
         subroutine cresta_barrier_begin_int(comm, request, ierror) bind(c, &
@@ -688,6 +689,62 @@ module cresta_sp_coll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_neighbor_alltoallw_begin_f08
     end interface cresta_neighbor_alltoallw_begin
+
+    interface cresta_neighbor_reduce_begin
+        subroutine cresta_neighbor_reduce_begin_int(sendbuf, recvbuf, count, datatype, op, &
+            comm, request, ierror) bind(c, name='cresta_neighbor_reduce_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_begin_int
+        subroutine cresta_neighbor_reduce_begin_f08(sendbuf, recvbuf, count, datatype, op, &
+            comm, request, ierror) bind(c, name='cresta_neighbor_reduce_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_begin_f08
+    end interface cresta_neighbor_reduce_begin
+
+    interface cresta_neighbor_alltoall_reduce_begin
+        subroutine cresta_neighbor_alltoall_reduce_begin_int(sendbuf, recvbuf, count, &
+            datatype, op, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_reduce_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_begin_int
+        subroutine cresta_neighbor_alltoall_reduce_begin_f08(sendbuf, recvbuf, count, &
+            datatype, op, comm, request, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_reduce_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_begin_f08
+    end interface cresta_neighbor_alltoall_reduce_begin
 
     interface cresta_coll_end
         subroutine cresta_coll_end_int(count, requests, ierror) bind(c, &

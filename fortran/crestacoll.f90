@@ -13,16 +13,16 @@ module crestacoll
         cresta_reduce_scatter, cresta_reduce_scatter_block, cresta_alltoall, cresta_alltoallv, &
         cresta_alltoallw, cresta_scan, cresta_exscan, cresta_neighbor_allgather, &
         cresta_neighbor_allgatherv, cresta_neighbor_alltoall, cresta_neighbor_alltoallv, &
-        cresta_neighbor_alltoallw, cresta_ibarrier, cresta_ibcast, cresta_igather, &
-        cresta_igatherv, cresta_iscatter, cresta_iscatterv, cresta_ireduce, cresta_iallgather, &
-        cresta_iallgatherv, cresta_iallreduce, cresta_ireduce_scatter, &
-        cresta_ireduce_scatter_block, cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, &
-        cresta_iscan, cresta_iexscan, cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, &
-        cresta_ineighbor_alltoall, cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, &
-        cresta_set_impl, cresta_comm_prepare, cresta_alloc_mem, cresta_win_init, &
-        cresta_win_finalize, cresta_free_mem, cresta_record_begin, cresta_record_end, &
-        cresta_replay_start, cresta_replay_end, cresta_recording_info, cresta_recording_free, &
-        CRESTA_RECORDING_NULL
+        cresta_neighbor_alltoallw, cresta_neighbor_reduce, cresta_neighbor_alltoall_reduce, &
+        cresta_ibarrier, cresta_ibcast, cresta_igather, cresta_igatherv, cresta_iscatter, &
+        cresta_iscatterv, cresta_ireduce, cresta_iallgather, cresta_iallgatherv, &
+        cresta_iallreduce, cresta_ireduce_scatter, cresta_ireduce_scatter_block, &
+        cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, cresta_iscan, cresta_iexscan, &
+        cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, cresta_ineighbor_alltoall, &
+        cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, cresta_set_impl, &
+        cresta_comm_prepare, cresta_alloc_mem, cresta_win_init, cresta_win_finalize, &
+        cresta_free_mem, cresta_record_begin, cresta_record_end, cresta_replay_start, &
+        cresta_replay_end, cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
 
     integer, parameter :: CRESTA_RECORDING_NULL = 0
 
@@ -629,6 +629,56 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_neighbor_alltoallw_f08
     end interface cresta_neighbor_alltoallw
+
+    interface cresta_neighbor_reduce
+        subroutine cresta_neighbor_reduce_int(sendbuf, recvbuf, count, datatype, op, comm, &
+            ierror) bind(c, name='cresta_neighbor_reduce_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_int
+        subroutine cresta_neighbor_reduce_f08(sendbuf, recvbuf, count, datatype, op, comm, &
+            ierror) bind(c, name='cresta_neighbor_reduce_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op
+            type(*), dimension(..), intent(in) :: sendbuf
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_f08
+    end interface cresta_neighbor_reduce
+
+    interface cresta_neighbor_alltoall_reduce
+        subroutine cresta_neighbor_alltoall_reduce_int(sendbuf, recvbuf, count, datatype, op, &
+            comm, ierror) bind(c, name='cresta_neighbor_alltoall_reduce_int')
+            implicit none
+            type(*), dimension(..), intent(in) :: sendbuf
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_int
+        subroutine cresta_neighbor_alltoall_reduce_f08(sendbuf, recvbuf, count, datatype, op, &
+            comm, ierror) bind(c, name='cresta_neighbor_alltoall_reduce_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op
+            type(*), dimension(..), intent(in) :: sendbuf
+            type(*), dimension(..) :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_f08
+    end interface cresta_neighbor_alltoall_reduce
 
     interface cresta_ibarrier
         subroutine cresta_ibarrier_int(comm, request, ierror) bind(c, &

@@ -202,6 +202,22 @@ void cresta_address_neighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_
     cco_f_return(ierror, rc);
 }
 
+void cresta_address_neighbor_reduce(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_reduce(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_reduce(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoall_reduce(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
 void cresta_address_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     MPI_Request c_request = MPI_REQUEST_NULL;
@@ -912,6 +928,22 @@ void cresta_address_neighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, M
             cco_f_address(recvbuf), recvcounts, rdispls, c_recvtypes, PMPI_Comm_f2c(*comm));
     cco_f_free_types(c_sendtypes, sendtypes);
     cco_f_free_types(c_recvtypes, recvtypes);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_reduce_c(void *sendbuf, void *recvbuf, MPI_Count *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_reduce_c(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm));
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_reduce_c(void *sendbuf, void *recvbuf, MPI_Count *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoall_reduce_c(cco_f_address(sendbuf), cco_f_address(recvbuf),
+            *count, PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm));
     cco_f_return(ierror, rc);
 }
 #endif
@@ -1671,6 +1703,26 @@ void cresta_address_neighbor_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts
             PMPI_Comm_f2c(*comm), &c_request);
     cco_f_free_types(c_sendtypes, sendtypes);
     cco_f_free_types(c_recvtypes, recvtypes);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_reduce_begin(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
+    *request = PMPI_Request_c2f(c_request);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
+{
+    MPI_Request c_request = MPI_REQUEST_NULL;
+    int rc = CRESTA_Neighbor_alltoall_reduce_begin(cco_f_address(sendbuf), cco_f_address(recvbuf),
+            *count, PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &c_request);
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }

@@ -56,6 +56,10 @@ void cresta_address_neighbor_alltoallv(void *sendbuf, MPI_Fint *sendcounts, MPI_
 void cresta_address_neighbor_alltoallw(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
     MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
     MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_reduce(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_reduce(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
 
 void cresta_address_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 void cresta_address_ibcast(void *buffer, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *root,
@@ -231,6 +235,10 @@ void cresta_address_neighbor_alltoallv_c(void *sendbuf, MPI_Count *sendcounts, M
 void cresta_address_neighbor_alltoallw_c(void *sendbuf, MPI_Count *sendcounts, MPI_Aint *sdispls,
     MPI_Fint *sendtypes, void *recvbuf, MPI_Count *recvcounts, MPI_Aint *rdispls,
     MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_reduce_c(void *sendbuf, void *recvbuf, MPI_Count *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_reduce_c(void *sendbuf, void *recvbuf, MPI_Count *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror);
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
@@ -413,5 +421,9 @@ void cresta_address_neighbor_alltoallv_begin(void *sendbuf, MPI_Fint *sendcounts
 void cresta_address_neighbor_alltoallw_begin(void *sendbuf, MPI_Fint *sendcounts, MPI_Aint *sdispls,
     MPI_Fint *sendtypes, void *recvbuf, MPI_Fint *recvcounts, MPI_Aint *rdispls,
     MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 
 #endif

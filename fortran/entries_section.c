@@ -456,6 +456,46 @@ CCO_EXPORT void cresta_neighbor_alltoallw_f08(CFI_cdesc_t *sendbuf, MPI_Fint *se
     MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_neighbor_alltoallw")));
 
+void cresta_section_neighbor_reduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_reduce(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_reduce_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_reduce")));
+CCO_EXPORT void cresta_neighbor_reduce_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_reduce")));
+
+void cresta_section_neighbor_alltoall_reduce(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_reduce(sendbuf_section.address, recvbuf_section.address,
+            count, datatype, op, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_reduce")));
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_reduce")));
+
 void cresta_section_ibarrier(MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
 {
     cresta_address_ibarrier(comm, request, ierror);
@@ -1608,6 +1648,34 @@ void cresta_section_neighbor_alltoallw_c(CFI_cdesc_t *sendbuf, MPI_Count *sendco
     } else
         cresta_address_neighbor_alltoallw_c(sendbuf_section.address, sendcounts, sdispls, sendtypes,
             recvbuf_section.address, recvcounts, rdispls, recvtypes, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_reduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf, MPI_Count *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_reduce_c(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, comm, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+
+void cresta_section_neighbor_alltoall_reduce_c(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Count *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_copy_in(sendbuf);
+    cco_f_section recvbuf_section = cco_f_copy_in(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_reduce_c(sendbuf_section.address, recvbuf_section.address,
+            count, datatype, op, comm, ierror);
     cco_f_release(&sendbuf_section, 0);
     cco_f_release(&recvbuf_section, 1);
 }
@@ -2809,3 +2877,49 @@ CCO_EXPORT void cresta_neighbor_alltoallw_begin_f08(CFI_cdesc_t *sendbuf, MPI_Fi
     MPI_Aint *sdispls, MPI_Fint *sendtypes, CFI_cdesc_t *recvbuf, MPI_Fint *recvcounts,
     MPI_Aint *rdispls, MPI_Fint *recvtypes, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_neighbor_alltoallw_begin")));
+
+void cresta_section_neighbor_reduce_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_reduce_begin(sendbuf_section.address, recvbuf_section.address,
+            count, datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_reduce_begin_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_reduce_begin")));
+CCO_EXPORT void cresta_neighbor_reduce_begin_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_reduce_begin")));
+
+void cresta_section_neighbor_alltoall_reduce_begin(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    if (sendbuf_section.error || recvbuf_section.error) {
+        *request = PMPI_Request_c2f(MPI_REQUEST_NULL);
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_reduce_begin(sendbuf_section.address,
+            recvbuf_section.address, count, datatype, op, comm, request, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_begin_int(CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_reduce_begin")));
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_begin_f08(CFI_cdesc_t *sendbuf,
+    CFI_cdesc_t *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm,
+    MPI_Fint *request, MPI_Fint *ierror)
+    __attribute__((alias("cresta_section_neighbor_alltoall_reduce_begin")));

@@ -54,6 +54,10 @@ int CRESTA_Neighbor_alltoallv_begin(const void *sendbuf, const int sendcounts[],
 int CRESTA_Neighbor_alltoallw_begin(const void *sendbuf, const int sendcounts[],
     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_reduce_begin(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoall_reduce_begin(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
 int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
@@ -112,6 +116,10 @@ int CRESTA_Neighbor_alltoallw_begin_c(const void *sendbuf, const MPI_Count sendc
     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
     MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
+int CRESTA_Neighbor_alltoall_reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request);
 #endif
 
 #endif

@@ -184,6 +184,47 @@ int CRESTA_Recording_info(CRESTA_Recording recording, int *calls, int *merged, i
  * Errors: MPI_ERR_REQUEST for a handle that is none, or whose replay is under way. */
 int CRESTA_Recording_free(CRESTA_Recording *recording);
 
+/* Neighbourhood reductions, which no MPI has.  On a communicator with a topology each rank receives
+ * the reduction of what is sent to it, element by element, in the order of its list of sources:
+ * with sources a, b and c, (a op b) op c.
+ *
+ *     CRESTA_Neighbor_reduce(sendbuf, recvbuf, count, datatype, op, comm)
+ *         as MPI_Neighbor_allgather, each rank sends one vector of `count` elements to all its
+ *         destinations
+ *     CRESTA_Neighbor_alltoall_reduce(sendbuf, recvbuf, count, datatype, op, comm)
+ *         as MPI_Neighbor_alltoall, it sends another vector to each: block i of sendbuf, all of
+ *         `count` elements, to the i-th
+ *
+ * The list of sources is that of MPI_Dist_graph_neighbors or MPI_Graph_neighbors, or in a grid the
+ * lower and the upper neighbour in each dimension in turn.  A source that is there several times
+ * counts several times, and so does the rank itself; MPI_PROC_NULL is left out.  A rank without
+ * sources receives nothing: its receive buffer stays as it is.
+ *
+ * datatype, op  what MPI_Allreduce takes, operations of the program too, commutative or not.  `op`
+ *               and, where a rank sends to another, the type signature are the same on both sides.
+ * sendbuf       may be MPI_IN_PLACE in CRESTA_Neighbor_reduce, on any rank: what is sent lies in
+ *               recvbuf.  Otherwise buffers must not overlap.
+ *
+ * They exist as CRESTA_x, CRESTA_x_c, CRESTA_x_begin (cresta_sp_coll.h) and persistent, below.
+ * Rules of CRESTA_IMPL name them as the others, `neighbor_*` includes them; without a rule `p2p`
+ * runs.  The first begin on a communicator waits for all its ranks; an operation of the program has
+ * to stay until the end.
+ * Errors: MPI_ERR_TOPOLOGY without a topology; MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_OP;
+ * MPI_ERR_BUFFER for MPI_IN_PLACE where it may not be.
+ * Source: S. Kumar, T. Hoefler: Optimizing neighborhood collectives with multisends (MPI Forum);
+ * T. Hoefler, J. L. Traff: Sparse collective operations for MPI, HIPS 2009 (MPI_Neighbor_reduce).
+ *
+ * Persistent: a recording of the one call, which does not run meanwhile.  CRESTA_Replay_start and
+ * CRESTA_Replay_end start and complete it, as often as you like, CRESTA_Recording_free frees it.
+ * (MPI_Start cannot carry it: it starts requests of the MPI alone.)  Collective; the buffers must
+ * stay, and an operation of the program too.  Errors: those above and of CRESTA_Record_end. */
+int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                CRESTA_Recording *recording);
+int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         CRESTA_Recording *recording);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

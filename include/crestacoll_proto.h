@@ -51,6 +51,10 @@ int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const
 int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
     const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
     const MPI_Datatype recvtypes[], MPI_Comm comm);
+int CRESTA_Neighbor_reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm);
+int CRESTA_Neighbor_alltoall_reduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request);
 int CRESTA_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
@@ -214,6 +218,10 @@ int CRESTA_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
     const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
     const MPI_Count recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
     MPI_Comm comm);
+int CRESTA_Neighbor_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+int CRESTA_Neighbor_alltoall_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)

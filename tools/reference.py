@@ -46,6 +46,8 @@ NO_SIZE = {
     "neighbor_alltoall": NEAR,
     "neighbor_alltoallv": f"{NEAR}, in the mean",
     "neighbor_alltoallw": f"{NEAR}, in the mean",
+    "neighbor_reduce": NEAR,
+    "neighbor_alltoall_reduce": NEAR,
     "alltoallv": "no common size; a profile counts the mean block of the rank",
     "alltoallw": "no common size; a profile counts the mean block of the rank",
 }

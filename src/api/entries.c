@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */
 #include "api/dispatch.h"
+#include "api/ours.h"
 #include "api/split.h"
 #include "native/natives.h"
 
@@ -271,6 +272,24 @@ int CRESTA_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const
     return cco_dispatch(state, &(cco_call){.coll = CCO_NEIGHBOR_ALLTOALLW, .sendbuf = sendbuf,
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
+}
+
+int CRESTA_Neighbor_reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoall_reduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
+        .root = 0, CCO_NO_ARRAYS});
 }
 
 int CRESTA_Ibarrier(MPI_Comm comm, MPI_Request *request)
@@ -1098,6 +1117,24 @@ int CRESTA_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[
         .sendbuf = sendbuf, .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes,
         .recvbuf = recvbuf, .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes,
         .comm = comm});
+}
+
+int CRESTA_Neighbor_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA,
+        .root = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoall_reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return cco_dispatch_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA,
+        .root = 0, CCO_NO_ARRAYS});
 }
 #endif
 

@@ -231,6 +231,22 @@ int CRESTA_Neighbor_alltoallw_begin(const void *sendbuf, const int sendcounts[],
         request);
 }
 
+int CRESTA_Neighbor_reduce_begin(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoall_reduce_begin(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm}, request);
+}
+
 #if defined(CRESTA_HAVE_LARGE_COUNT)
 int CRESTA_Bcast_begin_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root,
     MPI_Comm comm, MPI_Request *request)
@@ -454,5 +470,21 @@ int CRESTA_Neighbor_alltoallw_begin_c(const void *sendbuf, const MPI_Count sendc
         .sendcounts = sendcounts, .senddispls = sdispls, .sendtypes = sendtypes, .recvbuf = recvbuf,
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm},
         request);
+}
+
+int CRESTA_Neighbor_reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm}, request);
+}
+
+int CRESTA_Neighbor_alltoall_reduce_begin_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return cco_begin(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, request);
 }
 #endif

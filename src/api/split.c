@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "api/dispatch.h"
+#include "api/ours.h"
 #include "api/pending.h"
 #include "api/report.h"
 #include "api/streaming.h"
@@ -43,6 +44,7 @@ cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 typedef struct decision {
     cco_comm *state;
     cco_choice *choice; /* NULL where no rule is known yet, or none holds */
+    cco_way way;        /* what runs where there is a path */
     cco_begin_path begin;
 } decision;
 
@@ -59,8 +61,10 @@ static decision decide(const cco_call *call)
     if (raced && cco_arguments_valid(d.state, call) && cco_bound_is_valid(d.state, call))
         cco_race_count_begin(d.state);
     d.choice = cco_split_choice(d.state, call);
-    if (cco_has_paths(d.state, &d.choice->way))
-        d.begin = cco_path_of_begin(d.state, &d.choice->way, call);
+    d.way = d.choice->way;
+    if (cco_has_paths(d.state, &d.way))
+        d.begin = cco_path_of_begin(d.state, &d.way, call);
+    cco_settle_ours(call, &d.begin, &d.way);
     if (cco_configured.log >= CCO_LOG_INFO)
         cco_report_begin(d.state, d.choice, &d.begin, call->coll);
     if (d.state->to_report >> call->coll & 1)
@@ -99,8 +103,7 @@ static int unsupported(const cco_comm *state, const cco_call *call)
 static int begin_ours(const decision *d, const cco_call *call, cco_copies *copies,
                       MPI_Request *request)
 {
-    const int rc = cco_operation_begin(d->state, &d->choice->way, call, d->begin.path, copies,
-                                       request);
+    const int rc = cco_operation_begin(d->state, &d->way, call, d->begin.path, copies, request);
     if (rc == MPI_SUCCESS) {
         cco_pending_over(*request);
         cco_streaming_over(1, request);
@@ -152,6 +155,37 @@ static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Inf
     if (rc != MPI_SUCCESS && holds)
         cco_progress_thread_hold(-1);
     return rc;
+}
+
+/* The same where the operation may be the program's, which the progress thread may not run. */
+static int begin_holding(const decision *d, const cco_call *call, cco_copies *copies,
+                         MPI_Request *request)
+{
+    if (!cco_pending_hold(call))
+        return begin_ours(d, call, copies, request);
+    cco_pending *pending = cco_pending_make(NULL);
+    if (pending == NULL)
+        cco_fatal("no memory for a split-phase call on communicator '%s'", d->state->name);
+    const int rc = begin_ours(d, call, copies, request);
+    if (rc == MPI_SUCCESS) {
+        cco_pending_add(pending, false, true, *request);
+        return rc;
+    }
+    cco_pending_free(pending);
+    cco_progress_thread_hold(-1);
+    return rc;
+}
+
+/* What no MPI has, and the arguments are wrong: others may begin. */
+static int begin_no_ours(const cco_call *call, int error, MPI_Request *request)
+{
+    const cco_comm *state = call->comm != MPI_COMM_NULL ? cco_comm_find(call->comm) : NULL;
+    if (request != NULL)
+        *request = MPI_REQUEST_NULL;
+    if (state != NULL && cco_operation_pool_has(state, CCO_PATH_MESSAGES))
+        cco_operation_pool_skip(cco_comm_find(call->comm), CCO_PATH_MESSAGES);
+    PMPI_Comm_call_errhandler(call->comm != MPI_COMM_NULL ? call->comm : MPI_COMM_WORLD, error);
+    return error;
 }
 
 /* There is no memory for copies. */
@@ -221,6 +255,9 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     const cco_comm *known = cco_recorders_any() ? cco_comm_find(call->comm) : NULL;
     if (known != NULL && cco_is_recorded(known))
         return refuse_while_recorded(known, call, request);
+    const int wrong = cco_is_ours(call->coll) ? cco_prepare_ours(call) : MPI_SUCCESS;
+    if (wrong != MPI_SUCCESS)
+        return begin_no_ours(call, wrong, request);
     const decision d = decide(call);
     if (!allowed(&d, call)) {
         if (request != NULL)
@@ -237,7 +274,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (rc != MPI_SUCCESS)
         begin_nothing(&d, call, rc);
     else
-        rc = d.begin.path != CCO_PATH_NONE ? begin_ours(&d, &ours, copies, request)
+        rc = d.begin.path != CCO_PATH_NONE ? begin_holding(&d, &ours, copies, request)
                                            : begin_mpis(&ours, copies, request);
     if (rc != MPI_SUCCESS && request != NULL)
         *request = MPI_REQUEST_NULL;

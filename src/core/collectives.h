@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Properties; what the first three mean is said in api/collectives.def.  The others follow from
- * arguments and shapes.  In place, the one block of a rank lies among the others for `gathers` (it
+/* Properties; what the first three and the last two mean is said in api/collectives.def.  The others
+ * follow from arguments and shapes.  In place, the one block of a rank lies among the others for `gathers` (it
  * is the send buffer that is not there) and `scatters` (the receive buffer). */
 enum {
     CCO_SIZED = 1,
@@ -17,7 +17,8 @@ enum {
     CCO_COUNTS = 8,   /* an array of counts: blocks differ in size */
     CCO_GATHERS = 16, /* a rank gives a block and gets one from each */
     CCO_SCATTERS = 32, /* a rank gives a block to each and gets one */
-    CCO_NEIGHBORS = 64 /* blocks are those of neighbours in the communicator's topology */
+    CCO_NEIGHBORS = 64, /* peers are neighbours in the communicator's topology */
+    CCO_OURS = 128      /* no MPI has it */
 };
 
 /* The shape of a buffer: how many blocks, and on which ranks if not on all. */
@@ -43,6 +44,20 @@ extern const cco_coll_info cco_coll_infos[CCO_COLLECTIVES];
 static inline bool cco_is_near(cco_coll coll)
 {
     return cco_coll_infos[coll].properties & CCO_NEIGHBORS;
+}
+
+/* True for what no MPI has. */
+static inline bool cco_is_ours(cco_coll coll)
+{
+    return cco_coll_infos[coll].properties & CCO_OURS;
+}
+
+/* True if MPI_IN_PLACE may be the send buffer: none of neighbours, but for one vector that is given
+ * to all of them and reduced. */
+static inline bool cco_takes_in_place(cco_coll coll)
+{
+    return !cco_is_near(coll) ||
+           (cco_coll_infos[coll].properties & CCO_REDUCTION && cco_coll_infos[coll].in == CCO_ONE);
 }
 
 /* True if data only move away from a root, or to it, and are not reduced. */

@@ -37,6 +37,15 @@ cco_neighbors *cco_neighbors_of(MPI_Comm comm);
 const cco_neighbors *cco_neighbors_keep(const cco_neighbors *near);
 void cco_neighbors_drop(const cco_neighbors *near);
 
+/* True if anybody sends to this rank. */
+static inline bool cco_neighbors_any_source(const cco_neighbors *near)
+{
+    int i = 0;
+    while (i < near->degrees.in && near->in[i] == CCO_NO_PEER)
+        i++;
+    return i < near->degrees.in;
+}
+
 /* True if this rank has several edges to one process, or from one; of itself, too. */
 bool cco_neighbors_repeat(const cco_neighbors *near);
 

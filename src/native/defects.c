@@ -74,7 +74,7 @@ const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, boo
 {
     static const char *const why[CCO_MPICH_KINDS] = MPICH_BEFORE(
         "5.0", "", " mixes up blocks where a rank has several edges with one process");
-    const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR;
+    const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR; /* also what is made of one */
     if (!topology->repeats || !all_to_all)
         return NULL;
     if (mpich()->number < 500)

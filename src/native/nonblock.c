@@ -10,6 +10,7 @@
 #include "native/defects.h"
 #include "native/empty.h"
 #include "native/models.h"
+#include "native/near_reduce.h"
 
 static int start_and_wait(const cco_call *call)
 {
@@ -20,10 +21,12 @@ static int start_and_wait(const cco_call *call)
 
 static int reduce(const cco_call *call)
 {
+    int (*const run_it)(const cco_call *call) =
+        cco_is_ours(call->coll) ? cco_near_reduce_politely : start_and_wait;
     if (!cco_native_holds(call))
-        return start_and_wait(call);
+        return run_it(call);
     cco_progress_thread_hold_call(true);
-    const int rc = start_and_wait(call);
+    const int rc = run_it(call);
     cco_progress_thread_hold_call(false);
     return rc;
 }

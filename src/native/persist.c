@@ -106,6 +106,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
     (void)way, (void)size;
+    if (cco_is_ours(coll))
+        return "no MPI has such a call";
     return cco_persistent_defect(coll);
 }
 

@@ -158,12 +158,27 @@ static bool scatters(cco_coll coll)
     return cco_coll_infos[coll].properties & CCO_SCATTERS;
 }
 
+/* The neighbours to which this rank gives, and whether any gives to it. */
+static cco_degrees exchanged(const cco_comm *state, cco_coll coll)
+{
+    cco_degrees d = cco_comm_blocks(state, coll);
+    if (cco_is_near(coll) && state->topology.near != NULL)
+        d.in = cco_neighbors_any_source(state->topology.near);
+    return d;
+}
+
+static void find_ends_of_reduction(const cco_comm *state, const cco_call *c, cco_buffer *in,
+                                   cco_buffer *out)
+{
+    cco_buffers_of_reduction(c, state->rank, state->size, exchanged(state, c->coll), in, out);
+}
+
 static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c,
                           cco_workspace *workspace)
 {
     cco_problem *q = &f->problem;
     cco_element e;
-    cco_buffers_of_reduction(c, state->rank, state->size, &f->in, &f->out);
+    find_ends_of_reduction(state, c, &f->in, &f->out);
     int rc = look_up(workspace, f->in.type, f->in.counts == NULL ? f->in.count : 1, &e);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -249,11 +264,11 @@ static int commutes(MPI_Op op, bool *commutative)
     return rc;
 }
 
-/* Only arguments that are significant on this rank may say so, and none of neighbours. */
+/* Only arguments that are significant on this rank may say so. */
 static bool in_place(const cco_call *c, int rank)
 {
     const bool rooted = cco_coll_infos[c->coll].properties & CCO_ROOTED;
-    if (cco_is_near(c->coll))
+    if (!cco_takes_in_place(c->coll))
         return false;
     if ((rooted && rank != c->root) || cco_coll_infos[c->coll].in == CCO_NONE)
         return false;
@@ -307,9 +322,10 @@ static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
 static bool reduction_is_valid(const cco_comm *state, const cco_call *call)
 {
     cco_buffer in, out;
-    cco_buffers_of_reduction(call, state->rank, state->size, &in, &out);
+    find_ends_of_reduction(state, call, &in, &out);
     const bool standard = cco_kernel_of(call->op, in.type) != NULL;
     return end_is_fine(call, &in, standard) &&
+           (!cco_is_near(call->coll) || end_is_fine(call, &out, standard)) &&
            (standard || !cco_op_reserved(call->op) || cco_ask_op(call->op, in.type) == MPI_SUCCESS);
 }
 
@@ -326,7 +342,7 @@ void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in,
 {
     cco_bound f = {.in_place = in_place(call, state->rank)};
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
-        cco_buffers_of_reduction(call, state->rank, state->size, &f.in, &f.out);
+        find_ends_of_reduction(state, call, &f.in, &f.out);
     else
         find_ends(&f, state, call);
     *in = f.in;

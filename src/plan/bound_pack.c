@@ -28,7 +28,8 @@ static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *s
 static bool is_nobodys(const cco_bound *f, int i, bool received)
 {
     const cco_neighbors *near = f->problem.near;
-    const bool listed = received || cco_coll_infos[f->problem.coll].in == CCO_NEAR;
+    const cco_coll_info *info = &cco_coll_infos[f->problem.coll];
+    const bool listed = !(info->properties & CCO_REDUCTION) && (received || info->in == CCO_NEAR);
     return near != NULL && listed && (received ? near->in : near->out)[i] == CCO_NO_PEER;
 }
 

@@ -33,25 +33,29 @@ static cco_buffer received(const cco_call *c, int n)
                         .types = c->recvtypes};
 }
 
+static int blocks(int shape, bool root, int size, int degree)
+{
+    return shape == CCO_NEAR ? degree : cco_blocks(shape, root, size);
+}
+
 /* What a reduction reads is described by the arguments of its result; in place, it lies where the
  * result will. */
-void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
-                              cco_buffer *out)
+void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_degrees degrees,
+                              cco_buffer *in, cco_buffer *out)
 {
     const cco_coll_info *info = &cco_coll_infos[c->coll];
     *in = *out = received(c, cco_blocks(info->out, is_root(c, rank), size));
-    in->blocks = cco_blocks(info->in, is_root(c, rank), size);
+    in->blocks = blocks(info->in, is_root(c, rank), size, degrees.out);
+    if (cco_is_near(c->coll) && degrees.out == 0)
+        in->blocks = 0;
+    if (cco_is_near(c->coll) && degrees.in == 0)
+        out->blocks = 0; /* the receive buffer stays as it is */
     if (c->sendbuf != MPI_IN_PLACE)
         in->buffer = (char *)(uintptr_t)c->sendbuf;
     if (c->recvcounts != NULL) {
         out->counts = NULL;
         out->count = cco_count_at(c, c->recvcounts, rank);
     }
-}
-
-static int blocks(int shape, bool root, int size, int degree)
-{
-    return shape == CCO_NEAR ? degree : cco_blocks(shape, root, size);
 }
 
 void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees degrees,

@@ -21,11 +21,11 @@ typedef struct cco_buffer {
 
 /* Where a call is in place, the end that has no buffer of its own is described all the same; for a
  * reduction it is the other one's.  `degrees` are those of this rank, for neighbourhood
- * collectives. */
+ * collectives; of a reduction, what it receives from 0 neighbours is nothing. */
 void cco_buffers_of_movement(const cco_call *c, int rank, int size, cco_degrees degrees,
                              cco_buffer *in, cco_buffer *out);
-void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_buffer *in,
-                              cco_buffer *out);
+void cco_buffers_of_reduction(const cco_call *c, int rank, int size, cco_degrees degrees,
+                              cco_buffer *in, cco_buffer *out);
 
 /* Elements of block `i` of a buffer. */
 static inline MPI_Count cco_buffer_count(const cco_call *c, const cco_buffer *end, int i)

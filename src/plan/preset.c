@@ -52,6 +52,8 @@ static const preset presets[] = {
     {CCO_NEIGHBOR_ALLTOALL, SIZE_MAX, &cco_neighbor_alltoall_combined},
     {CCO_NEIGHBOR_ALLTOALLV, SIZE_MAX, &cco_neighbor_alltoall_combined},
     {CCO_NEIGHBOR_ALLTOALLW, SIZE_MAX, &cco_neighbor_alltoall_combined},
+    {CCO_NEIGHBOR_REDUCE, SIZE_MAX, &cco_neighbor_reduce_combined},
+    {CCO_NEIGHBOR_ALLTOALL_REDUCE, SIZE_MAX, &cco_neighbor_alltoall_reduce_combined},
     {.algo = NULL},
 };
 

@@ -18,7 +18,7 @@
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {
     const int properties = cco_coll_infos[c->coll].properties;
-    if (properties & CCO_NEIGHBORS && c->sendbuf == MPI_IN_PLACE &&
+    if (!cco_takes_in_place(c->coll) && c->sendbuf == MPI_IN_PLACE &&
         cco_comm_blocks(state, c->coll).out > 0)
         return false;
     if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))

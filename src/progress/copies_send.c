@@ -39,7 +39,7 @@ static void send_end(const cco_call *c, const cco_call_shape *shape, cco_buffer 
     if (shape->inter && properties & CCO_ROOTED)
         rank = cco_call_shape_root(c, shape) ? c->root : -1;
     if (properties & CCO_REDUCTION)
-        cco_buffers_of_reduction(c, rank, shape->group, in, &out);
+        cco_buffers_of_reduction(c, rank, shape->group, shape->near, in, &out);
     else
         cco_buffers_of_movement(c, rank, shape->peers, shape->near, in, &out);
     if (!read_here(c, shape))

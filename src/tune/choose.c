@@ -59,12 +59,13 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
     }
 }
 
-/* Where the MPI's own call, which the rule does not name, is wrong on this topology, ours runs. */
+/* Where the MPI's own call, which the rule does not name, is wrong on this topology, ours runs; of
+ * what no MPI has, also where the rule names it. */
 static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *state, bool automatic)
 {
     const cco_way ours = {.model = &cco_model_p2p};
     if (!cco_is_near(coll) || choice->way.model != cco_models[0] ||
-        (choice->refused == NULL && !automatic) ||
+        (choice->refused == NULL && !automatic && !cco_is_ours(coll)) ||
         cco_neighbor_defect(coll, &state->topology, true) == NULL ||
         refusal(&ours, coll, state) != NULL)
         return;
@@ -110,6 +111,19 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
     return false;
 }
 
+/* What runs without a rule: the MPI's own call, or ours of what no MPI has. */
+static cco_choice without_rule(cco_coll coll, const cco_comm *state)
+{
+    const cco_way ours = {.model = &cco_model_p2p};
+    const bool here = cco_is_ours(coll) && state->topology.near != NULL &&
+                      refusal(&ours, coll, state) == NULL;
+    cco_choice choice = {.max = LLONG_MAX, .way.model = cco_models[0], .why = "no rule"};
+    if (here)
+        choice.way = ours;
+    snprintf(choice.impl, sizeof choice.impl, "%s", choice.way.model->name);
+    return choice;
+}
+
 /* Lets go of the room for rules that did not match: there may be thousands of communicators. */
 static bool shrink(cco_choices *choices)
 {
@@ -139,8 +153,7 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
         state->topology.ruled |= 1u << coll;
     if (all)
         return shrink(choices);
-    choices->list[choices->count++] = (cco_choice){
-        .max = LLONG_MAX, .way.model = cco_models[0], .impl = "mpi", .why = "no rule"};
+    choices->list[choices->count++] = without_rule(coll, state);
     return shrink(choices);
 }
 

@@ -69,7 +69,7 @@ const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_
 
 bool cco_topology_is_wrong(const cco_comm *state, cco_coll coll)
 {
-    return cco_is_near(coll) && state->topology.ruled >> coll & 1 &&
+    return cco_is_near(coll) && !cco_is_ours(coll) && state->topology.ruled >> coll & 1 &&
            cco_neighbor_defect(coll, &state->topology, false) != NULL;
 }
 

@@ -23,7 +23,7 @@
 static int blocking(const struct call *q)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_BLOCKING)
+        MPI_COLLECTIVES(DO_BLOCKING)
     default:
         return MPI_ERR_OTHER;
     }
@@ -32,7 +32,7 @@ static int blocking(const struct call *q)
 static int nonblocking(const struct call *q, MPI_Request *request)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_NONBLOCKING)
+        MPI_COLLECTIVES(DO_NONBLOCKING)
     default:
         return MPI_ERR_OTHER;
     }
@@ -41,7 +41,7 @@ static int nonblocking(const struct call *q, MPI_Request *request)
 static int persistent(const struct call *q, MPI_Request *request)
 {
     switch (q->coll) {
-        COLLECTIVES(DO_PERSISTENT)
+        MPI_COLLECTIVES(DO_PERSISTENT)
     default:
         return MPI_ERR_OTHER;
     }

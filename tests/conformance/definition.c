@@ -46,10 +46,30 @@ static void from_neighbor(const world *w, int rank, int i, size_t e, unsigned ch
     value(w, in->peer[i], all ? 0 : in->slot[i], e, bytes);
 }
 
+/* The reduction of what the neighbours give, in the order of the list of sources. */
+static void folded_from_neighbors(const world *w, int rank, size_t e, unsigned char *bytes)
+{
+    const struct graph_ends *in = &w->graph.in[rank];
+    unsigned char left[WORLD_ELEMENT];
+    bool any = false;
+    for (int i = in->count - 1; i >= 0; i--) {
+        if (in->peer[i] == GRAPH_NOBODY)
+            continue;
+        from_neighbor(w, rank, i, e, any ? left : bytes);
+        if (any)
+            w->sim.reduce(left, bytes, w->element);
+        any = true;
+    }
+}
+
 /* What the standard says element `e` of block `i` of the receive buffer is. */
 static void expected(const world *w, int rank, int i, size_t e, unsigned char *bytes)
 {
     const int p = w->c.p;
+    if (cco_is_near(w->c.coll) && cco_coll_infos[w->c.coll].out == CCO_ONE) {
+        folded_from_neighbors(w, rank, e, bytes);
+        return;
+    }
     if (cco_is_near(w->c.coll)) {
         from_neighbor(w, rank, i, e, bytes);
         return;
@@ -121,7 +141,8 @@ static bool check_untouched(world *w, int rank, cco_base base)
 /* A block of MPI_PROC_NULL stays as it is, which check_untouched sees. */
 static bool is_nobodys(const world *w, int rank, int i)
 {
-    return w->near != NULL && w->graph.in[rank].peer[i] == GRAPH_NOBODY;
+    return cco_coll_infos[w->c.coll].out == CCO_NEAR &&
+           w->graph.in[rank].peer[i] == GRAPH_NOBODY;
 }
 
 static bool check_barrier(world *w, int rank)
@@ -134,14 +155,16 @@ static bool check_barrier(world *w, int rank)
     return true;
 }
 
+/* In place it is what it was only where nothing is received. */
 static bool check_in(world *w, int rank)
 {
     const cco_problem *q = &w->problems[rank];
+    const bool stays = q->in.base == CCO_IN || q->out.blocks == 0;
     unsigned char bytes[WORLD_ELEMENT];
-    for (int to = 0; q->in.base == CCO_IN && to < q->in.blocks; to++) {
+    for (int to = 0; stays && to < q->in.blocks; to++) {
         const cco_span span = cco_block(q, &q->in, to);
-        const unsigned char *at = w->sim.ranks[rank].memory[CCO_IN].data + span.at;
-        for (size_t e = 0; e < span.n / w->element; e++, at += w->layouts[CCO_IN].extent) {
+        const unsigned char *at = w->sim.ranks[rank].memory[span.base].data + span.at;
+        for (size_t e = 0; e < span.n / w->element; e++, at += w->layouts[span.layout].extent) {
             value(w, rank, to, e, bytes);
             if (memcmp(at, bytes, w->element) != 0) {
                 snprintf(w->sim.why, sizeof w->sim.why, "rank %d: its send buffer changed", rank);

@@ -25,7 +25,7 @@ static bool is(cco_coll coll, int property)
 /* Algorithms never see an alltoall in place: a copy is sent. */
 bool world_in_place(cco_coll coll)
 {
-    return is(coll, CCO_REDUCTION | CCO_GATHERS | CCO_SCATTERS);
+    return is(coll, CCO_REDUCTION | CCO_GATHERS | CCO_SCATTERS) && cco_takes_in_place(coll);
 }
 
 static bool uneven(cco_coll coll)
@@ -78,6 +78,8 @@ static int blocks_of(const world *w, int rank, bool in)
     const int shape = in ? cco_coll_infos[w->c.coll].in : cco_coll_infos[w->c.coll].out;
     if (shape == CCO_NEAR)
         return (in ? w->graph.out : w->graph.in)[rank].count;
+    if (!in && w->near != NULL && !cco_neighbors_any_source(&w->near[rank]))
+        return 0; /* what nobody sends is not reduced */
     return cco_blocks(shape, rank == w->c.root, w->c.p);
 }
 
@@ -146,7 +148,7 @@ static cco_side own_block(const cco_problem *q, const cco_side *side)
 /* In place, a side lies in the other buffer, on ranks that have both. */
 static void put_in_place(cco_problem *q)
 {
-    if (q->in.blocks == 0 || q->out.blocks == 0)
+    if (q->in.blocks == 0 || (q->out.blocks == 0 && q->near == NULL))
         return;
     if (is(q->coll, CCO_GATHERS))
         q->in = own_block(q, &q->out);

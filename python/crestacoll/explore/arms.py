@@ -12,7 +12,10 @@ BY_NODES = "hier"  # on one node it is shm
 REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan")
 NEIGHBORS = tuple(
     f"neighbor_{name}"
-    for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
+    for name in (
+        *("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"),
+        *("reduce", "alltoall_reduce"),
+    )
 )
 UNSIZED = (
     *("barrier", "gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw"),

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neighbor_alltoall_reduce "linear": neighbor_alltoall "linear" to scratch, and then the reduction in the
+ * order of the sources.
+ *
+ *   messages d   bytes sent per rank n d   scratch n d
+ *
+ * d: edges that end here. */
+#include "algo/algo.h"
+
+#include "algo/pattern/near_reduction.h"
+#include "algo/registry.h"
+
+static const char *refuses(const cco_problem *q)
+{
+    (void)q;
+    return NULL;
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    cco_near_reduction(s, q, &cco_neighbor_alltoall_linear);
+}
+
+const cco_algo cco_neighbor_alltoall_reduce_linear = {
+    .name = "linear",
+    .doc = "a message for each edge, all at once",
+    .refuses = refuses,
+    .build = build,
+};

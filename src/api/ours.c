@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ours.c - see ours.h, and CRESTA_Neighbor_reduce_init, CRESTA_Neighbor_alltoall_reduce_init. */
+#include "api/ours.h"
+
+#include "api/dispatch.h"
+#include "api/split.h"
+#include "core/guard.h"
+#include "model/registry.h"
+#include "native/calls.h"
+#include "native/near_reduce.h"
+#include "plan/bound.h"
+#include "plan/scheduled.h"
+#include "progress/operation_pool.h"
+#include "record/recorder.h"
+
+/* NULL for no intracommunicator. */
+static cco_comm *state_of(MPI_Comm comm)
+{
+    if (comm == MPI_COMM_NULL || cco_guarded())
+        return NULL;
+    if (cco_phase_now() == CCO_UNREAD)
+        cco_process_begin_late();
+    cco_comm *state = cco_comm_find(comm);
+    return state != NULL && state->ready ? state : cco_prepare(comm);
+}
+
+int cco_dispatch_ours(const cco_call *call)
+{
+    cco_comm *state = state_of(call->comm);
+    return state != NULL ? cco_dispatch(state, call)
+                         : cco_native_blocking(&cco_native[CCO_BY_US], call);
+}
+
+/* A rank whose arguments are wrong comes along: the others wait for it. */
+int cco_prepare_ours(const cco_call *call)
+{
+    cco_comm *state = state_of(call->comm);
+    if (state != NULL && state->topology.near != NULL)
+        cco_operation_pool_make(state, CCO_PATH_MESSAGES);
+    const int error = cco_near_reduce_wrong(call);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (!cco_operation_pool_has(state, CCO_PATH_MESSAGES))
+        return MPI_ERR_OTHER; /* the MPI has too few tags */
+    if (cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
+        return MPI_SUCCESS;
+    return MPI_ERR_ARG;
+}
+
+/* Not if an algorithm was named that `p2p` has not: of nodes. */
+void cco_settle_ours(const cco_call *call, cco_begin_path *begin, cco_way *way)
+{
+    if (!cco_is_ours(call->coll) || begin->path != CCO_PATH_NONE)
+        return;
+    *begin = (cco_begin_path){.path = CCO_PATH_MESSAGES, .unprepared = begin->unprepared};
+    if (way->model->path == NULL)
+        *way = (cco_way){.model = &cco_model_p2p};
+}
+
+static int refuse(MPI_Comm comm, int error)
+{
+    PMPI_Comm_call_errhandler(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, error);
+    return error;
+}
+
+/* A persistent call is the recording of one that has not run. */
+static int record(const cco_call *call, CRESTA_Recording *recording)
+{
+    *recording = CRESTA_RECORDING_NULL;
+    cco_comm *state = state_of(call->comm);
+    if (state == NULL || state->topology.near == NULL)
+        return refuse(call->comm, call->comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_TOPOLOGY);
+    const int rc = CRESTA_Record_begin(call->comm);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    cco_recorder_note(state, &cco_split_choice(state, call)->way, call);
+    cco_recorder_ended(state, MPI_SUCCESS);
+    return CRESTA_Record_end(recording);
+}
+
+static cco_call call_of(cco_coll coll, const void *sendbuf, void *recvbuf, MPI_Count count,
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    return (cco_call){.coll = coll,
+                      .sendbuf = sendbuf,
+                      .recvbuf = recvbuf,
+                      .sendcount = count,
+                      .recvcount = count,
+                      .sendtype = type,
+                      .recvtype = type,
+                      .op = op,
+                      .comm = comm};
+}
+
+int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                CRESTA_Recording *recording)
+{
+    const cco_call call =
+        call_of(CCO_NEIGHBOR_REDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+    return record(&call, recording);
+}
+
+int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
+                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                         CRESTA_Recording *recording)
+{
+    const cco_call call =
+        call_of(CCO_NEIGHBOR_ALLTOALL_REDUCE, sendbuf, recvbuf, count, datatype, op, comm);
+    return record(&call, recording);
+}
