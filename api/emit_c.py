@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from table import (
     FORMS,
+    RECORDED_FORMS,
     SPLIT_FORMS,
     Collective,
     Form,
@@ -50,7 +51,7 @@ def _prototypes(table: list[Collective], forms: tuple[Form, ...], guard: str) ->
 
 
 def prototypes(table: list[Collective]) -> str:
-    return _prototypes(table, FORMS, "CRESTACOLL_PROTO_H")
+    return _prototypes(table, FORMS + RECORDED_FORMS, "CRESTACOLL_PROTO_H")
 
 
 def split_prototypes(table: list[Collective]) -> str:
@@ -131,10 +132,13 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
 def _own_entry(coll: Collective, form: Form) -> str:
     """What no MPI has always passes through the choice."""
     literal = _call_literal(coll, form)
+    run = f"cco_record_ours({literal}, recording)"
+    if form.mode == "blocking":
+        run = f"cco_dispatch_ours({literal})"
     return (
         _signature(_public(coll, form), coll, form, "")
         + "{\n"
-        + wrap(f"return cco_dispatch_ours({literal});", " " * 8, first="    ")
+        + wrap(f"return {run};", " " * 8, first="    ")
         + "\n}\n"
     )
 
@@ -148,7 +152,7 @@ def entries(table: list[Collective]) -> str:
         "/* CRESTA_x, CRESTA_Ix, CRESTA_x_init: straight to the MPI, or through the choice. */\n"
         '#include "api/dispatch.h"\n#include "api/ours.h"\n#include "api/split.h"\n'
         '#include "native/natives.h"\n\n'
-        + _each(table, _any_entry)
+        + _each(table, _any_entry, FORMS + RECORDED_FORMS)
     )
 
 

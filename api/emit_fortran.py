@@ -12,6 +12,7 @@ import textwrap
 from table import (
     BUFFERS,
     FORMS,
+    RECORDED_FORMS,
     SPLIT_FORMS,
     Arg,
     Collective,
@@ -23,7 +24,8 @@ from table import (
 
 SMALL = [form for form in FORMS if not form.large]
 SPLIT = SPLIT_FORMS[0]  # no Fortran binding has large counts of its own to translate
-ENTRIES = (*FORMS, SPLIT)
+RECORDED = RECORDED_FORMS[0]
+ENTRIES = (*FORMS, SPLIT, RECORDED)
 
 
 def stem_of(coll: Collective, form: Form) -> str:
@@ -79,6 +81,8 @@ def _address_entry(coll: Collective, form: Form) -> str:
             before += "    MPI_Request c_request = MPI_REQUEST_NULL;\n"
             after += "    *request = PMPI_Request_c2f(c_request);\n"
             call.append("&c_request")
+        elif name == "recording":
+            call.append("recording")
         else:
             call.append("PMPI_Info_f2c(*info)")
     text = wrap(f"void cresta_address_{stem}({', '.join(_c_args(coll, form))})") + "\n{\n" + before
@@ -162,6 +166,8 @@ def _section_entry(coll: Collective, form: Form) -> str:
     invoke = f"cresta_address_{stem}({', '.join(call)});"
     if failed:
         none = [f"*{name} = PMPI_Request_c2f(MPI_REQUEST_NULL);" for _, name in form.extra]
+        if form.mode == "recorded":
+            text += "".join(f"    *{name} = CRESTA_RECORDING_NULL;\n" for _, name in form.extra)
         text += wrap(f"if ({failed}) {{", "        ", first="    ") + "\n"
         text += "".join(f"        {line}\n" for line in none if "*request" in line)
         text += "        cco_f_return(ierror, cco_f_section_error(*comm));\n    } else\n"
@@ -252,9 +258,10 @@ def _declare(arg: Arg, form: Form, f08: bool) -> str:
 def _declarations(coll: Collective, form: Form, f08: bool, indent: int) -> str:
     lines = [_declare(a, form, f08) for a in coll.args]
     for _, name in form.extra:
-        kind = {"request": "MPI_Request", "info": "MPI_Info"}[name]
-        intent = "out" if name == "request" else "in"
-        lines.append((f"type({kind})" if f08 else "integer") + f", intent({intent}) :: {name}\n")
+        kind = {"request": "MPI_Request", "info": "MPI_Info"}.get(name)
+        intent = "in" if name == "info" else "out"
+        handle = f"type({kind})" if f08 and kind else "integer"
+        lines.append(f"{handle}, intent({intent}) :: {name}\n")
     lines.append("integer, optional, intent(out) :: ierror\n")
     return "".join(" " * indent + line for line in lines)
 
@@ -276,7 +283,7 @@ def interface_body(
     imports = (
         sorted(
             {handles[a.kind] for a in coll.args if a.kind in handles}
-            | {k.split()[0] for k, _ in form.extra}
+            | {k.split()[0] for k, _ in form.extra if k.startswith("MPI_")}
         )
         if f08
         else []

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from emit_fortran import SMALL, SPLIT, fold, interface_body, stem_of
+from emit_fortran import RECORDED, SMALL, SPLIT, fold, interface_body, stem_of
 from table import Collective, Form
 
 
 def module(table: list[Collective]) -> str:
-    forms = [f for f in SMALL if f.mode != "persistent"]
+    forms = [f for f in SMALL if f.mode != "persistent"] + [RECORDED]
     names = [f"cresta_{stem_of(c, f)}" for f in forms for c in table if f.exists(c)] + [
         "cresta_set_impl",
         "cresta_comm_prepare",

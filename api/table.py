@@ -88,7 +88,8 @@ class Collective:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to call: blocking, nonblocking, persistent or split-phase, with int or MPI_Count."""
+    """One way to call: blocking, nonblocking, persistent or split-phase, with int or MPI_Count. Of
+    what no MPI has, a recording is the persistent form."""
 
     mode: str
     large: bool
@@ -101,6 +102,7 @@ class Form:
             "nonblocking": [("MPI_Request *", "request")],
             "split": [("MPI_Request *", "request")],
             "persistent": [("MPI_Info ", "info"), ("MPI_Request *", "request")],
+            "recorded": [("CRESTA_Recording *", "recording")],
         }[self.mode]
 
     def name(self, collective: str) -> str:
@@ -111,6 +113,7 @@ class Form:
             "blocking": stem,
             "nonblocking": "I" + collective,
             "persistent": stem + "_init",
+            "recorded": stem + "_init",
             "split": stem + "_begin",
         }[self.mode]
         return stem + ("_c" if self.large else "")
@@ -126,8 +129,9 @@ class Form:
         return " && ".join(needs)
 
     def exists(self, coll: Collective) -> bool:
-        exists = coll.has_counts() or not self.large
-        return exists and (not coll.ours or self.mode in ("blocking", "split"))
+        wide = coll.has_counts() or not self.large
+        own = self.mode in ("blocking", "split", "recorded")
+        return wide and (own if coll.ours else self.mode != "recorded")
 
 
 FORMS = tuple(
@@ -137,6 +141,8 @@ FORMS = tuple(
 )
 # CRESTA_x_begin, to which no call of the MPI corresponds by name.
 SPLIT_FORMS = (Form("split", False), Form("split", True))
+# CRESTA_x_init of what no MPI has.
+RECORDED_FORMS = (Form("recorded", False), Form("recorded", True))
 
 
 def _sides(kind_names: list[tuple[str, str]]) -> list[Arg]:

@@ -19,10 +19,11 @@ module crestacoll
         cresta_iallreduce, cresta_ireduce_scatter, cresta_ireduce_scatter_block, &
         cresta_ialltoall, cresta_ialltoallv, cresta_ialltoallw, cresta_iscan, cresta_iexscan, &
         cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, cresta_ineighbor_alltoall, &
-        cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, cresta_set_impl, &
-        cresta_comm_prepare, cresta_alloc_mem, cresta_win_init, cresta_win_finalize, &
-        cresta_free_mem, cresta_record_begin, cresta_record_end, cresta_replay_start, &
-        cresta_replay_end, cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
+        cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, cresta_neighbor_reduce_init, &
+        cresta_neighbor_alltoall_reduce_init, cresta_set_impl, cresta_comm_prepare, &
+        cresta_alloc_mem, cresta_win_init, cresta_win_finalize, cresta_free_mem, &
+        cresta_record_begin, cresta_record_end, cresta_replay_start, cresta_replay_end, &
+        cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
 
     integer, parameter :: CRESTA_RECORDING_NULL = 0
 
@@ -1339,6 +1340,62 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_ineighbor_alltoallw_f08
     end interface cresta_ineighbor_alltoallw
+
+    interface cresta_neighbor_reduce_init
+        subroutine cresta_neighbor_reduce_init_int(sendbuf, recvbuf, count, datatype, op, &
+            comm, recording, ierror) bind(c, name='cresta_neighbor_reduce_init_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, intent(out) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_init_int
+        subroutine cresta_neighbor_reduce_init_f08(sendbuf, recvbuf, count, datatype, op, &
+            comm, recording, ierror) bind(c, name='cresta_neighbor_reduce_init_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            integer, intent(out) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_reduce_init_f08
+    end interface cresta_neighbor_reduce_init
+
+    interface cresta_neighbor_alltoall_reduce_init
+        subroutine cresta_neighbor_alltoall_reduce_init_int(sendbuf, recvbuf, count, datatype, &
+            op, comm, recording, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_reduce_init_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            integer, intent(in) :: datatype
+            integer, intent(in) :: op
+            integer, intent(in) :: comm
+            integer, intent(out) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_init_int
+        subroutine cresta_neighbor_alltoall_reduce_init_f08(sendbuf, recvbuf, count, datatype, &
+            op, comm, recording, ierror) bind(c, &
+            name='cresta_neighbor_alltoall_reduce_init_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Op
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            type(*), dimension(..), asynchronous :: recvbuf
+            integer, intent(in) :: count
+            type(MPI_Datatype), intent(in) :: datatype
+            type(MPI_Op), intent(in) :: op
+            type(MPI_Comm), intent(in) :: comm
+            integer, intent(out) :: recording
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_neighbor_alltoall_reduce_init_f08
+    end interface cresta_neighbor_alltoall_reduce_init
 
     interface cresta_set_impl
         subroutine cresta_set_impl_int(comm, spec, ierror) bind(c, name='cresta_set_impl_int')

@@ -1726,3 +1726,19 @@ void cresta_address_neighbor_alltoall_reduce_begin(void *sendbuf, void *recvbuf,
     *request = PMPI_Request_c2f(c_request);
     cco_f_return(ierror, rc);
 }
+
+void cresta_address_neighbor_reduce_init(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_reduce_init(cco_f_address(sendbuf), cco_f_address(recvbuf), *count,
+            PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), recording);
+    cco_f_return(ierror, rc);
+}
+
+void cresta_address_neighbor_alltoall_reduce_init(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording, MPI_Fint *ierror)
+{
+    int rc = CRESTA_Neighbor_alltoall_reduce_init(cco_f_address(sendbuf), cco_f_address(recvbuf),
+            *count, PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), recording);
+    cco_f_return(ierror, rc);
+}

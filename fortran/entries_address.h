@@ -426,4 +426,9 @@ void cresta_address_neighbor_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint
 void cresta_address_neighbor_alltoall_reduce_begin(void *sendbuf, void *recvbuf, MPI_Fint *count,
     MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror);
 
+void cresta_address_neighbor_reduce_init(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording, MPI_Fint *ierror);
+void cresta_address_neighbor_alltoall_reduce_init(void *sendbuf, void *recvbuf, MPI_Fint *count,
+    MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording, MPI_Fint *ierror);
+
 #endif

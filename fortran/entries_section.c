@@ -2923,3 +2923,47 @@ CCO_EXPORT void cresta_neighbor_alltoall_reduce_begin_f08(CFI_cdesc_t *sendbuf,
     CFI_cdesc_t *recvbuf, MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm,
     MPI_Fint *request, MPI_Fint *ierror)
     __attribute__((alias("cresta_section_neighbor_alltoall_reduce_begin")));
+
+void cresta_section_neighbor_reduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    *recording = CRESTA_RECORDING_NULL;
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_reduce_init(sendbuf_section.address, recvbuf_section.address, count,
+            datatype, op, comm, recording, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_reduce_init_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_reduce_init")));
+CCO_EXPORT void cresta_neighbor_reduce_init_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_reduce_init")));
+
+void cresta_section_neighbor_alltoall_reduce_init(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror)
+{
+    cco_f_section sendbuf_section = cco_f_contiguous(sendbuf);
+    cco_f_section recvbuf_section = cco_f_contiguous(recvbuf);
+    *recording = CRESTA_RECORDING_NULL;
+    if (sendbuf_section.error || recvbuf_section.error) {
+        cco_f_return(ierror, cco_f_section_error(*comm));
+    } else
+        cresta_address_neighbor_alltoall_reduce_init(sendbuf_section.address,
+            recvbuf_section.address, count, datatype, op, comm, recording, ierror);
+    cco_f_release(&sendbuf_section, 0);
+    cco_f_release(&recvbuf_section, 1);
+}
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_init_int(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_alltoall_reduce_init")));
+CCO_EXPORT void cresta_neighbor_alltoall_reduce_init_f08(CFI_cdesc_t *sendbuf, CFI_cdesc_t *recvbuf,
+    MPI_Fint *count, MPI_Fint *datatype, MPI_Fint *op, MPI_Fint *comm, MPI_Fint *recording,
+    MPI_Fint *ierror) __attribute__((alias("cresta_section_neighbor_alltoall_reduce_init")));

@@ -41,6 +41,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
+/* What has been recorded, to be replayed: below. */
+typedef int CRESTA_Recording;
+#define CRESTA_RECORDING_NULL 0
+
 /* The collectives: CRESTA_x, CRESTA_Ix, CRESTA_x_init and their `_c` forms. */
 #include "crestacoll_proto.h"
 
@@ -121,8 +125,6 @@ int CRESTA_Win_finalize(void);
  * A recording keeps what it needs: the arrays of counts, displacements and types may change after
  * their call, types be freed, and so may the communicator, unless calls are made again as they are.
  * The buffers must stay, and the operations of such calls. */
-typedef int CRESTA_Recording;
-#define CRESTA_RECORDING_NULL 0
 
 /* The blocking collectives that follow on `comm`, from any thread, are noted, in whatever way they
  * are called: CRESTA_x, their Fortran names, and MPI_x under the preload library.
@@ -205,7 +207,7 @@ int CRESTA_Recording_free(CRESTA_Recording *recording);
  * sendbuf       may be MPI_IN_PLACE in CRESTA_Neighbor_reduce, on any rank: what is sent lies in
  *               recvbuf.  Otherwise buffers must not overlap.
  *
- * They exist as CRESTA_x, CRESTA_x_c, CRESTA_x_begin (cresta_sp_coll.h) and persistent, below.
+ * They exist as CRESTA_x, CRESTA_x_begin (cresta_sp_coll.h) and CRESTA_x_init, each with _c too.
  * Rules of CRESTA_IMPL name them as the others, `neighbor_*` includes them; without a rule `p2p`
  * runs.  The first begin on a communicator waits for all its ranks; an operation of the program has
  * to stay until the end.
@@ -214,16 +216,11 @@ int CRESTA_Recording_free(CRESTA_Recording *recording);
  * Source: S. Kumar, T. Hoefler: Optimizing neighborhood collectives with multisends (MPI Forum);
  * T. Hoefler, J. L. Traff: Sparse collective operations for MPI, HIPS 2009 (MPI_Neighbor_reduce).
  *
- * Persistent: a recording of the one call, which does not run meanwhile.  CRESTA_Replay_start and
- * CRESTA_Replay_end start and complete it, as often as you like, CRESTA_Recording_free frees it.
- * (MPI_Start cannot carry it: it starts requests of the MPI alone.)  Collective; the buffers must
- * stay, and an operation of the program too.  Errors: those above and of CRESTA_Record_end. */
-int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                CRESTA_Recording *recording);
-int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                         CRESTA_Recording *recording);
+ * CRESTA_x_init(..., &recording) is persistent: a recording of the one call, which does not run
+ * meanwhile.  CRESTA_Replay_start and CRESTA_Replay_end start and complete it, as often as you
+ * like, CRESTA_Recording_free frees it.  (MPI_Start cannot carry it: it starts requests of the MPI
+ * alone.)  Collective; the buffers must stay, and an operation of the program too.  Errors: those
+ * above and of CRESTA_Record_end. */
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

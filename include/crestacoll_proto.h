@@ -342,4 +342,16 @@ int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendco
     MPI_Comm comm, MPI_Info info, MPI_Request *request);
 #endif
 
+int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording);
+int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording);
+
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+int CRESTA_Neighbor_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording);
+int CRESTA_Neighbor_alltoall_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording);
+#endif
+
 #endif

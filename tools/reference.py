@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "api")]
 
 from click.testing import CliRunner  # noqa: E402
 from crestacoll.cli import main as command_line  # noqa: E402
-from table import FORMS, SPLIT_FORMS, c_parameters, read_table, wrap  # noqa: E402
+from table import FORMS, RECORDED_FORMS, SPLIT_FORMS, c_parameters, read_table, wrap  # noqa: E402
 
 PAGES = ROOT / "docs/reference"
 PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -51,6 +51,7 @@ NO_SIZE = {
     "alltoallv": "no common size; a profile counts the mean block of the rank",
     "alltoallw": "no common size; a profile counts the mean block of the rank",
 }
+OTHERS = (*FORMS[1:], *SPLIT_FORMS, *RECORDED_FORMS)
 UNEVEN = "no common size; a profile counts the contribution of the rank"
 
 
@@ -70,7 +71,7 @@ def collectives():
     """Each collective: its blocking call in both languages, its bytes, its other forms."""
     text = ""
     for coll in read_table():
-        blocking, others = FORMS[0], [f for f in (*FORMS[1:], *SPLIT_FORMS) if f.exists(coll)]
+        blocking, others = FORMS[0], [f for f in OTHERS if f.exists(coll)]
         forms = ", ".join(f"`CRESTA_{f.name(coll.name)}`" for f in others)
         text += (
             f"### CRESTA_{blocking.name(coll.name)}\n\n```c\n{prototype(coll, blocking)}\n```\n"

@@ -1701,3 +1701,37 @@ int CRESTA_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendco
         .recvtypes = recvtypes, .comm = comm}, info, request);
 }
 #endif
+
+int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
+{
+    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm}, recording);
+}
+
+int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
+{
+    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .sendbuf = sendbuf,
+        .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
+        .recvtype = datatype, .op = op, .comm = comm}, recording);
+}
+
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+int CRESTA_Neighbor_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
+{
+    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_REDUCE, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, recording);
+}
+
+int CRESTA_Neighbor_alltoall_reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, CRESTA_Recording *recording)
+{
+    return cco_record_ours(&(cco_call){.coll = CCO_NEIGHBOR_ALLTOALL_REDUCE, .large = true,
+        .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
+        .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm}, recording);
+}
+#endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ours.c - see ours.h, and CRESTA_Neighbor_reduce_init, CRESTA_Neighbor_alltoall_reduce_init. */
+/* ours.c - see ours.h. */
 #include "api/ours.h"
 
 #include "api/dispatch.h"
@@ -64,7 +64,7 @@ static int refuse(MPI_Comm comm, int error)
 }
 
 /* A persistent call is the recording of one that has not run. */
-static int record(const cco_call *call, CRESTA_Recording *recording)
+int cco_record_ours(const cco_call *call, CRESTA_Recording *recording)
 {
     *recording = CRESTA_RECORDING_NULL;
     cco_comm *state = state_of(call->comm);
@@ -76,36 +76,4 @@ static int record(const cco_call *call, CRESTA_Recording *recording)
     cco_recorder_note(state, &cco_split_choice(state, call)->way, call);
     cco_recorder_ended(state, MPI_SUCCESS);
     return CRESTA_Record_end(recording);
-}
-
-static cco_call call_of(cco_coll coll, const void *sendbuf, void *recvbuf, MPI_Count count,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-    return (cco_call){.coll = coll,
-                      .sendbuf = sendbuf,
-                      .recvbuf = recvbuf,
-                      .sendcount = count,
-                      .recvcount = count,
-                      .sendtype = type,
-                      .recvtype = type,
-                      .op = op,
-                      .comm = comm};
-}
-
-int CRESTA_Neighbor_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                CRESTA_Recording *recording)
-{
-    const cco_call call =
-        call_of(CCO_NEIGHBOR_REDUCE, sendbuf, recvbuf, count, datatype, op, comm);
-    return record(&call, recording);
-}
-
-int CRESTA_Neighbor_alltoall_reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count,
-                                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                         CRESTA_Recording *recording)
-{
-    const cco_call call =
-        call_of(CCO_NEIGHBOR_ALLTOALL_REDUCE, sendbuf, recvbuf, count, datatype, op, comm);
-    return record(&call, recording);
 }

@@ -5,6 +5,7 @@
 #define CCO_OURS_H
 
 #include "core/comm.h"
+#include "crestacoll.h"
 #include "progress/path.h"
 
 /* Runs a blocking call; the first one on a communicator sets it up. */
@@ -16,5 +17,8 @@ int cco_prepare_ours(const cco_call *call);
 
 /* Where no path is, such a begin goes over messages; nobody need be told. */
 void cco_settle_ours(const cco_call *call, cco_begin_path *begin, cco_way *way);
+
+/* Makes a persistent call: the recording of one that does not run now.  Collective. */
+int cco_record_ours(const cco_call *call, CRESTA_Recording *recording);
 
 #endif

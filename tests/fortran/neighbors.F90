@@ -52,6 +52,9 @@ contains
 #if defined(PERSISTENT)
         call persistent()
 #endif
+#if defined(LINKED)
+        call reductions()
+#endif
         call MPI_Comm_free(comm, ierr)
     end subroutine on
 
@@ -88,6 +91,49 @@ contains
             comm IERR)
         call check(exchanged(), 'blocking alltoallw')
     end subroutine blocking
+
+#if defined(LINKED)
+    ! No MPI has them: what a rank sends to all, and what it sends to each, by those that give.
+    subroutine reductions()
+        integer, asynchronous :: sum_of_all(2)
+        integer :: rc
+#  if !defined(SPLIT)
+        integer :: recording, round
+#  endif
+        sum_of_all = -1
+#  if defined(SPLIT)
+        call CRESTA_Neighbor_reduce_begin(me, sum_of_all, 1, MPI_INTEGER, MPI_SUM, comm, request, rc)
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+        call check(rc == MPI_SUCCESS .and. all_of(sum_of_all, sum(up(1:ranks))), 'begun reduce')
+        call CRESTA_Neighbor_alltoall_reduce_begin(table, sum_of_all, 1, MPI_INTEGER, MPI_SUM, &
+            comm, request, rc)
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+        call check(all_of(sum_of_all, 100 * sum(up(1:ranks)) + ranks * me), 'begun alltoall_reduce')
+#  else
+        call CRESTA_Neighbor_reduce(me, sum_of_all, 1, MPI_INTEGER, MPI_SUM, comm, rc)
+        call check(rc == MPI_SUCCESS .and. all_of(sum_of_all, sum(up(1:ranks))), 'reduce')
+        sum_of_all(1) = me
+        call CRESTA_Neighbor_reduce(MPI_IN_PLACE, sum_of_all, 1, MPI_INTEGER, MPI_MAX, comm, rc)
+        call check(all_of(sum_of_all, ranks - 1), 'reduce in place')
+        call CRESTA_Neighbor_alltoall_reduce(table, sum_of_all, 1, MPI_INTEGER, MPI_SUM, comm)
+        call check(all_of(sum_of_all, 100 * sum(up(1:ranks)) + ranks * me), 'alltoall_reduce')
+        call CRESTA_Neighbor_alltoall_reduce_init(table, sum_of_all, 1, MPI_INTEGER, MPI_SUM, &
+            comm, recording)
+        do round = 1, 2
+            sum_of_all = -1
+            call CRESTA_Replay_start(recording)
+            call CRESTA_Replay_end(recording)
+            call check(all_of(sum_of_all, 100 * sum(up(1:ranks)) + ranks * me), 'persistent')
+        end do
+        call CRESTA_Recording_free(recording)
+#  endif
+    end subroutine reductions
+
+    logical function all_of(got, expected)
+        integer, intent(in) :: got(2), expected
+        all_of = got(1) == expected .and. got(2) == -1
+    end function all_of
+#endif
 
     subroutine nonblocking()
         call MPI_Ineighbor_allgather(me, 1, MPI_INTEGER, all, 1, MPI_INTEGER, comm, request IERR)

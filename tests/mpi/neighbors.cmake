@@ -14,3 +14,11 @@ endif()
 cresta_mpi_test(NAME neighbors-stencil RANKS ${ranks} ENV CRESTA_FALLBACK=error
                 COMMAND neighbors p2p,shm,hier stencil)
 cresta_test_program(nearby nearby.c) # for tests/python
+cresta_test_program(near_reduce near_reduce.c "${check}/graphs.c" "${check}/topology.c")
+foreach(ranks IN ITEMS 1 2 3)
+  cresta_mpi_test(NAME near-reduce-${ranks} RANKS ${ranks} TIMEOUT 300
+                  COMMAND near_reduce "none,mpi,nonblock,p2p,p2p:linear,shm,hier,os"
+                  ENV CRESTA_FALLBACK=silent)
+endforeach()
+cresta_mpi_test(NAME near-reduce-thread RANKS 3 TIMEOUT 300 COMMAND near_reduce p2p,shm,os,hier
+                ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent CRESTA_NODES=2x2)
