@@ -6,6 +6,7 @@
 #include "core/core_place.h"
 #include "explain.h"
 #include "graph.h"
+#include "sched/near_mates.h"
 #include "transport/sim/sim.h"
 
 static const long long most_bytes = 1LL << 40; /* so that sizes of buffers can be counted */
@@ -86,6 +87,8 @@ bool explain_options_read(explain_options *o, int argc, char **argv)
     for (int i = 3; i < argc; i += 2)
         if (is_before(argv[i]) && !read_before(o, argv[i], argv[i + 1]))
             return false;
+    if (o->near != NULL && o->nodes != NULL && !cco_near_mates_give_all(o->near, o->nodes))
+        return asked_wrong("no memory");
     for (int i = 3; i < argc; i += 2)
         if (!is_before(argv[i]) && !read_one(o, argv[i], argv[i + 1]))
             return false;

@@ -120,6 +120,7 @@ void graph_free(cco_neighbors *near, int size)
         free((void *)(uintptr_t)near[i].in);
         free((void *)(uintptr_t)near[i].out);
         free(near[i].stencil);
+        free(near[i].mates);
     }
     free(near);
 }

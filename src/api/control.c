@@ -77,6 +77,7 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
     cco_nodes_find(state, rules);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_topology_find_mates(state);
     cco_race_set_up(state);
     cco_begins_prepare(state); /* the program may have no other call of ours that could do it */
     cco_process_wake();

@@ -53,6 +53,7 @@ static void set_up(cco_comm *state)
     cco_topology_find(state);
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
+    cco_topology_find_mates(state);
     state->ready = true;
     cco_comm_update(state);
     cco_race_set_up(state);

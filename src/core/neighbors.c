@@ -71,6 +71,7 @@ void cco_neighbors_drop(const cco_neighbors *near)
     if (it == NULL || __atomic_sub_fetch(&it->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     free(it->stencil);
+    free(it->mates);
     free(it);
 }
 

@@ -20,6 +20,7 @@ typedef struct cco_neighbors {
     bool grid;           /* MPI_CART */
     const int *in, *out; /* the rank of each block, or CCO_NO_PEER */
     struct cco_stencil *stencil; /* that these lists are, on all ranks (core/stencil.h); or NULL */
+    struct cco_near_mates *mates; /* who on this node receives what (sched/near_mates.h); or NULL */
     int users;           /* who need it still */
 } cco_neighbors;
 

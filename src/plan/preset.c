@@ -88,6 +88,9 @@ static const preset node_presets[] = {
     {CCO_ALLTOALL, 16384, &cco_alltoall_lanes},
     {CCO_SCAN, SIZE_MAX, &cco_scan_leaders},
     {CCO_EXSCAN, SIZE_MAX, &cco_exscan_leaders},
+    {CCO_NEIGHBOR_ALLGATHER, SIZE_MAX, &cco_neighbor_allgather_leaders},
+    {CCO_NEIGHBOR_ALLGATHERV, SIZE_MAX, &cco_neighbor_allgather_leaders},
+    {CCO_NEIGHBOR_REDUCE, SIZE_MAX, &cco_neighbor_reduce_leaders},
     {.algo = NULL},
 };
 

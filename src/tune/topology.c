@@ -9,6 +9,7 @@
 #include "core/world.h"
 #include "native/defects.h"
 #include "native/models.h"
+#include "sched/near_mates.h"
 #include "tune/agree.h"
 
 static void agree(const cco_comm *state, const uint64_t *words, int count, uint64_t *least,
@@ -54,6 +55,61 @@ void cco_topology_find(cco_comm *state)
     t->repeats = most[REPEATS] != 0;
     t->one_sided = most[ONE_SIDED] != 0;
     find_stencil(state, least[STENCIL], most[STENCIL]);
+}
+
+static bool wants_mates(const cco_comm *state)
+{
+    const cco_node_map *map = state->nodes.map;
+    if (state->topology.near == NULL || state->topology.near->mates != NULL || map == NULL ||
+        map->count == 1 || map->count == map->size)
+        return false;
+    for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
+        for (int i = 0; cco_is_near((cco_coll)coll) && i < state->choices[coll].count; i++)
+            if (state->choices[coll].list[i].way.model->by_nodes)
+                return true;
+    return false;
+}
+
+/* The lists of sources of all ranks of the node, one after the other. */
+static int *gather_sources(const cco_comm *state, MPI_Comm node, int ranks, int *degrees)
+{
+    const cco_neighbors *near = state->topology.near;
+    int *at = malloc((size_t)ranks * sizeof *at), *sources = NULL, all = 0;
+    int rc = PMPI_Allgather(&near->degrees.in, 1, MPI_INT, degrees, 1, MPI_INT, node);
+    for (int i = 0; at != NULL && rc == MPI_SUCCESS && i < ranks; i++) {
+        at[i] = all;
+        all += degrees[i];
+    }
+    sources = malloc((size_t)all * sizeof *sources + 1);
+    if (at == NULL || sources == NULL)
+        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Allgatherv(near->in, near->degrees.in, MPI_INT, sources, degrees, at, MPI_INT,
+                             node);
+    if (rc != MPI_SUCCESS)
+        cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
+    free(at);
+    return sources;
+}
+
+void cco_topology_find_mates(cco_comm *state)
+{
+    MPI_Comm comm;
+    if (!wants_mates(state))
+        return;
+    const cco_node_map *map = state->nodes.map;
+    const int node = map->node[state->rank], ranks = cco_node_ranks(map, node);
+    int *degrees = malloc((size_t)ranks * sizeof *degrees);
+    if (degrees == NULL ||
+        PMPI_Comm_split(state->comm, node, map->place[state->rank], &comm) != MPI_SUCCESS)
+        cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
+    int *sources = gather_sources(state, comm, ranks, degrees);
+    PMPI_Comm_free(&comm);
+    state->topology.near->mates = cco_near_mates_new(map, node, degrees, sources);
+    if (state->topology.near->mates == NULL)
+        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    free(degrees);
+    free(sources);
 }
 
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll)

@@ -10,6 +10,10 @@
  * of a communicator; without a topology it does nothing. */
 void cco_topology_find(cco_comm *state);
 
+/* Tells the ranks of each node each other's neighbours, where a choice is of a model that chooses by
+ * nodes, and there are several with several ranks.  Collective, after the choices. */
+void cco_topology_find_mates(cco_comm *state);
+
 /* Why a model must not run a neighbourhood collective there; NULL if it may.  The same on all
  * ranks. */
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll);

@@ -146,7 +146,7 @@ static void try_roots(const cco_algo *algo, cco_coll coll, int p, int n)
     world_case c = {.coll = coll, .p = p, .n = n};
     for (int i = 0; cco_is_near(coll) && i < GRAPHS; i++) {
         c.graph = (unsigned)(GRAPHS * n + i);
-        try_variants(algo, &c);
+        each_division(algo, &c, try_variants);
     }
     if (cco_is_near(coll))
         return;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/near_mates.h"
+
 /* From so many elements on, messages between nodes go in pieces of so many bytes. */
 enum { MANY = 64, PIECE = 24 };
 
@@ -291,6 +293,8 @@ static void make_map(world *w)
     w->map = cco_node_map_new(keys, w->c.p);
     if (w->c.n >= MANY)
         w->map->piece = PIECE;
+    if (w->near != NULL && !cco_near_mates_give_all(w->near, w->map))
+        abort();
     for (int i = 0; i < w->c.p; i++) {
         w->problems[i].nodes = w->map;
         w->problems[i].pieces = true;

@@ -30,8 +30,10 @@ void world_free_graph(world *w)
 {
     if (w->near == NULL)
         return;
-    for (int i = 0; i < w->c.p; i++)
+    for (int i = 0; i < w->c.p; i++) {
         free(w->near[i].stencil);
+        free(w->near[i].mates);
+    }
     graph_free(&w->graph);
     free(w->near);
 }

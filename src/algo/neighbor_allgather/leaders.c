@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* neighbor_allgather, neighbor_allgatherv "leaders": a block goes once into every other node where
+ * somebody needs it, to one of those, which passes it on to the others there.
+ *
+ *   messages between nodes: one for each rank and other node with neighbours of it
+ *   bytes between nodes n for each of these   scratch 0
+ *
+ * Who leads for a block is told by its sender: so the ranks of a node share the work, and nobody
+ * gets what it does not need. */
+#include "algo/algo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "algo/pattern/near.h"
+#include "sched/near_mates.h"
+
+static const char *refuses(const cco_problem *q)
+{
+    return q->near != NULL && q->near->mates == NULL
+               ? "the ranks of a node do not know each other's neighbours"
+               : NULL;
+}
+
+/* The lists of a rank: its own, and what arrives at its node. */
+typedef struct lists {
+    const cco_near_edges *in, *out;
+    const cco_near_edges *sorted; /* `in`, by rank */
+    size_t count;                 /* of these */
+    const cco_near_mates *mates;
+} lists;
+
+/* Which of so many ranks that need a block of `source` leads. */
+static int turn_of(int source, int count)
+{
+    return source % count;
+}
+
+/* Where the pairs of the next source begin. */
+static int next_source(const cco_near_mates *mates, int first)
+{
+    int end = first + 1;
+    while (end < mates->count && mates->list[end].source == mates->list[first].source)
+        end++;
+    return end;
+}
+
+static int by_peer(const void *a, const void *b)
+{
+    const cco_near_edges *x = a, *y = b;
+    return (x->peer > y->peer) - (x->peer < y->peer);
+}
+
+static bool sort(cco_sched *s, lists *l)
+{
+    size_t count = 0;
+    while (l->in[count].count > 0)
+        count++;
+    cco_near_edges *sorted = cco_builder_memory(s, (count + 1) * sizeof *sorted);
+    if (sorted == NULL)
+        return false;
+    memcpy(sorted, l->in, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_peer);
+    l->sorted = sorted;
+    l->count = count;
+    return true;
+}
+
+static const cco_near_edges *edges_from(const lists *l, int source)
+{
+    const cco_near_edges wanted = {.peer = source};
+    return bsearch(&wanted, l->sorted, l->count, sizeof wanted, by_peer);
+}
+
+/* What this rank is for the block of a source that arrives at its node. */
+typedef struct part {
+    int leader; /* its place */
+    bool leads, gets;
+    cco_span block;
+} part;
+
+static part part_in(const cco_problem *q, const lists *l, int first, int end)
+{
+    const cco_arrival *list = l->mates->list;
+    const int mine = q->nodes->place[q->rank];
+    part p = {.leader = list[first + turn_of(list[first].source, end - first)].place};
+    for (int i = first; i < end; i++)
+        p.gets = p.gets || list[i].place == mine;
+    p.leads = p.leader == mine;
+    if (p.gets)
+        p.block = cco_block(q, &q->out, edges_from(l, list[first].source)->blocks[0]);
+    return p;
+}
+
+/* From ranks of this node, and as a leader from those of others. */
+static void receive(cco_sched *s, const cco_problem *q, const lists *l)
+{
+    const int *node = q->nodes->node;
+    for (const cco_near_edges *from = l->in; from->count > 0; from++)
+        if (node[from->peer] == node[q->rank])
+            cco_recv(s, from->peer, cco_block(q, &q->out, from->blocks[0]));
+    for (int first = 0, end; first < l->mates->count; first = end) {
+        end = next_source(l->mates, first);
+        const part p = part_in(q, l, first, end);
+        if (p.leads)
+            cco_recv(s, l->mates->list[first].source, p.block);
+    }
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const cco_arrival *x = a, *y = b;
+    const int node = (x->source > y->source) - (x->source < y->source);
+    return node != 0 ? node : (x->place > y->place) - (x->place < y->place);
+}
+
+/* The neighbours that this rank sends to as node (`source`) and place, in their order. */
+static int list_targets(const cco_problem *q, const cco_near_edges *out, cco_arrival *targets)
+{
+    int count = 0;
+    for (; out->count > 0; out++)
+        targets[count++] = (cco_arrival){q->nodes->node[out->peer], q->nodes->place[out->peer]};
+    qsort(targets, (size_t)count, sizeof *targets, by_node);
+    return count;
+}
+
+static void send(cco_sched *s, const cco_problem *q, const lists *l)
+{
+    const int own = q->nodes->node[q->rank];
+    cco_arrival *targets =
+        cco_builder_memory(s, ((size_t)q->near->degrees.out + 1) * sizeof *targets);
+    if (targets == NULL)
+        return;
+    const int count = list_targets(q, l->out, targets);
+    for (int first = 0, end; first < count; first = end) {
+        const int node = targets[first].source;
+        for (end = first; end < count && targets[end].source == node; end++)
+            if (node == own)
+                cco_send(s, cco_node_rank(q->nodes, node, targets[end].place), cco_whole(&q->in));
+        const int place = targets[first + turn_of(q->rank, end - first)].place;
+        if (node != own)
+            cco_send(s, cco_node_rank(q->nodes, node, place), cco_whole(&q->in));
+    }
+}
+
+/* Leaders pass on what they have got, in the order of its senders. */
+static void pass_on(cco_sched *s, const cco_problem *q, const lists *l)
+{
+    const int own = q->nodes->node[q->rank], mine = q->nodes->place[q->rank];
+    for (int first = 0, end; first < l->mates->count; first = end) {
+        end = next_source(l->mates, first);
+        const part p = part_in(q, l, first, end);
+        for (int i = first; i < end && p.leads; i++)
+            if (l->mates->list[i].place != mine)
+                cco_send(s, cco_node_rank(q->nodes, own, l->mates->list[i].place), p.block);
+        if (p.gets && !p.leads)
+            cco_recv(s, cco_node_rank(q->nodes, own, p.leader), p.block);
+    }
+}
+
+static void build(cco_sched *s, const cco_problem *q)
+{
+    lists l = {.in = cco_near_by_peer(s, q, false),
+               .out = cco_near_by_peer(s, q, true),
+               .mates = q->near->mates};
+    if (l.in == NULL || l.out == NULL || !sort(s, &l))
+        return;
+    receive(s, q, &l);
+    send(s, q, &l);
+    cco_near_loops(s, q);
+    cco_round(s);
+    pass_on(s, q, &l);
+    cco_round(s);
+    for (const cco_near_edges *from = l.in; from->count > 0; from++)
+        for (int i = 1; i < from->count; i++)
+            cco_copy(s, cco_block(q, &q->out, from->blocks[0]),
+                     cco_block(q, &q->out, from->blocks[i]));
+}
+
+const cco_algo cco_neighbor_allgather_leaders = {
+    .name = "leaders",
+    .doc = "a block once into every other node, to one rank that needs it",
+    .refuses = refuses,
+    .build = build,
+};
