@@ -63,6 +63,24 @@ static void fill_stencil(cco_neighbors *near, int size, int ndims)
     cco_stencil_give_all(near, size);
 }
 
+/* Lists of sources as long as they will be: few ranks have many. */
+static bool make_room_by_chance(cco_neighbors *near, int size, int degree)
+{
+    int targets[PEER_TARGETS];
+    bool fine = true;
+    for (int rank = 0; size > 1 && rank < size; rank++) {
+        peer_list_random(rank, size, degree, targets);
+        for (int i = 0; i < degree; i++)
+            near[targets[i]].degrees.in++;
+    }
+    for (int rank = 0; rank < size; rank++) {
+        near[rank].in = malloc(((size_t)near[rank].degrees.in + 1) * sizeof *near[rank].in);
+        fine = fine && near[rank].in != NULL;
+        near[rank].degrees.in = 0;
+    }
+    return fine;
+}
+
 static void fill_random(cco_neighbors *near, int size, int degree)
 {
     int targets[PEER_TARGETS];
@@ -73,13 +91,14 @@ static void fill_random(cco_neighbors *near, int size, int degree)
     }
 }
 
-/* Empty lists with room. */
-static cco_neighbors *make(int size, size_t in, size_t out)
+/* Empty lists with room; `degree` not 0: of sources by chance. */
+static cco_neighbors *make(int size, int degree, size_t out)
 {
     cco_neighbors *near = calloc((size_t)size, sizeof *near);
-    bool fine = near != NULL;
+    bool fine = near != NULL && (degree == 0 || make_room_by_chance(near, size, degree));
     for (int i = 0; fine && i < size; i++) {
-        near[i].in = malloc(in * sizeof *near[i].in);
+        if (degree == 0)
+            near[i].in = malloc(out * sizeof *near[i].in);
         near[i].out = malloc(out * sizeof *near[i].out);
         fine = near[i].in != NULL && near[i].out != NULL;
     }
@@ -105,8 +124,7 @@ cco_neighbors *graph_make(const char *text, int size)
             n < kinds[i].least || n > kinds[i].most)
             continue;
         const size_t most = CCO_STENCIL_OFFSETS;
-        const bool random = kinds[i].fill == fill_random;
-        cco_neighbors *near = make(size, random ? (size_t)size * (size_t)n : most, most);
+        cco_neighbors *near = make(size, kinds[i].fill == fill_random ? n : 0, most);
         if (near != NULL)
             kinds[i].fill(near, size, n);
         return near;

@@ -8,7 +8,9 @@
 #include "../asked.h"
 #include "core/mpi_compat.h"
 #include "../even.h"
+#include "../graph.h"
 #include "plan/preset.h"
+#include "sched/near_mates.h"
 
 /* Communicators whose ranks lie on nodes in the same way are of one sort: only one of them is
  * built. */
@@ -94,6 +96,34 @@ static bool make_one(job *j, const job_call *c, const even *e, const cco_node_ma
     return true;
 }
 
+/* Who needs what on the nodes of a map. */
+static bool tell_mates(even *e, const cco_node_map *map)
+{
+    for (int i = 0; i < e->size; i++) {
+        free(e->near[i].mates);
+        e->near[i].mates = NULL;
+    }
+    return cco_near_mates_give_all(e->near, map) || asked_wrong("no memory");
+}
+
+/* The programs of all sorts. */
+static bool make_all(job *j, const phase *f, const job_call *c, even *e, const sorts *all)
+{
+    bool fine = true;
+    if (j->topology[0] != '\0') {
+        e->near = graph_make(j->topology, f->size);
+        if (e->near == NULL)
+            return asked_wrong("topology %s: expected torus:1 to torus:4, stencil:2 to stencil:4,"
+                               " or random:1 to random:64, or there is no memory",
+                               j->topology);
+    }
+    for (size_t i = 0; i < all->count && fine; i++)
+        fine = (e->near == NULL || tell_mates(e, all->maps[i])) &&
+               make_one(j, c, e, all->maps[i], c->program + i * (size_t)f->size);
+    graph_free(e->near, f->size);
+    return fine;
+}
+
 bool calls_make(job *j, phase *f, job_call *c)
 {
     even e;
@@ -103,8 +133,7 @@ bool calls_make(job *j, phase *f, job_call *c)
     if (c->program == NULL || !even_begin(&e, c->coll, f->size, c->root, c->bytes)) {
         fine = asked_wrong("no memory");
     } else {
-        for (size_t i = 0; i < all.count && fine; i++)
-            fine = make_one(j, c, &e, all.maps[i], c->program + i * (size_t)f->size);
+        fine = make_all(j, f, c, &e, &all);
         even_end(&e);
     }
     for (size_t i = 0; i < all.count; i++)

@@ -108,6 +108,13 @@ static bool add_phase(job *j)
     return true;
 }
 
+/* Whether there is such a topology, a call will see. */
+static bool read_topology(job *j, char **words)
+{
+    snprintf(j->topology, sizeof j->topology, "%s", words[1]);
+    return true;
+}
+
 static bool read_compute(job *j, char **words)
 {
     return add_phase(j) && seconds("compute", words[1], &j->phases[j->count - 1].compute);
@@ -128,7 +135,7 @@ static bool read_call(job *j, char **words)
         return false;
     phase *f = &j->phases[j->count - 1];
     job_call *c = &j->calls[j->count - 1];
-    if (!asked_collective(words[1], false, &c->coll) ||
+    if (!asked_collective(words[1], j->topology[0] != '\0', &c->coll) ||
         !asked_number("bytes", words[2], 0, 1LL << 40, &bytes) || !read_algorithm(c, words[3]) ||
         !asked_number("size of communicators", words[4], 1, j->ranks, &size) ||
         !asked_number("stride of communicators", words[5], 1, j->ranks, &stride) ||
@@ -183,6 +190,7 @@ static const struct {
     {"skew", 4, false, read_skew},       {"compute", 2, true, read_compute},
     {"call", 7, true, read_call},        {"overlap", 3, true, read_overlap},
     {"repeat", 2, false, read_repeat},   {"trace", 2, false, read_trace},
+    {"topology", 2, false, read_topology},
 };
 enum { RANKS, NODES, MACHINE }; /* of these, those that come first */
 

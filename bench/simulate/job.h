@@ -8,6 +8,9 @@
  *   skew none|uniform|exponential|normal SECONDS SEED
  *                                    when ranks begin: up to so much later; so much later in the
  *                                    mean; so much around the earliest
+ *   topology torus:D|stencil:D|random:K
+ *                                    of each communicator of the calls that follow, all of which
+ *                                    need one (graph.h); none if it is missing
  *   compute SECONDS                  any number of these two
  *   call COLLECTIVE BYTES ALGORITHM SIZE STRIDE ROOT
  *                                    bytes as in core/call.h; ALGORITHM: "bruck?k=4"; "preset",
@@ -41,6 +44,7 @@ typedef struct job {
     cco_node_map *nodes;
     machine machine;
     bool queues;
+    char topology[32]; /* "": none */
     double *start; /* picoseconds; NULL: all at once */
     phase *phases; /* a call each, or none */
     job_call *calls;

@@ -10,6 +10,7 @@
 #include "tune/agree.h"
 #include "tune/choose.h"
 #include "tune/nodes.h"
+#include "tune/topology.h"
 
 static int refuse(MPI_Comm comm, int error_class)
 {

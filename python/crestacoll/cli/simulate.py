@@ -28,7 +28,7 @@ Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 i
 
 # Options that only one way to use the command has.
 ONLY = {
-    "COLLECTIVE": ("sizes", "root", "calls", "plot", "smpi"),
+    "COLLECTIVE": ("sizes", "root", "calls", "plot", "smpi", "topology"),
     "--profile": ("scaling", "comm_sizes", "steps", "top"),
     "--calibrate": ("output", "crowded"),
 }
@@ -80,6 +80,12 @@ ONLY = {
     show_default=True,
     metavar="LIST",
     help="all; or p2p, hier (what they choose), p2p:ALGORITHM, hier:ALGORITHM, comma-separated.",
+)
+@click.option(
+    "--topology",
+    metavar="KIND:N",
+    help="Of neighbourhood collectives, as in `crestacoll help explain`: torus:1 to torus:4,"
+    " stencil:2 to stencil:4, random:1 to random:64.",
 )
 @click.option(
     "--root",
@@ -194,8 +200,8 @@ ONLY = {
 @json_option
 @click.pass_context
 def command(
-    ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, root,
-    skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check,
+    ctx, collective, profile_name, ranks, per_node, machine_name, sizes, implementations, topology,
+    root, skew, seeds, calls, no_queues, limit, scaling, comm_sizes, steps, top, calibrate, check,
     crowded, output, plot, smpi, mpi, json_to,
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
@@ -231,6 +237,7 @@ def command(
         calls=calls,
         queues=not no_queues,
         limits=jobs.Limits(seconds=limit),
+        topology=topology,
     )
     if profile_name:
         simulate_profile(ctx, build, setting)
@@ -270,7 +277,7 @@ def simulate_collective(ctx, build, setting):
     ranks, root, json_to, machine = asked["ranks"], asked["root"], asked["json_to"], setting.machine
     if any(root >= n for n in ranks):
         raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
-    arms = arms_of(build, collective, asked["implementations"])
+    arms = arms_of(build, collective, asked["implementations"], setting.topology)
     smpi.need_one_point(asked, arms)
     show.check_plot(asked["plot"])
     points = [
@@ -348,12 +355,13 @@ def arms_of_profile(build, wanted):
     return lambda collective: []
 
 
-def arms_of(build, collective, wanted):
+def arms_of(build, collective, wanted, topology=None):
     """The implementations that are asked for, as p2p:ring."""
     from crestacoll.cli.explain import ask
 
-    asked = ask(build, [collective, 2], {"nodes": "2x1"})["algorithms"]
-    plain = ask(build, [collective, 2], {})["algorithms"]
+    near = {"topology": topology}
+    asked = ask(build, [collective, 2], {"nodes": "2x1"} | near)["algorithms"]
+    plain = ask(build, [collective, 2], near)["algorithms"]
     names = [a["name"] for a in plain]
     possible = [f"p2p:{n}" for n in names]
     possible += [f"hier:{a['name']}" for a in asked if a["name"] not in names]
@@ -386,5 +394,6 @@ def as_json(setting, points):
         "calls": setting.calls,
         "skew": {"kind": setting.skew.kind, "seconds": setting.skew.seconds},
         "seeds": setting.seeds,
+        "topology": setting.topology,
         "points": points,
     }

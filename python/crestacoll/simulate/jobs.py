@@ -85,9 +85,11 @@ def nodes_words(ranks, per_node):
     return "+".join([str(per_node)] * full + [str(rest)])
 
 
-def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1, trace=None):
+def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1, trace=None,
+         topology=None):  # fmt: skip
     """The job as crestacoll-simulate reads it. Steps are calls, and seconds of computation. With
-    `trace`, a bandwidth, it writes their messages for SMPI too.
+    `trace`, a bandwidth, it writes their messages for SMPI too. With `topology`, as torus:4, calls
+    are neighbourhood collectives.
     """
     lines = [
         f"ranks {ranks}",
@@ -95,6 +97,7 @@ def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1, trace=
         f"machine {machines.words(machine)}",
         f"queues {'yes' if queues else 'no'}",
         skew.line(),
+        *([f"topology {topology}"] if topology else []),
         *(s.line() if isinstance(s, Call) else f"compute {float(s)!r}" for s in steps),
         f"repeat {times}",
         *([f"trace {trace!r}"] if trace else []),

@@ -40,7 +40,8 @@ def panels(points):
     found = {}
     for p in points:
         size = "" if p["collective"] == "barrier" else f" of {format_size(p['bytes'])} bytes"
-        found.setdefault(f"{p['collective']}{size}, {p['ranks']} ranks", []).append(p)
+        where = f" on {p['topology']}" if p.get("topology") else ""
+        found.setdefault(f"{p['collective']}{size}, {p['ranks']} ranks{where}", []).append(p)
     return found
 
 

@@ -18,6 +18,7 @@ class Setting:
     calls: int = 1  # one after the other; the time is that of one
     queues: bool = True
     limits: jobs.Limits = jobs.Limits()
+    topology: str | None = None  # of neighbourhood collectives
 
 
 def point(build, setting, collective, ranks, size, implementation, root=0):
@@ -25,6 +26,8 @@ def point(build, setting, collective, ranks, size, implementation, root=0):
     call = jobs.Call(collective, size, implementation, ranks, root=root)
     named = {"collective": collective, "ranks": ranks, "bytes": size}
     named["implementation"] = implementation
+    if setting.topology:
+        named["topology"] = setting.topology
     found = []
     try:
         for seed in range(setting.skew.seed, setting.skew.seed + setting.seeds):
@@ -36,6 +39,7 @@ def point(build, setting, collective, ranks, size, implementation, root=0):
                 dataclasses.replace(setting.skew, seed=seed),
                 setting.queues,
                 setting.calls,
+                topology=setting.topology,
             )
             found.append(jobs.run(build, job, setting.limits))
     except jobs.Refused as e:
