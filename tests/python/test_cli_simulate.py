@@ -153,3 +153,23 @@ def test_what_cannot_be_simulated_here(tmp_path):
     words = "allgather -n 8192 --impl p2p:ring --limit 1s".split()
     shown = simulate(tmp_path, *words)
     assert "takes more than 1 s to simulate" in shown.output and shown.exit_code == 1
+
+
+def test_neighbours_need_a_topology(tmp_path):
+    words = "neighbor_allgather -n 64 --bytes 1K --per-node 8".split()
+    refused = simulate(tmp_path, *words)
+    assert refused.exit_code == 2 and "neighbours of each rank" in refused.output
+    shown = simulate(tmp_path, *words, "--topology", "random:12", "--json")
+    points = {p["implementation"]: p for p in json.loads(shown.output)["points"]}
+    assert all(p["topology"] == "random:12" for p in points.values())
+    assert points["p2p:dimensions"]["refused"] is not None  # no stencil
+    # 64 ranks, 7 other nodes: a block goes at most once into each
+    assert points["hier:leaders"]["messages_between_nodes"] <= 64 * 7
+    linear, combined = (points[f"p2p:{name}"] for name in ("linear", "combined"))
+    assert linear["messages_between_nodes"] > 64 * 7
+    assert combined["messages"] <= linear["messages"] == 64 * 12
+
+
+def test_no_such_topology(tmp_path):
+    shown = simulate(tmp_path, *"neighbor_alltoall -n 8 --topology ring:3".split())
+    assert shown.exit_code == 2 and "torus:1 to torus:4" in shown.output
