@@ -30,6 +30,7 @@
 #include "tune/choose.h"
 #include "tune/nodes.h"
 #include "tune/topology.h"
+#include "validate/validate.h"
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
  * together on it. */
@@ -57,6 +58,7 @@ static void set_up(cco_comm *state)
     state->ready = true;
     cco_comm_update(state);
     cco_race_set_up(state);
+    cco_validate_set_up(state);
     if (state->facts.begins)
         cco_begins_prepare(state);
 }
@@ -287,14 +289,26 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
                          : run_recorded(state, choice, call, bytes);
 }
 
+/* The same, and CRESTA_VALIDATE around it. */
+static int run_checked(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
+{
+    struct cco_check *check = cco_configured.validate.on
+                                  ? cco_validate_begin(state, choice, call, bytes)
+                                  : NULL;
+    const int rc = run_choice(state, choice, call, bytes);
+    if (check != NULL)
+        cco_validate_end(check, rc);
+    return rc;
+}
+
 static int run_allowed(cco_comm *state, const cco_call *call)
 {
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     cco_choice *choice = cco_choose_by_call(state, call, bytes);
     if (!cco_is_recorded(state))
-        return run_choice(state, choice, call, bytes);
+        return run_checked(state, choice, call, bytes);
     cco_recorder_note(state, &choice->way, call);
-    const int rc = run_choice(state, choice, call, bytes);
+    const int rc = run_checked(state, choice, call, bytes);
     cco_recorder_ended(state, rc);
     return rc;
 }

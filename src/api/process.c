@@ -38,6 +38,7 @@
 #include "tune/impl.h"
 #include "tune/nodes.h"
 #include "tune/tuning_file.h"
+#include "validate/validate.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
 
@@ -251,6 +252,8 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     (void)comm, (void)key, (void)attribute, (void)extra;
     if (cco_profiled_run)
         write_profile();
+    if (begun) /* then all ranks have been in MPI_Init with it */
+        cco_validate_finish();
     set_phase(CCO_IDLE);
     cco_polite_end();
     cco_race_end();

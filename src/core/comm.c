@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/wait.h"
@@ -59,10 +60,11 @@ void cco_comm_update(cco_comm *state)
 {
     const uint32_t every = (1u << CCO_COLLECTIVES) - 1;
     const bool all = state->begins_wanted || state->watched;
+    const uint32_t checked = cco_configured.validate.on ? every : 0;
     const uint32_t plain = cco_profiled ? 0 : state->plain_choices;
-    state->slow = all ? every : state->to_report | state->classed;
+    state->slow = all ? every : state->to_report | state->classed | checked;
     state->ours = !state->ready ? 0 : all ? every : every & ~plain;
-    state->unrepeated = all ? every : state->to_report;
+    state->unrepeated = all ? every : state->to_report | checked;
     memset(state->repeats, 0, sizeof state->repeats);
 }
 

@@ -67,6 +67,12 @@ typedef struct cco_debug {
     unsigned long disagree; /* seed (core/facts.h) */
 } cco_debug;
 
+/* CRESTA_VALIDATE */
+typedef struct cco_validate_setting {
+    double rate; /* of calls that are checked, 0 to 1 */
+    bool on;
+} cco_validate_setting;
+
 /* Memory for one-sided operations: CRESTA_OS_WINDOW, CRESTA_CAF_BUFFER. */
 typedef struct cco_store {
     bool given;   /* by the user; otherwise a program may say what it wants */
@@ -99,6 +105,10 @@ typedef struct cco_config {
     char *nodes;  /* as core/imposed_nodes.h reads it; NULL: auto */
     bool online;  /* CRESTA_ONLINE */
     bool guard;   /* CRESTA_GUARD */
+    cco_validate_setting validate;
+    size_t validate_memory; /* bytes for each process */
+    bool validate_stop;
+    char *validate_files, *validate_summary; /* NULL = none */
     bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;

@@ -302,6 +302,32 @@ static void show_debug(const void *member, char *text)
     memmove(text, text + (used > 0), (size_t)used + (used == 0)); /* without the first + */
 }
 
+/* 0, 1, or 1:RATE. */
+static void read_validate(void *member, const cco_env_value *v)
+{
+    cco_validate_setting *setting = member;
+    char *end = NULL;
+    const bool rated = strncmp(v->text, "1:", 2) == 0;
+    *setting = (cco_validate_setting){.rate = 0.01, .on = rated || strcmp(v->text, "1") == 0};
+    if (rated)
+        setting->rate = strtod(v->text + 2, &end);
+    const bool fine = !rated || (end != v->text + 2 && *end == '\0' && setting->rate >= 0 &&
+                                 setting->rate <= 1);
+    if (fine && (setting->on || strcmp(v->text, "0") == 0))
+        return;
+    setting->on = false;
+    expected(v, "0, 1, or 1: and a rate from 0 to 1, such as 1:0.05");
+}
+
+static void show_validate(const void *member, char *text)
+{
+    const cco_validate_setting *setting = member;
+    if (setting->on)
+        snprintf(text, CCO_VALUE, "1:%.17g", setting->rate);
+    else
+        snprintf(text, CCO_VALUE, "0");
+}
+
 static const char *const waits[] = {"auto", "polite", "mpi"};
 
 /* One of three words; the default is none of them. */
@@ -334,6 +360,7 @@ const cco_env_kind cco_kind_store = {read_store, show_store};
 const cco_env_kind cco_kind_wait = {read_wait, show_wait};
 const cco_env_kind cco_kind_nodes = {read_nodes, show_nodes};
 const cco_env_kind cco_kind_shape = {read_shape, show_shape};
+const cco_env_kind cco_kind_validate = {read_validate, show_validate};
 const cco_env_kind cco_kind_debug = {read_debug, show_debug};
 
 /* The place of a value in a list of three words; the table's default if it is none of them. */

@@ -152,8 +152,7 @@ static const shape shapes[CCO_NUMBERS] = {
     [CCO_DOUBLE_DOUBLE] = {TWO_REALS, PAIR(double, double)},
 };
 
-/* CCO_LOOPS if it is none of the standard's. */
-static cco_loop loop_of(MPI_Op op)
+cco_loop cco_loop_of(MPI_Op op)
 {
     const MPI_Op ops[CCO_LOOPS] = {
         [CCO_LOOP_SUM] = MPI_SUM,   [CCO_LOOP_PROD] = MPI_PROD,     [CCO_LOOP_MAX] = MPI_MAX,
@@ -200,6 +199,12 @@ static cco_number number_of(const known *known)
     return (cco_number)i;
 }
 
+cco_number cco_number_of(MPI_Datatype type)
+{
+    const known *known = known_of(type);
+    return known != NULL ? number_of(known) : CCO_NUMBERS;
+}
+
 /* NULL where this processor cannot run them. */
 static const cco_loops *loops_of(cco_isa isa)
 {
@@ -225,7 +230,7 @@ static const cco_loops *loops_of(cco_isa isa)
 static cco_kernel find_kernel(cco_isa isa, MPI_Op op, MPI_Datatype type)
 {
     const cco_loops *loops = loops_of(isa);
-    const cco_loop loop = loop_of(op);
+    const cco_loop loop = cco_loop_of(op);
     const known *known = known_of(type);
     if (loops == NULL || loop == CCO_LOOPS || known == NULL || !(known->operations & 1 << loop))
         return NULL;

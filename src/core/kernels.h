@@ -12,6 +12,11 @@
 typedef enum cco_kind { CCO_KIND_NONE, CCO_KIND_INTEGER, CCO_KIND_FLOATING } cco_kind;
 cco_kind cco_number_kind(MPI_Datatype type);
 
+/* What elements of a type are in C; CCO_NUMBERS for what only the MPI knows.  CCO_LOOPS for an
+ * operation that is none of the standard's. */
+cco_number cco_number_of(MPI_Datatype type);
+cco_loop cco_loop_of(MPI_Op op);
+
 /* The loop for elements of a type, as the MPI lays them out; of the best instruction set that this
  * processor has.  NULL for what only the MPI knows: operations of the program and its types,
  * Fortran's LOGICAL, types that are not what they are to C. */

@@ -55,7 +55,7 @@ const char *cco_persistent_defect(cco_coll coll)
 }
 
 /* Every Open MPI that was tried mixes up blocks of different sizes. */
-static bool is_open_mpi(void)
+bool cco_is_open_mpi(void)
 {
 #ifdef OPEN_MPI
     return true;
@@ -64,9 +64,14 @@ static bool is_open_mpi(void)
 #endif
 }
 
+int cco_mpich_number(void)
+{
+    return mpich()->number;
+}
+
 bool cco_grid_defect(const cco_call *call)
 {
-    return is_open_mpi() && call->coll == CCO_ALLTOALLW &&
+    return cco_is_open_mpi() && call->coll == CCO_ALLTOALLW &&
            cco_topology_kind(call->comm) != MPI_UNDEFINED;
 }
 
@@ -79,7 +84,7 @@ const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, boo
         return NULL;
     if (mpich()->number < 500)
         return why[mpich()->kind];
-    if (is_open_mpi() && topology->near->grid && !blocking)
+    if (cco_is_open_mpi() && topology->near->grid && !blocking)
         return "Open MPI mixes up blocks of non-blocking and persistent calls where a periodic"
                " dimension has one or two processes";
     return NULL;
@@ -96,8 +101,8 @@ bool cco_in_place_defect(const cco_call *call)
     if (call->sendbuf != MPI_IN_PLACE)
         return false;
     if (call->coll == CCO_ALLTOALLW)
-        return is_open_mpi() || mpich()->number < 402;
-    return call->coll == CCO_ALLTOALLV && is_open_mpi();
+        return cco_is_open_mpi() || mpich()->number < 402;
+    return call->coll == CCO_ALLTOALLV && cco_is_open_mpi();
 }
 
 static const char *displaced(const cco_call *c, const void *buffer, const void *displs)

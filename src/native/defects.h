@@ -8,6 +8,11 @@
 
 #include "core/comm.h"
 
+/* Open MPI; and the version of MPICH that this MPI is, or has the defects of: 402 for 4.2, beyond all
+ * limits for others. */
+bool cco_is_open_mpi(void);
+int cco_mpich_number(void);
+
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);
 

@@ -11,7 +11,8 @@ import click
 from crestacoll import __version__
 
 ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
-ORDER += ["place", "simulate", "demo", "tune", "tuning", "overhead", "peers", "help"]
+ORDER += ["bisect", "reproduce", "place", "simulate", "demo", "tune", "tuning", "overhead"]
+ORDER += ["peers", "help"]
 
 
 class SubCommands(click.Group):

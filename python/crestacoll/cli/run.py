@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
-from crestacoll import family, installed, launcher, supervise
+from crestacoll import family, installed, launcher, supervise, validation
 from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
-from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
+from crestacoll.ui import NOT_FOUND, NOT_LOADED, WRONG, Problem, err, json_option, write_json
 
 EPILOG = """\b
 Exit code: that of the command (128+n if signal n ended it), or
+  1    the command ended with 0, and --validate found a difference
   2    wrong usage of crestacoll
   124  the command ended with 0, but no rank loaded crestacoll, or no profile was written
   125  crestacoll could not start it: no build for its MPI, launcher and program of different MPIs
@@ -69,6 +70,17 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
     help="Measure the wait for late ranks in one of N calls; 0: never.",
 )
 @click.option(
+    "--validate",
+    metavar="[RATE]",
+    is_flag=False,
+    flag_value=validation.PRESET_RATE,
+    help=(
+        "Make calls once more by the MPI's own call and compare: the first of each collective and"
+        " size, and a share RATE (default 0.01) of all later ones. A difference is reported, with a"
+        " file for `crestacoll reproduce`, and the exit code is 1."
+    ),
+)
+@click.option(
     "--log",
     type=click.Choice(["off", "warn", "info"]),
     help="CRESTA_LOG of the ranks; info reports which implementation was chosen and why.",
@@ -84,7 +96,18 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
-    impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
+    impl,
+    tuning,
+    profile,
+    show_report,
+    profile_wait,
+    validate,
+    log,
+    mpi,
+    no_check,
+    dry_run,
+    json_to,
+    command,
 ):
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
@@ -102,6 +125,9 @@ def command(
         settings = job_settings(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
+        if validate is not None:
+            settings["CRESTA_VALIDATE"] = validation.value(validate)
+        settings = validation.complete(settings, folder)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
             settings = default_choice(settings)
@@ -110,9 +136,12 @@ def command(
             print_command(words, environment, json_to)
             return
         before, start = stamp(profile), time.monotonic()
+        told_before = validation.files_of(settings)
         code = supervise.run(words, os.environ | environment)
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
+        validated = validation.summary(settings)
+    differs = validation.differs(validated, told_before, settings)
     written = profile is not None and stamp(profile) not in (None, before)
     if json_to:
         result = run_result(job, words, code, seconds) | {
@@ -121,9 +150,12 @@ def command(
             "profile": profile if written else None,
             "impl": settings.get("CRESTA_IMPL"),
             "tuning": settings.get("CRESTA_TUNING"),
+            "validated": validated,
         }
         write_json(result, json_to)
     finish(job, code, version, profile, written, no_check, show_report)
+    if differs:
+        raise Problem("the run went on after a difference that CRESTA_VALIDATE found", WRONG)
 
 
 def run_result(job, words, code, seconds):
@@ -139,6 +171,7 @@ def run_result(job, words, code, seconds):
         "profile": None,
         "impl": None,
         "tuning": None,
+        "validated": None,
     }
 
 

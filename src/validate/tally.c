@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tally.c - see tally.h. */
+#include "validate/tally.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+
+cco_tally cco_tally_here;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What became of calls: for the summary, and as a name in its file; NULL: no word about it. */
+static const struct {
+    const char *name, *text;
+} skips[CCO_SKIPS] = {
+    [CCO_CHECKED] = {"checked", NULL},
+    [CCO_SKIP_LARGE] = {"beyond_memory", "their copies need more than CRESTA_VALIDATE_MEMORY"},
+    [CCO_SKIP_NO_MEMORY] = {"no_memory", "there was no memory for copies"},
+    [CCO_SKIP_HOLES] = {"holes", "gaps of their types lie where there is no memory"},
+    [CCO_SKIP_DEVICE] = {"device", "their buffers may lie in a GPU's memory"},
+    [CCO_SKIP_SAME] = {"no_reference", "the MPI's own call is a known defect, and the other "
+                                       "reference is what ran"},
+    [CCO_SKIP_EMPTY] = {"no_data", "they move no data"},
+    [CCO_SKIP_FAILED] = {"failed", "they returned an error"},
+};
+
+void cco_tally_count(uint64_t *number, uint64_t more)
+{
+    __atomic_fetch_add(number, more, __ATOMIC_RELAXED);
+}
+
+void cco_tally_spent(double seconds)
+{
+    pthread_mutex_lock(&lock);
+    cco_tally_here.seconds += seconds;
+    pthread_mutex_unlock(&lock);
+}
+
+void cco_tally_bytes(uint64_t bytes)
+{
+    pthread_mutex_lock(&lock);
+    if (bytes > cco_tally_here.most_bytes)
+        cco_tally_here.most_bytes = bytes;
+    pthread_mutex_unlock(&lock);
+}
+
+enum { SUMMED = 4 + CCO_SKIPS };
+
+static bool add_up(cco_tally *all)
+{
+    const cco_tally *mine = &cco_tally_here;
+    uint64_t words[SUMMED] = {mine->calls, mine->otherwise, mine->differ, mine->unjudged};
+    uint64_t sums[SUMMED] = {0};
+    const double most[2] = {(double)mine->most_bytes, mine->seconds};
+    double worst[2] = {0, 0};
+    memcpy(&words[4], mine->skips, sizeof mine->skips);
+    if (PMPI_Reduce(words, sums, SUMMED, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
+        PMPI_Reduce(most, worst, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD) != MPI_SUCCESS)
+        return false;
+    *all = (cco_tally){.calls = sums[0],
+                       .otherwise = sums[1],
+                       .differ = sums[2],
+                       .unjudged = sums[3],
+                       .most_bytes = (uint64_t)worst[0],
+                       .seconds = worst[1]};
+    memcpy(all->skips, &sums[4], sizeof all->skips);
+    return true;
+}
+
+static unsigned long long number(uint64_t n)
+{
+    return (unsigned long long)n;
+}
+
+static void say_skipped(const cco_tally *t)
+{
+    for (int i = CCO_CHECKED + 1; i < CCO_SKIPS; i++)
+        if (t->skips[i] > 0)
+            cco_say("validate: %llu calls were not checked: %s", number(t->skips[i]),
+                    skips[i].text);
+}
+
+static void say(const cco_tally *t, double wall)
+{
+    const uint64_t checked = t->skips[CCO_CHECKED];
+    if (t->calls == 0) {
+        cco_say("validate: nothing to check: no blocking collective ran by another implementation"
+                " than the MPI's own call");
+        return;
+    }
+    cco_say("validate: %llu of %llu calls by crestacoll were checked, %llu differed",
+            number(checked), number(t->calls), number(t->differ));
+    say_skipped(t);
+    if (t->otherwise > 0)
+        cco_say("validate: %llu calls were compared with plain messages of crestacoll, because the"
+                " MPI's own call is a known defect there",
+                number(t->otherwise));
+    if (t->unjudged > 0)
+        cco_say("validate: %llu elements were not equal bit by bit and cannot be judged: an"
+                " operation of the program rounds, or the order decides about overflow or NaN",
+                number(t->unjudged));
+    cco_say("validate: it took %.3g s of %.3g s (%.2g %%) on the rank where it took longest, and at"
+            " most %.3g MiB for copies (CRESTA_VALIDATE_MEMORY is %.4g MiB)",
+            t->seconds, wall, wall > 0 ? 100 * t->seconds / wall : 0.0,
+            (double)t->most_bytes / 0x1p20, (double)cco_configured.validate_memory / 0x1p20);
+}
+
+static void write_summary(const cco_tally *t, double wall)
+{
+    const char *path = cco_configured.validate_summary;
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+    if (path != NULL && file == NULL)
+        cco_say("CRESTA_VALIDATE_SUMMARY: cannot write %s: %s", path, strerror(errno));
+    if (file == NULL)
+        return;
+    fprintf(file, "{\"schema\": \"crestacoll-validate-1\", \"calls\": %llu, \"differ\": %llu,\n"
+                  " \"other_reference\": %llu, \"unjudged_elements\": %llu, \"seconds\": %.9g,"
+                  " \"wall_s\": %.9g,\n \"copies_bytes\": %llu",
+            number(t->calls), number(t->differ), number(t->otherwise), number(t->unjudged),
+            t->seconds, wall, number(t->most_bytes));
+    for (int i = 0; i < CCO_SKIPS; i++)
+        fprintf(file, ", \"%s\": %llu", skips[i].name, number(t->skips[i]));
+    fprintf(file, "}\n");
+    fclose(file);
+}
+
+void cco_tally_finish(double wall)
+{
+    int rank = 0;
+    cco_tally all;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (!add_up(&all) || rank != 0)
+        return;
+    say(&all, wall);
+    write_summary(&all, wall);
+}
