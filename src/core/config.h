@@ -99,6 +99,7 @@ typedef struct cco_config {
     char *nodes;  /* as core/imposed_nodes.h reads it; NULL: auto */
     bool online;  /* CRESTA_ONLINE */
     bool guard;   /* CRESTA_GUARD */
+    bool reproducible; /* CRESTA_REPRODUCIBLE */
     bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
