@@ -190,6 +190,46 @@ static void linked(MPI_Comm comm, const char *impl, int type, int n, int who)
 }
 #endif
 
+/* Started side by side, and ended in another order, one of them after it was seen to be over. */
+static void started(MPI_Comm comm, const char *impl, int type, int n)
+{
+    enum { SOME = 512 };
+    const MPI_Datatype t = types[type];
+    const size_t room = (SOME + MORE) * sizes[type];
+    int counts[64], first = 0, over = 0;
+    MPI_Request requests[5];
+    n = n < SOME ? n : SOME;
+    fill(in, type, n + MORE, rank);
+    for (int i = 0; i < size; i++) {
+        counts[i] = i % 2 ? 0 : n / (2 * size) + i;
+        first += i < rank ? counts[i] : 0;
+    }
+    CALL(Iallreduce)(in, out, n, t, MPI_SUM, comm, &requests[0]);
+    CALL(Iscan)(in, out + room, n, t, MPI_SUM, comm, &requests[1]);
+    CALL(Ireduce)(in, out + 2 * room, n, t, MPI_SUM, size - 1, comm, &requests[2]);
+    CALL(Ireduce_scatter)(in, out + 3 * room, counts, t, MPI_SUM, comm, &requests[3]);
+    memcpy(out + 4 * room, in, room);
+    CALL(Ireduce_scatter_block)(MPI_IN_PLACE, out + 4 * room, n / size, t, MPI_SUM, comm,
+                                &requests[4]);
+    while (!over)
+        MPI_Request_get_status(requests[1], &over, MPI_STATUS_IGNORE);
+    out += room;
+    expect("iscan", impl, type, 0, n, rank + 1);
+    MPI_Waitall(4, requests + 1, MPI_STATUSES_IGNORE);
+    expect("iscan", impl, type, 0, n, rank + 1);
+    out += room;
+    if (rank == size - 1)
+        expect("ireduce", impl, type, 0, n, size);
+    out += room;
+    expect("ireduce_scatter", impl, type, first, counts[rank], size);
+    out += room;
+    expect("ireduce_scatter_block in place", impl, type, rank * (n / size), n / size, size);
+    out -= 4 * room;
+    for (over = 0; !over;)
+        MPI_Test(&requests[0], &over, MPI_STATUS_IGNORE);
+    expect("iallreduce", impl, type, 0, n, size);
+}
+
 /* Integers, and what no rounding is in, run as ever. */
 static void others(MPI_Comm comm, const char *impl)
 {
@@ -239,6 +279,7 @@ static void try_all(const char *impl)
             to_all(comm, impl, type, n, world);
             in_parts(comm, impl, type, n, world);
             prefixes(comm, impl, type, n);
+            started(comm, impl, type, n);
 #ifndef PLAIN_MPI
             linked(comm, impl, type, n, world);
 #endif
