@@ -3,8 +3,16 @@
 
 from __future__ import annotations
 
+import re
+
 from emit_fortran import RECORDED, SMALL, SPLIT, fold, interface_body, stem_of
 from table import Collective, Form
+
+
+_KINDS = (
+    "c_int64_t", "c_intptr_t", "c_ptr",
+    "c_float", "c_double", "c_float_complex", "c_double_complex",
+)  # fmt: skip
 
 
 def module(table: list[Collective]) -> str:
@@ -13,6 +21,7 @@ def module(table: list[Collective]) -> str:
         "cresta_set_impl",
         "cresta_comm_prepare",
         "cresta_alloc_mem",
+        "cresta_repro_sum",
         "cresta_win_init",
         "cresta_win_finalize",
         "cresta_free_mem",
@@ -31,7 +40,8 @@ def module(table: list[Collective]) -> str:
         "ierror is optional; buffers may be array sections\n"
         "!> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).\n"
         "module crestacoll\n"
-        "    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr\n"
+        "    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t, c_ptr, c_float, &\n"
+        "        c_double, c_float_complex, c_double_complex\n"
         "    use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request\n"
         "    implicit none\n    private\n"
     )
@@ -99,9 +109,26 @@ def _module_tail() -> str:
     text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
     text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
     text += _control("cresta_free_mem", [base], ("any",))
+    text += _repro_sum()
     text += _control("cresta_win_init", ["comm"], ("int", "f08"))
     text += _control("cresta_win_finalize", [], ("any",))
     return text + _recordings().rstrip("\n") + "\nend module crestacoll\n"
+
+
+def _repro_sum() -> str:
+    """The sum has the kind of its result, and the number of elements may be a large one."""
+    name, large = "cresta_repro_sum", "integer(c_int64_t), intent(in) :: n"
+    kinds = {"r4": "real(c_float)", "r8": "real(c_double)"}
+    kinds |= {"c4": "complex(c_float_complex)", "c8": "complex(c_double_complex)"}
+    specifics = []
+    for suffix, kind in kinds.items():
+        for end, n in (("", "integer, intent(in) :: n"), ("_c", large)):
+            listed = ["type(*), dimension(..), intent(in) :: x", n]
+            listed += [f"{kind}, intent(out) :: result", "comm"]
+            text = _control(name, listed, (f"{suffix}{end}_int", f"{suffix}{end}_f08"))
+            specifics += text.split("\n")[1:-3]
+    body = "\n".join(specifics)
+    return f"    interface {name}\n{body}\n    end interface {name}\n\n"
 
 
 def _recordings() -> str:
@@ -124,13 +151,13 @@ def _control(
     handle's type."""
     text = f"    interface {name}\n"
     for suffix in suffixes:
-        kind = f"type({handle})" if suffix == "f08" else "integer"
+        kind = f"type({handle})" if suffix.endswith("f08") else "integer"
         lines = [f"{kind}, intent(in) :: comm" if d == "comm" else d for d in declared]
         lines = [f"{kind}, {d}" if d.startswith("dimension(..)") else d for d in lines]
         lines = [f"{kind}, intent(in) {d}" if d.startswith(":: ") else d for d in lines]
         lines.append("integer, optional, intent(out) :: ierror")
         args = ", ".join(line.split(":: ")[1].removesuffix("(*)") for line in lines)
-        imports = [n for n in (handle, "c_intptr_t", "c_ptr") if n in " ".join(lines)]
+        imports = [n for n in (handle, *_KINDS) if re.search(rf"\b{n}\b", " ".join(lines))]
         text += fold(f"subroutine {name}_{suffix}({args}) bind(c, name='{name}_{suffix}')", 8)
         text += "            " + (f"import :: {', '.join(imports)}" if imports else "implicit none")
         text += "\n" + "".join(f"            {line}\n" for line in lines)

@@ -4,7 +4,8 @@
 !> Every argument means what it means in MPI_x; ierror is optional; buffers may be array sections
 !> (in the non-blocking CRESTA_Ix only as the buffer of one count and one datatype).
 module crestacoll
-    use, intrinsic :: iso_c_binding, only: c_intptr_t, c_ptr
+    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t, c_ptr, c_float, &
+        c_double, c_float_complex, c_double_complex
     use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request
     implicit none
     private
@@ -21,9 +22,9 @@ module crestacoll
         cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, cresta_ineighbor_alltoall, &
         cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, cresta_neighbor_reduce_init, &
         cresta_neighbor_alltoall_reduce_init, cresta_set_impl, cresta_comm_prepare, &
-        cresta_alloc_mem, cresta_win_init, cresta_win_finalize, cresta_free_mem, &
-        cresta_record_begin, cresta_record_end, cresta_replay_start, cresta_replay_end, &
-        cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
+        cresta_alloc_mem, cresta_repro_sum, cresta_win_init, cresta_win_finalize, &
+        cresta_free_mem, cresta_record_begin, cresta_record_end, cresta_replay_start, &
+        cresta_replay_end, cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
 
     integer, parameter :: CRESTA_RECORDING_NULL = 0
 
@@ -1453,6 +1454,153 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_free_mem_any
     end interface cresta_free_mem
+
+    interface cresta_repro_sum
+        subroutine cresta_repro_sum_r4_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r4_int')
+            import :: c_float
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            real(c_float), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r4_int
+        subroutine cresta_repro_sum_r4_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r4_f08')
+            import :: MPI_Comm, c_float
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            real(c_float), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r4_f08
+        subroutine cresta_repro_sum_r4_c_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r4_c_int')
+            import :: c_int64_t, c_float
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            real(c_float), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r4_c_int
+        subroutine cresta_repro_sum_r4_c_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r4_c_f08')
+            import :: MPI_Comm, c_int64_t, c_float
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            real(c_float), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r4_c_f08
+        subroutine cresta_repro_sum_r8_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r8_int')
+            import :: c_double
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            real(c_double), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r8_int
+        subroutine cresta_repro_sum_r8_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r8_f08')
+            import :: MPI_Comm, c_double
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            real(c_double), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r8_f08
+        subroutine cresta_repro_sum_r8_c_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r8_c_int')
+            import :: c_int64_t, c_double
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            real(c_double), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r8_c_int
+        subroutine cresta_repro_sum_r8_c_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_r8_c_f08')
+            import :: MPI_Comm, c_int64_t, c_double
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            real(c_double), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_r8_c_f08
+        subroutine cresta_repro_sum_c4_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c4_int')
+            import :: c_float_complex
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            complex(c_float_complex), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c4_int
+        subroutine cresta_repro_sum_c4_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c4_f08')
+            import :: MPI_Comm, c_float_complex
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            complex(c_float_complex), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c4_f08
+        subroutine cresta_repro_sum_c4_c_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c4_c_int')
+            import :: c_int64_t, c_float_complex
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            complex(c_float_complex), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c4_c_int
+        subroutine cresta_repro_sum_c4_c_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c4_c_f08')
+            import :: MPI_Comm, c_int64_t, c_float_complex
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            complex(c_float_complex), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c4_c_f08
+        subroutine cresta_repro_sum_c8_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c8_int')
+            import :: c_double_complex
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            complex(c_double_complex), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c8_int
+        subroutine cresta_repro_sum_c8_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c8_f08')
+            import :: MPI_Comm, c_double_complex
+            type(*), dimension(..), intent(in) :: x
+            integer, intent(in) :: n
+            complex(c_double_complex), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c8_f08
+        subroutine cresta_repro_sum_c8_c_int(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c8_c_int')
+            import :: c_int64_t, c_double_complex
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            complex(c_double_complex), intent(out) :: result
+            integer, intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c8_c_int
+        subroutine cresta_repro_sum_c8_c_f08(x, n, result, comm, ierror) bind(c, &
+            name='cresta_repro_sum_c8_c_f08')
+            import :: MPI_Comm, c_int64_t, c_double_complex
+            type(*), dimension(..), intent(in) :: x
+            integer(c_int64_t), intent(in) :: n
+            complex(c_double_complex), intent(out) :: result
+            type(MPI_Comm), intent(in) :: comm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_repro_sum_c8_c_f08
+    end interface cresta_repro_sum
 
     interface cresta_win_init
         subroutine cresta_win_init_int(comm, ierror) bind(c, name='cresta_win_init_int')

@@ -83,6 +83,29 @@ int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr);
  * Errors: MPI_ERR_BASE, on MPI_COMM_WORLD, for any other address. */
 int CRESTA_Free_mem(void *base);
 
+/* The sum of an array that is distributed over the ranks of `comm`, with the same bits on any number
+ * of ranks, in whatever order and parts they have its numbers.
+ *
+ * x       the numbers of this rank, `n` of them; not read if n is 0
+ * result  gets, on every rank, the exact sum of the numbers of all ranks, rounded once to nearest,
+ *         ties to even
+ * comm    an intracommunicator; the call is collective over it
+ *
+ * What overflows in between does not matter.  A NaN, or infinities of both signs, give a NaN
+ * (always the same), other infinities themselves.  A zero is +0, but -0 where all numbers are -0;
+ * +0 where there are none.  The rounding mode does not tell.
+ * Sources: U. Kulisch, Computer Arithmetic and Validity (2013); R. M. Neal, arXiv:1505.05571
+ * (docs/reproducible.md).
+ * Errors, on all ranks, with one message of each rank that is wrong: MPI_ERR_ARG where a rank gives
+ * n < 0, or no array or result.  MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL. */
+int CRESTA_Repro_sum(const double *x, MPI_Count n, double *result, MPI_Comm comm);
+
+/* The same for numbers of another type, the same on all ranks: MPI_FLOAT, MPI_DOUBLE,
+ * MPI_LONG_DOUBLE (of 64 or 80 bits), the complex types of C, and those of Fortran.  The parts of
+ * complex numbers are summed each for itself.  Errors: MPI_ERR_TYPE for any other type. */
+int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, void *result,
+                          MPI_Comm comm);
+
 /* Makes the memory for one-sided implementations (os, caf) of collectives on `comm` now, and keeps
  * it: no call has to make its own.  Collective over `comm`; a good place is right after MPI_Init.
  *

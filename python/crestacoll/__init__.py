@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from crestacoll._memory import free_mem as free_mem
     from crestacoll._native import *  # noqa: F403
     from crestacoll._profile import profile as profile
+    from crestacoll._repro_sum import repro_sum as repro_sum
     from crestacoll._services import prepare as prepare
     from crestacoll._services import progress as progress
     from crestacoll._services import set_impl as set_impl
@@ -37,6 +38,7 @@ _HOMES = {
     "_link": ("link", "preload"),
     "_memory": ("alloc_mem", "free_mem"),
     "_profile": ("profile",),
+    "_repro_sum": ("repro_sum",),
     "_services": ("prepare", "progress", "set_impl"),
     "_native": (
         "Request",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from mpi4py import MPI
 
-from crestacoll import _memory, _native, _services
+from crestacoll import _memory, _native, _repro_sum, _services
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,6 +49,10 @@ class Comm(Collectives):
     ) -> np.ndarray[Any, Any]:
         """crestacoll.alloc_mem on this communicator."""
         return _memory.alloc_mem(self, shape, dtype)
+
+    def repro_sum(self, array: npt.ArrayLike) -> Any:
+        """crestacoll.repro_sum on this communicator."""
+        return _repro_sum.repro_sum(array, self)
 
 
 _native.add_methods(Comm)

@@ -288,6 +288,7 @@ static PyMethodDef functions[] = {
     {"set_impl", cresta_set_impl, METH_VARARGS, NULL},
     {"prepare", cresta_prepare, METH_VARARGS, NULL},
     {"alloc_mem", cresta_alloc_mem, METH_VARARGS, NULL},
+    {"repro_sum", cresta_repro_sum, METH_VARARGS, NULL},
     {"free_mem", cresta_free_mem, METH_VARARGS, NULL},
     {"profile_start", cresta_profile_starts, METH_NOARGS, NULL},
     {"profile_stop", cresta_profile_stops, METH_NOARGS, NULL},

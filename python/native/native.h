@@ -71,6 +71,7 @@ extern int cresta_handles_are_ints; /* else they are pointers */
 PyObject *cresta_set_impl(PyObject *self, PyObject *args);
 PyObject *cresta_prepare(PyObject *self, PyObject *args);
 PyObject *cresta_alloc_mem(PyObject *self, PyObject *args);
+PyObject *cresta_repro_sum(PyObject *self, PyObject *args);
 PyObject *cresta_free_mem(PyObject *self, PyObject *args);
 PyObject *cresta_profile_starts(PyObject *self, PyObject *none);
 PyObject *cresta_profile_stops(PyObject *self, PyObject *none);

@@ -59,6 +59,26 @@ PyObject *cresta_alloc_mem(PyObject *self, PyObject *args)
     return rc != 0 ? cresta_raise(rc) : PyMemoryView_FromMemory(base, bytes, WRITABLE);
 }
 
+/* Communicator and datatype as Python ints; the addresses of the numbers and of the result. */
+PyObject *cresta_repro_sum(PyObject *self, PyObject *args)
+{
+    unsigned long long comm, type, x, result;
+    long long n; /* MPI_Count */
+    (void)self;
+    if (!PyArg_ParseTuple(args, "KLKKK", &x, &n, &type, &result, &comm))
+        return NULL;
+    const void *f = cresta_call_of("CRESTA_Repro_sum_type");
+    void *from = (void *)(uintptr_t)x, *to = (void *)(uintptr_t)result;
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = cresta_handles_are_ints
+             ? ((int (*)(void *, long long, int, void *, int))f)(from, n, (int)type, to, (int)comm)
+             : ((int (*)(void *, long long, void *, void *, void *))f)(
+                   from, n, (void *)(uintptr_t)type, to, (void *)(uintptr_t)comm);
+    Py_END_ALLOW_THREADS
+    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+}
+
 PyObject *cresta_free_mem(PyObject *self, PyObject *args)
 {
     unsigned long long base;

@@ -138,8 +138,8 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
         return &cco_from_below;
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
-    if (!(cco_recording || cco_recorders_any() || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
-          cco_progress_thread_runs_no_ops()))
+    if (!(cco_recording || cco_configured.reproducible || cco_recorders_any() ||
+          (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops()))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);

@@ -19,6 +19,8 @@ struct cco_pending {
     cco_pending *next; /* of its bucket */
     cco_copies *copies;
     bool polled, holds;
+    void (*finish)(void *), (*release)(void *); /* NULL: there is nothing to do */
+    void *data;
 };
 
 typedef struct bucket {
@@ -104,7 +106,35 @@ void cco_pending_free(cco_pending *pending)
     if (pending->holds)
         cco_progress_thread_hold(-1);
     cco_copies_free(pending->copies);
+    if (pending->release != NULL)
+        pending->release(pending->data);
     free(pending);
+}
+
+void cco_pending_finishes(cco_pending *pending, void (*finish)(void *), void (*release)(void *),
+                          void *data)
+{
+    pending->finish = finish;
+    pending->release = release;
+    pending->data = data;
+}
+
+static void finish(cco_pending *pending)
+{
+    if (pending != NULL && pending->finish != NULL)
+        pending->finish(pending->data);
+    if (pending != NULL)
+        pending->finish = NULL;
+}
+
+void cco_pending_found_over(MPI_Request request)
+{
+    if (!any() || request == MPI_REQUEST_NULL)
+        return;
+    bucket *b = bucket_of(request);
+    pthread_mutex_lock(&b->lock);
+    finish(*find(b, request));
+    pthread_mutex_unlock(&b->lock);
 }
 
 bool cco_pending_hold(const cco_call *call)
@@ -168,8 +198,11 @@ void cco_pending_settle(cco_notes *notes, const MPI_Request requests[])
 {
     const cco_note *list = notes->many != NULL ? notes->many : notes->few;
     for (int i = 0; i < notes->count; i++)
-        if (requests[list[i].place] == MPI_REQUEST_NULL)
-            cco_pending_free(take_out(list[i].request, list[i].serial));
+        if (requests[list[i].place] == MPI_REQUEST_NULL) {
+            cco_pending *ended = take_out(list[i].request, list[i].serial);
+            finish(ended);
+            cco_pending_free(ended);
+        }
     cco_progress_thread_wait_outside_mpi();
     free(notes->many);
 }

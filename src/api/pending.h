@@ -19,6 +19,14 @@ typedef struct cco_pending cco_pending;
  * from now on.  NULL if memory has run out. */
 cco_pending *cco_pending_make(cco_copies *copies);
 
+/* What is to be done once when the request has ended, and what frees its data then, or without
+ * it. */
+void cco_pending_finishes(cco_pending *pending, void (*finish)(void *), void (*release)(void *),
+                          void *data);
+
+/* The request was found to be over, but has not ended. */
+void cco_pending_found_over(MPI_Request request);
+
 /* The request has begun.  `polled`: the progress thread polls until it ends.  `holds`: it stays out
  * of the MPI until then (cco_pending_hold). */
 void cco_pending_add(cco_pending *pending, bool polled, bool holds, MPI_Request request);

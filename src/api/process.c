@@ -168,6 +168,7 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
     mends = cco_rules_may_replace(user) || cco_rules_may_replace(builtin);
+    chosen = chosen || c->reproducible;
     wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
     take_needs(user);
     take_needs(builtin);

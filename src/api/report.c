@@ -16,9 +16,13 @@ static uint32_t reported, reported_forbidden; /* bit per collective */
 /* By world rank 0 alone, except where the job may end.  False if the choice must not run. */
 static bool report_refused(const cco_comm *state, const cco_choice *choice, cco_coll coll)
 {
-    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
-    const cco_fallback fallback = {cco_coll_infos[coll].name, choice->why, choice->refused,
-                                   choice->impl, error ? state->rank == 0 : cco_world_reports()};
+    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR || choice->way.exact;
+    const cco_fallback fallback = {.call = cco_coll_infos[coll].name,
+                                   .asked = choice->why,
+                                   .why = choice->refused,
+                                   .instead = choice->impl,
+                                   .reports = error ? state->rank == 0 : cco_world_reports(),
+                                   .forbidden = choice->way.exact};
     return cco_fall_back(state, &fallback, &reported, (int)coll) == MPI_SUCCESS;
 }
 
@@ -52,7 +56,12 @@ void cco_report_forbidden_begin(const cco_comm *state, const cco_choice *choice,
 {
     char call[64];
     snprintf(call, sizeof call, "%s_begin", cco_coll_infos[coll].name);
-    const cco_fallback fallback = {call, choice->why, why, "nonblock", state->rank == 0};
+    const cco_fallback fallback = {.call = call,
+                                   .asked = choice->why,
+                                   .why = why,
+                                   .instead = "nonblock",
+                                   .reports = state->rank == 0,
+                                   .forbidden = choice->way.exact};
     cco_fall_back(state, &fallback, &reported_forbidden, (int)coll);
 }
 

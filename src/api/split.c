@@ -6,6 +6,7 @@
 
 #include "api/dispatch.h"
 #include "api/ours.h"
+#include "api/operands.h"
 #include "api/pending.h"
 #include "api/report.h"
 #include "api/streaming.h"
@@ -93,7 +94,7 @@ static int unsupported(const cco_comm *state, const cco_call *call)
 {
     static bool waited;
     enum { MOMENT_NS = 100 * 1000 * 1000 };
-    if (state->rank != 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
+    if (state != NULL && state->rank != 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
     PMPI_Comm_call_errhandler(call->comm, MPI_ERR_UNSUPPORTED_OPERATION);
     return MPI_ERR_UNSUPPORTED_OPERATION;
@@ -198,6 +199,8 @@ static void begin_nothing(const decision *d, const cco_call *call, int rc)
 
 static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)
 {
+    if (cco_operands_wanted(call))
+        return cco_operands_start(call, copies, request);
     int rc = copies != NULL ? cco_copy_for_mpi(call, copies) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS) {
         cco_copies_free(copies);
@@ -238,12 +241,16 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
                                       : cco_native_nonblocking(to, call, request);
     if (state != NULL && cco_is_recorded(state))
         return refuse_while_recorded(state, call, request);
+    const bool exact = cco_operands_wanted(call);
+    if (exact && mode == CCO_PERSISTENT && !cco_operands_persistent(call))
+        return unsupported(state, call);
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
         rc = start_persistent(to, call, info, request);
     else if (!CCO_PRELOADED || !cco_progress_calls_mpi() || !start_progressed(call, request, &rc))
-        rc = start_keeping(call, NULL, false, request);
+        rc = exact ? cco_operands_start(call, NULL, request)
+                   : start_keeping(call, NULL, false, request);
     cco_start_count(cco_recording ? state : NULL, mode, call, start);
     return rc;
 }

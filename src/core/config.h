@@ -109,6 +109,7 @@ typedef struct cco_config {
     size_t validate_memory; /* bytes for each process */
     bool validate_stop;
     char *validate_files, *validate_summary; /* NULL = none */
+    bool reproducible; /* CRESTA_REPRODUCIBLE */
     bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;

@@ -12,12 +12,12 @@ static bool first_time(uint32_t *reported, int bit)
 
 int cco_fall_back(const cco_comm *state, const cco_fallback *f, uint32_t *reported, int bit)
 {
-    const cco_fallback_policy policy = cco_configured.fallback;
+    const cco_fallback_policy policy = f->forbidden ? CCO_FALLBACK_ERROR : cco_configured.fallback;
     const char *call = f->call != NULL ? f->call : "", *on = f->call != NULL ? " on " : "";
     const bool prints = policy != CCO_FALLBACK_SILENT && f->reports && first_time(reported, bit);
     if (prints && policy == CCO_FALLBACK_ERROR)
-        cco_say("%s%scommunicator '%s': %s: %s (CRESTA_FALLBACK=error)", call, on, state->name,
-                f->asked, f->why);
+        cco_say("%s%scommunicator '%s': %s: %s (%s)", call, on, state->name, f->asked, f->why,
+                f->forbidden ? "CRESTA_REPRODUCIBLE=1" : "CRESTA_FALLBACK=error");
     else if (prints)
         cco_log(CCO_LOG_WARN, "%s%scommunicator '%s': %s: %s; %s runs instead", call, on,
                 state->name, f->asked, f->why, f->instead);

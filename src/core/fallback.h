@@ -12,6 +12,7 @@ typedef struct cco_fallback {
     const char *why;     /* a phrase about that: "needs a commutative operation" */
     const char *instead; /* what runs */
     bool reports;        /* this rank is the one that prints */
+    bool forbidden;      /* whatever CRESTA_FALLBACK says: the results would not be reproducible */
 } cco_fallback;
 
 /* All ranks of the communicator come here for the same call, or none.  Reports the fallback unless

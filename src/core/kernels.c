@@ -257,10 +257,30 @@ cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
     return last.kernel;
 }
 
-cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type)
+/* Of what this processor has. */
+static cco_isa best_isa(void)
 {
     int best = CCO_ISAS - 1 - (int)cco_disagreement(CCO_ISAS);
     while (loops_of((cco_isa)best) == NULL)
         best--;
-    return cco_kernel_in((cco_isa)best, op, type);
+    return (cco_isa)best;
+}
+
+cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type)
+{
+    return cco_kernel_in(best_isa(), op, type);
+}
+
+const cco_quick_sums *cco_quick_sums_here(void)
+{
+    switch (best_isa()) {
+#ifdef CRESTA_AVX
+    case CCO_AVX512:
+        return &cco_quick_avx512;
+    case CCO_AVX2:
+        return &cco_quick_avx2;
+#endif
+    default:
+        return &cco_quick_baseline;
+    }
 }

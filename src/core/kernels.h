@@ -22,9 +22,15 @@ cco_loop cco_loop_of(MPI_Op op);
  * Fortran's LOGICAL, types that are not what they are to C. */
 cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type);
 
+/* What C number the elements of a type are; CCO_NUMBERS if the loops do not know it. */
+cco_number cco_number_of(MPI_Datatype type);
+
 typedef enum cco_isa { CCO_BASELINE, CCO_AVX2, CCO_AVX512, CCO_ISAS } cco_isa;
 
 /* The same for one instruction set; NULL also where this processor has not got it. */
 cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type);
+
+/* The sums of many operands, of the best instruction set that this processor has. */
+const cco_quick_sums *cco_quick_sums_here(void);
 
 #endif

@@ -51,6 +51,7 @@ typedef struct cco_way {
     const struct cco_algo *algo; /* NULL: the model has none, or chooses for each call */
     long params[CCO_PARAMS];     /* of the algorithm */
     long options[CCO_OPTIONS];   /* of the model */
+    bool exact;     /* CRESTA_REPRODUCIBLE wants its algorithm: nothing else may run instead */
     bool automatic; /* `auto` chose it, for blocking calls: what it cannot do the MPI does, and
                        nobody is told */
 } cco_way;

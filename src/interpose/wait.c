@@ -191,5 +191,8 @@ CCO_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int *done, int in
 CCO_EXPORT int MPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     cco_queue_progress(true);
-    return CCO_CALL_NEXT(Request_get_status, (request, flag, status));
+    const int rc = CCO_CALL_NEXT(Request_get_status, (request, flag, status));
+    if (rc == MPI_SUCCESS && *flag)
+        cco_pending_found_over(request);
+    return rc;
 }

@@ -29,9 +29,17 @@ int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, con
 {
     static uint32_t reported; /* bit per model */
     const cco_model *model = way->model;
-    const cco_fallback fallback = {NULL, model->name, why, model->below->name, state->rank == 0};
+    const bool lost = way->exact && model->below->algorithms == NULL;
+    const cco_fallback fallback = {.asked = model->name,
+                                   .why = why,
+                                   .instead = model->below->name,
+                                   .reports = state->rank == 0,
+                                   .forbidden = lost};
     if (way->automatic)
         return cco_run_mpi(state, call);
+    if (way->exact && !lost) /* the same algorithm, over something else: the same bits */
+        return model->below->run(
+            state, &(cco_way){.model = model->below, .algo = way->algo, .exact = true}, call);
     int rc = cco_fall_back(state, &fallback, &reported, number_of(model));
     if (rc == MPI_SUCCESS)
         return model->below->run(state, &(cco_way){.model = model->below}, call);

@@ -55,7 +55,7 @@ static int without_streams(const cco_comm *state)
     static uint32_t reported;
     const cco_fallback fallback = {NULL, "hier",
                                    "the ranks of a node share no memory (CRESTA_SHM_MEMORY)",
-                                   "messages of the MPI within that node", state->rank == 0};
+                                   "messages of the MPI within that node", state->rank == 0, false};
     return cco_fall_back(state, &fallback, &reported, 0);
 }
 

@@ -184,6 +184,7 @@ static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c
         return rc;
     q->unit = e.size > 0 ? e.size : 1;
     f->binding.operation.kernel = cco_kernel_of(c->op, f->in.type);
+    f->binding.operation.fold = cco_fold_of(c->op, f->in.type);
     if (f->binding.operation.kernel == NULL && cco_op_reserved(c->op))
         rc = cco_ask_op(c->op, f->in.type);
     if (rc != MPI_SUCCESS)

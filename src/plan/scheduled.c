@@ -51,7 +51,7 @@ static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
     char asked[64];
     snprintf(asked, sizeof asked, "%s:%s", way->model->name, way->algo->name);
     const cco_fallback fallback = {cco_coll_infos[coll].name, asked, why, instead->name,
-                                   state->rank == 0};
+                                   state->rank == 0, false};
     int i = 0;
     while (cco_node_algo_of(coll, i) != way->algo)
         i++;

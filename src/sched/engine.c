@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine.c - see engine.h.  Steps are sorted and counted once, so that a start only adds addresses.
- */
+/* engine.c - see engine.h.  Steps are sorted once, so that a start only adds addresses. */
 #include "sched/engine.h"
 
 #include <stdlib.h>
 
 #include "core/pause.h"
+#include "sched/fold.h"
 
 typedef struct place {
     cco_base base;
@@ -21,7 +21,7 @@ typedef struct message {
 } message;
 
 typedef struct local {
-    bool reduces;
+    bool reduces, folds;
     int operation;
     place from, to;
 } local;
@@ -80,8 +80,8 @@ static void add_locals(cco_engine *e, const cco_sched *s, int first, int last, r
         const cco_step *step = &s->steps[i];
         const bool reduces = step->kind == CCO_STEP_REDUCE;
         if (reduces || step->kind == CCO_STEP_COPY)
-            e->locals[end->locals++] = (local){reduces, step->operation, place_of(s, step->a),
-                                               place_of(s, step->b)};
+            e->locals[end->locals++] = (local){reduces, step->fold, step->operation,
+                                               place_of(s, step->a), place_of(s, step->b)};
     }
 }
 
@@ -217,12 +217,13 @@ static int start_messages(cco_engine *e, int first, int end)
 }
 
 /* With the operation that the step names; its data are counted in bytes. */
-static int reduce_typed(cco_engine *e, const cco_typed_op *typed, cco_data from, cco_data to)
+static int reduce_typed(cco_engine *e, const local *step, cco_data from, cco_data to)
 {
+    const cco_typed_op *typed = &e->binding->operations[step->operation - 1];
     from.count /= typed->layout.size;
-    to.count = from.count;
+    to.count /= typed->layout.size;
     from.layout = to.layout = &typed->layout;
-    return e->transport->reduce(e->transfer, &from, &to, &typed->operation);
+    return cco_fold_run(e->transport, e->transfer, step->folds, &from, &to, &typed->operation);
 }
 
 static int run_locals(cco_engine *e, int first, int end)
@@ -235,9 +236,10 @@ static int run_locals(cco_engine *e, int first, int end)
         if (!step->reduces)
             rc = e->transport->copy(e->transfer, &from, &to);
         else if (step->operation > 0)
-            rc = reduce_typed(e, &e->binding->operations[step->operation - 1], from, to);
+            rc = reduce_typed(e, step, from, to);
         else
-            rc = e->transport->reduce(e->transfer, &from, &to, &e->binding->operation);
+            rc = cco_fold_run(e->transport, e->transfer, step->folds, &from, &to,
+                              &e->binding->operation);
     }
     return rc;
 }

@@ -134,7 +134,10 @@ static void add_local(merge *m, const piece *p)
         add_copy(s, from, to);
         return;
     }
-    cco_reduce(s, from, to);
+    if (step->fold)
+        cco_fold_into(s, from, to);
+    else
+        cco_reduce(s, from, to);
     if (cco_sched_error(s) == MPI_SUCCESS && from.n > 0)
         s->steps[s->count - 1].operation = m->parts[p->part].operation;
 }

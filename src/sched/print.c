@@ -41,7 +41,9 @@ static void print_step(const cco_sched *s, const cco_step *step, FILE *file)
         fprintf(file, "await   <- %d\n", step->peer);
         break;
     default:
-        fprintf(file, step->kind == CCO_STEP_COPY ? "copy    " : "reduce  ");
+        fprintf(file, step->kind == CCO_STEP_COPY ? "copy    "
+                      : step->fold                ? "fold    "
+                                                  : "reduce  ");
         print_span(s, step->a, file);
         fprintf(file, step->kind == CCO_STEP_COPY ? " to " : " into ");
         print_span(s, step->b, file);

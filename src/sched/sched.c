@@ -160,6 +160,16 @@ void cco_reduce(cco_sched *s, cco_span from, cco_span into)
         add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into});
 }
 
+void cco_fold_into(cco_sched *s, cco_span from, cco_span into)
+{
+    if (into.n == 0 || from.n == 0)
+        return;
+    if (from.n % into.n != 0 || into.n % s->layouts[into.layout].size != 0)
+        fail(s, MPI_ERR_INTERN);
+    else
+        add(s, (cco_step){.kind = CCO_STEP_REDUCE, .a = from, .b = into, .fold = true});
+}
+
 int cco_expose(cco_sched *s, cco_span span)
 {
     const int slot = s->slots;

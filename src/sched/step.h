@@ -26,6 +26,7 @@ typedef struct cco_step {
     int slot;      /* expose: its number; put, get: of the peer, */
     size_t place;  /* and the byte of its data where they begin */
     int operation; /* reduce: its number in the binding, from 1 on; 0: that of the call */
+    bool fold;     /* reduce: `a` is all operands, and `b` only written (cco_fold_into) */
 } cco_step;
 
 struct cco_sched {

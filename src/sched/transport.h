@@ -6,7 +6,7 @@
 #ifndef CCO_TRANSPORT_H
 #define CCO_TRANSPORT_H
 
-#include "core/kernels.h"
+#include "core/exact_fold.h"
 #include "core/mpi_compat.h"
 #include "sched/problem.h"
 
@@ -14,6 +14,7 @@
 typedef struct cco_reduce_op {
     MPI_Op op;
     cco_kernel kernel; /* NULL: the MPI's */
+    cco_fold fold;     /* of sums that are rounded once; NULL: operand by operand */
 } cco_reduce_op;
 
 /* Elements in memory. */

@@ -5,7 +5,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "algo/algo.h"
+#include "core/classes.h"
 #include "core/config.h"
 #include "core/world.h"
 #include "native/defects.h"
@@ -73,10 +76,12 @@ static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *sta
     snprintf(choice->impl, sizeof choice->impl, "%s", ours.model->name);
 }
 
+/* What must be told: not what goes to another model, if nobody wants to hear that. */
 static bool any_refused(const cco_choices *choices)
 {
+    const bool silent = cco_configured.fallback == CCO_FALLBACK_SILENT;
     for (int i = 0; i < choices->count; i++)
-        if (choices->list[i].refused != NULL)
+        if (choices->list[i].refused != NULL && (!silent || choices->list[i].way.exact))
             return true;
     return false;
 }
@@ -132,6 +137,52 @@ static bool shrink(cco_choices *choices)
     return true;
 }
 
+#define EXACT "exact" /* the algorithm */
+
+/* What the same choice is for sums and products that round, where these are to be reproducible: the
+ * algorithm "exact" of its model, or else of one that has it. */
+static cco_choice exact_choice(const cco_choice *choice, cco_coll coll, const cco_comm *state)
+{
+    const cco_model *const models[] = {choice->way.model, &cco_model_shm, &cco_model_p2p};
+    cco_choice exact = *choice;
+    exact.refused = NULL;
+    exact.classes |= CCO_OP_ROUNDING;
+    for (int i = 0; i < (int)(sizeof models / sizeof models[0]); i++) {
+        exact.way = (cco_way){.model = models[i],
+                              .algo = cco_algo_named(coll, EXACT, strlen(EXACT)),
+                              .exact = true};
+        if (models[i] == choice->way.model)
+            memcpy(exact.way.options, choice->way.options, sizeof exact.way.options);
+        exact.refused = models[i]->algorithms == NULL ? "it has no algorithms of ours"
+                                                      : refusal(&exact.way, coll, state);
+        if (exact.refused == NULL)
+            break;
+    }
+    snprintf(exact.impl, sizeof exact.impl, "%s:%s", exact.way.model->name, EXACT);
+    snprintf(exact.why, sizeof exact.why, "CRESTA_REPRODUCIBLE=1; for others %.80s", choice->why);
+    return exact;
+}
+
+/* Before each choice comes another one, for what rounds.  False if memory runs out. */
+static bool make_reproducible(cco_choices *choices, cco_coll coll, const cco_comm *state)
+{
+    if (!cco_configured.reproducible || state->size == 1 ||
+        !(cco_coll_infos[coll].properties & CCO_REDUCTION) ||
+        cco_algo_named(coll, EXACT, strlen(EXACT)) == NULL)
+        return true;
+    cco_choice *list = calloc(2 * (size_t)choices->count, sizeof *list);
+    if (list == NULL)
+        return false;
+    for (int i = 0; i < choices->count; i++) {
+        list[2 * i] = exact_choice(&choices->list[i], coll, state);
+        list[2 * i + 1] = choices->list[i];
+    }
+    free(choices->list);
+    choices->list = list;
+    choices->count *= 2;
+    return true;
+}
+
 enum { SOURCES = 6 };
 
 static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll)
@@ -175,7 +226,8 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
     state->plain_choices = state->sized = state->classed = state->topology.ruled = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!choose(state, sources, (cco_coll)coll))
+        if (!choose(state, sources, (cco_coll)coll) ||
+            !make_reproducible(&state->choices[coll], (cco_coll)coll, state))
             return false;
         const cco_choices *choices = &state->choices[coll];
         const bool wrong = cco_topology_is_wrong(state, (cco_coll)coll);
@@ -186,7 +238,7 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
             state->sized |= 1u << coll;
         if (any_classed(choices))
             state->classed |= 1u << coll;
-        if (wrong || (any_refused(choices) && cco_configured.fallback != CCO_FALLBACK_SILENT))
+        if (wrong || (any_refused(choices)))
             state->to_report |= 1u << coll;
     }
     cco_comm_update(state);

@@ -3,4 +3,5 @@
  * of the time that AVX2 takes if they lie in the first cache, 0.8 in the second, 1.1 if they are a
  * single vector (AMD EPYC 9005). */
 #define LOOPS cco_loops_avx512
+#define QUICK cco_quick_avx512
 #include "core/kernels/loops.inc"

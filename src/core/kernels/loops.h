@@ -4,6 +4,7 @@
 #ifndef CCO_LOOPS_H
 #define CCO_LOOPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* to[i] = a[i] op b[i], for `n` elements of a C type; gaps of structs stay as they are.  `to` may
@@ -57,5 +58,18 @@ typedef enum cco_number {
 typedef const cco_kernel *cco_loops[CCO_NUMBERS];
 
 extern const cco_loops cco_loops_baseline, cco_loops_avx2, cco_loops_avx512;
+
+/* to[i] = the sum of element i of all `count` parts, which begin `step` bytes apart, rounded once;
+ * or doubts[i] is not 0, and to[i] anything.  `n` is at most CCO_QUICK; doubts are integers as wide
+ * as an element.  True if there is any doubt.  The processor must round to nearest, and keep
+ * subnormal numbers. */
+enum { CCO_QUICK = 256 };
+typedef bool (*cco_quick_sum)(const void *parts, ptrdiff_t step, int count, void *to, void *doubts,
+                              size_t n);
+typedef struct cco_quick_sums {
+    cco_quick_sum r32, r64;
+} cco_quick_sums;
+
+extern const cco_quick_sums cco_quick_baseline, cco_quick_avx2, cco_quick_avx512;
 
 #endif

@@ -67,7 +67,19 @@ bool cco_sim_move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
     return fine;
 }
 
-bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation)
+/* As cco_fold_into says, operand by operand. */
+static void combine(const cco_sim_op *op, const unsigned char *from, size_t n, unsigned char *into,
+                    size_t each, bool fold)
+{
+    if (fold)
+        memcpy(into, from + n - each, each);
+    for (size_t left = n - (fold ? each : 0); left > 0; left -= each)
+        for (size_t i = 0; i < each; i += op->element)
+            op->reduce(from + left - each + i, into + i, op->element);
+}
+
+bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation,
+                    bool fold)
 {
     if (sim->count_only)
         return inside(sim, rank, a) && inside(sim, rank, b);
@@ -75,9 +87,9 @@ bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operatio
     const cco_sim_op *op = operation > 0 ? &sim->operations[operation - 1] : &typed;
     unsigned char *from = malloc(a.n + 1), *into = malloc(b.n + 1);
     bool fine = from != NULL && into != NULL && transfer(sim, rank, a, from, false) &&
-                transfer(sim, rank, b, into, false);
-    for (size_t i = 0; fine && i < b.n; i += op->element)
-        op->reduce(from + i, into + i, op->element);
+                (fold || transfer(sim, rank, b, into, false));
+    if (fine)
+        combine(op, from, a.n, into, b.n, fold);
     fine = fine && transfer(sim, rank, b, into, true);
     free(from);
     free(into);

@@ -13,8 +13,9 @@ __attribute__((format(printf, 2, 3))) bool cco_sim_wrong(cco_sim *sim, const cha
  * buffer, or reads what nobody wrote. */
 bool cco_sim_move(cco_sim *sim, int from, cco_span a, int to, cco_span b);
 
-/* Reduces span `a` of a rank into its span `b`, with an operation by its number; false as above. */
-bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation);
+/* Reduces span `a` of a rank into its span `b`, with an operation by its number; `fold`: all
+ * operands of `a` (cco_fold_into).  False as above. */
+bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation, bool fold);
 
 extern const char *const cco_sim_bases[CCO_BASES]; /* their names */
 

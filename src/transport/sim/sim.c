@@ -27,7 +27,7 @@ static bool move(cco_sim *sim, int from, cco_span a, int to, cco_span b)
 static bool reduce(cco_sim *sim, int rank, const cco_step *step)
 {
     return touch(sim, rank, step->a, false) && touch(sim, rank, step->b, true) &&
-           cco_sim_reduce(sim, rank, step->a, step->b, step->operation);
+           cco_sim_reduce(sim, rank, step->a, step->b, step->operation, step->fold);
 }
 
 /* True if its round has to wait for a step. */

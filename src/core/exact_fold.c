@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exact_fold.c - see exact_fold.h.  Most sums are certain without an exact one (quick_sum.inc). */
+#include "core/exact_fold.h"
+
+#include <fenv.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include "core/call.h"
+#include "core/exact_array.h"
+#include "core/kernels.h"
+
+/* Programs change how their processor rounds, let subnormal numbers be zeros for speed, or ask for
+ * a signal at an overflow.  None of this may tell in a result, nor may what we do be seen. */
+#if defined(__SSE2__)
+typedef unsigned environment;
+
+static environment enter(void)
+{
+    enum { EVENTS = 0x3f, STANDARD = 0x1f80 };
+    const environment before = _mm_getcsr();
+    if ((before & ~(unsigned)EVENTS) != STANDARD)
+        _mm_setcsr(STANDARD);
+    return before;
+}
+
+static void leave(environment before)
+{
+    _mm_setcsr(before);
+}
+#else
+typedef fenv_t environment;
+
+static environment enter(void)
+{
+    environment before;
+    fegetenv(&before);
+    fesetenv(FE_DFL_ENV);
+    return before;
+}
+
+static void leave(environment before)
+{
+    fesetenv(&before);
+}
+#endif
+
+/* Element by element, where `doubts` says so: words of 4 or 8 bytes. */
+static void settle(cco_exact_number number, const char *parts, ptrdiff_t step, int count, char *to,
+                   const void *doubts, size_t n)
+{
+    int64_t digits[CCO_EXACT_DIGITS];
+    cco_exact sum;
+    const size_t size = cco_exact_size(number);
+    cco_exact_start(&sum, digits);
+    for (size_t i = 0; i < n; i++) {
+        if (size == 4 ? ((const uint32_t *)doubts)[i] == 0 : ((const uint64_t *)doubts)[i] == 0)
+            continue;
+        cco_exact_again(&sum);
+        for (int k = 0; k < count; k++)
+            cco_exact_add_array(&sum, number, parts + k * step + i * size, 1, 1);
+        cco_exact_put(&sum, number, to + i * size);
+    }
+}
+
+static void fold(cco_exact_number number, cco_quick_sum quick, const char *parts, ptrdiff_t step,
+                 int count, char *to, size_t n)
+{
+    uint64_t doubts[CCO_QUICK];
+    const size_t size = cco_exact_size(number);
+    const environment before = enter();
+    for (size_t part; n > 0; n -= part, parts += part * size, to += part * size) {
+        part = n < CCO_QUICK ? n : CCO_QUICK;
+        if (quick(parts, step, count, to, doubts, part))
+            settle(number, parts, step, count, to, doubts, part);
+    }
+    leave(before);
+}
+
+static void fold_r32(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+{
+    fold(CCO_EXACT_FLOAT, cco_quick_sums_here()->r32, parts, step, count, to, n);
+}
+
+static void fold_r64(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+{
+    fold(CCO_EXACT_DOUBLE, cco_quick_sums_here()->r64, parts, step, count, to, n);
+}
+
+static void fold_c32(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+{
+    fold_r32(parts, step, count, to, 2 * n);
+}
+
+static void fold_c64(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+{
+    fold_r64(parts, step, count, to, 2 * n);
+}
+
+#if CCO_EXACT_LONG == 1
+/* As quick_sum.inc, but certain only if nothing is lost; no processor has vectors of these. */
+static bool quick_long(const char *parts, ptrdiff_t step, int count, long double *result)
+{
+    long double sum = 0, error = 0, x;
+    bool lossless = true;
+    for (int k = 0; k < count; k++) {
+        memcpy(&x, parts + k * step, sizeof x);
+        const long double s = sum + x, b = s - sum, e = (sum - (s - b)) + (x - b);
+        const long double t = error + e, c = t - error, f = (error - (t - c)) + (e - c);
+        sum = s;
+        error = t;
+        lossless = lossless && f == 0;
+    }
+    *result = sum + error;
+    return lossless && *result - *result == 0 && *result != 0;
+}
+
+static void fold_long(const void *parts, ptrdiff_t step, int count, void *result, size_t n)
+{
+    int64_t digits[CCO_EXACT_LONG_DIGITS];
+    const char *x = parts;
+    char *to = result;
+    long double sum;
+    cco_exact exact;
+    fenv_t before;
+    fegetenv(&before);
+    fesetenv(FE_DFL_ENV);
+    cco_exact_start_long(&exact, digits);
+    for (size_t i = 0; i < n; i++, x += sizeof sum, to += sizeof sum) {
+        if (quick_long(x, step, count, &sum)) {
+            memcpy(to, &sum, CCO_EXACT_LONG_BYTES);
+            continue;
+        }
+        cco_exact_again(&exact);
+        for (int k = 0; k < count; k++)
+            cco_exact_add_array(&exact, CCO_EXACT_LONG_DOUBLE, x + k * step, 1, 1);
+        cco_exact_put(&exact, CCO_EXACT_LONG_DOUBLE, to);
+    }
+    fesetenv(&before);
+}
+
+static void fold_complex_long(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+{
+    fold_long(parts, step, count, to, 2 * n);
+}
+#elif CCO_EXACT_LONG == 2
+#define fold_long fold_r64
+#define fold_complex_long fold_c64
+#else
+#define fold_long NULL
+#define fold_complex_long NULL
+#endif
+
+/* Types that MPI_Type_create_f90_real and _complex have made, by their size. */
+static cco_number number_of_f90(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
+    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    const MPI_Count size = cco_type_size(type);
+    if (combiner == MPI_COMBINER_F90_REAL)
+        return size == 4 ? CCO_R32 : size == 8 ? CCO_R64 : CCO_NUMBERS;
+    if (combiner == MPI_COMBINER_F90_COMPLEX)
+        return size == 8 ? CCO_C32 : size == 16 ? CCO_C64 : CCO_NUMBERS;
+    return CCO_NUMBERS;
+}
+
+cco_number cco_exact_number_of(MPI_Datatype type)
+{
+    const cco_number number = cco_number_of(type);
+    return number != CCO_NUMBERS || type == MPI_DATATYPE_NULL ? number : number_of_f90(type);
+}
+
+cco_fold cco_fold_of_number(cco_number number)
+{
+    static const cco_fold folds[CCO_NUMBERS] = {[CCO_R32] = fold_r32,
+                                                [CCO_R64] = fold_r64,
+                                                [CCO_LONG_DOUBLE] = fold_long,
+                                                [CCO_C32] = fold_c32,
+                                                [CCO_C64] = fold_c64,
+                                                [CCO_C_LONG_DOUBLE] = fold_complex_long};
+    return number != CCO_NUMBERS ? folds[number] : NULL;
+}
+
+cco_fold cco_fold_of(MPI_Op op, MPI_Datatype type)
+{
+    return op == MPI_SUM ? cco_fold_of_number(cco_exact_number_of(type)) : NULL;
+}

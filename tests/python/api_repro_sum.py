@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Ranks of test_api_repro_sum.py: they print sums of distributed arrays, in hexadecimal."""
+
+from fractions import Fraction
+
+import numpy as np
+from mpi4py import MPI
+
+import crestacoll
+
+comm = MPI.COMM_WORLD
+rank, size = comm.rank, comm.size
+
+
+def share(array):
+    """What a rank has: uneven parts, in another order than the numbers."""
+    return array[rank::size] if size % 2 else np.array_split(array, size)[size - 1 - rank]
+
+
+def ill_conditioned(rng, n):
+    """Numbers whose sum is 1e-20 of the sum of their absolute values."""
+    large = rng.standard_normal(n) * 10.0 ** rng.uniform(-12, 12, n)
+    numbers = np.concatenate([large, -large, rng.standard_normal(9) * 1e-7])
+    rng.shuffle(numbers)
+    return numbers
+
+
+def check(name, array, expected=None):
+    found = crestacoll.repro_sum(share(array), comm)
+    if expected is not None:
+        assert found.tobytes() == np.array(expected, array.dtype).tobytes(), (name, found, expected)
+    if rank == 0:
+        print(name, found.tobytes().hex())
+
+
+def exact(array):
+    return sum(map(Fraction, array.tolist()), Fraction(0))
+
+
+rng = np.random.default_rng(1)
+x = ill_conditioned(rng, 20000)
+total, absolute = exact(x), exact(np.abs(x))
+exponent = round(np.log10(float(absolute / abs(total))))
+assert exponent >= 20, exponent
+check(f"condition 1e{exponent}", x, float(total))
+plain = float(np.sum(x))
+assert abs(plain - float(total)) > abs(float(total)), "a plain sum is as good"
+
+y = rng.standard_normal(100000)
+check("normal", y, float(exact(y)))
+check("subnormal", y * 5e-324 * 1e6, float(exact(y * 5e-324 * 1e6)))
+check("two dimensions", y[:60].reshape(3, 4, 5), float(exact(y[:60])))
+check("step", y[::-7], float(exact(y[::-7])))
+check("empty", y[:0], 0.0)
+check("other byte order", y.astype(">f8").newbyteorder("="), None)
+check("overflow in between", np.array([1e308] * 9 + [-1e308] * 8), 1e308)
+check("infinite", np.array([1.0, np.inf, 3.0, np.inf]), np.inf)
+check("both", np.array([1.0, np.inf, 3.0, -np.inf]), np.frombuffer(b"\0\0\0\0\0\0\xf8\x7f")[0])
+check("minus zero", np.array([-0.0] * 11), -0.0)
+check("zero", np.array([-0.0] * 11 + [0.0]), 0.0)
+
+z = x[:5000] + 1j * x[5000:10000]
+check("complex", z, complex(float(exact(z.real)), float(exact(z.imag))))
+f = (y[:5000] * 10.0 ** rng.uniform(-5, 5, 5000)).astype("f4")
+f = np.concatenate([f, -f[:4990]])
+check("float", f, None)
+double = crestacoll.repro_sum(share(f.astype("f8")), comm)
+assert Fraction(float(double)) == exact(f)  # few enough digits
+assert crestacoll.repro_sum(share(f), comm) == np.float32(double)
+g = x.astype("g")
+long = crestacoll.Comm(comm).repro_sum(share(g))
+assert long.dtype == g.dtype and float(long) == float(total)
+
+for wrong in (np.arange(3), np.ones(3, "f2")):
+    try:
+        crestacoll.repro_sum(wrong, comm)
+        raise SystemExit(f"{wrong.dtype} was accepted")
+    except TypeError as error:
+        assert str(wrong.dtype) in str(error)
