@@ -34,6 +34,7 @@
 #include "progress/streamed.h"
 #include "race/race.h"
 #include "record/recording.h"
+#include "rollcall/rollcall.h"
 #include "tune/choose.h"
 #include "tune/impl.h"
 #include "tune/nodes.h"
@@ -167,7 +168,8 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
     mends = cco_rules_may_replace(user) || cco_rules_may_replace(builtin);
-    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
+    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen ||
+             c->watchdog.on || c->watchdog_signal != 0 || c->debug.match > 0;
     take_needs(user);
     take_needs(builtin);
     if (c->profile != NULL) /* which says what goes between nodes */
@@ -264,6 +266,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_pending_end();
     cco_streamed_end();
     cco_ask_end();
+    cco_rollcall_end();
     stop_moving();
     return MPI_SUCCESS;
 }
@@ -337,6 +340,7 @@ void cco_process_begin(void)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
         spawned = is_spawned();
+        cco_rollcall_begin(true, spawned);
         cco_profiled_run = cco_configured.profile != NULL;
         if (cco_profiled_run)
             cco_profile_begin(cco_configured.profile_wait);
@@ -377,6 +381,7 @@ void cco_process_begin_late(void)
         } else {
             cco_ask_without_world(cco_comm_any);
         }
+        cco_rollcall_begin(false, false);
         if (cco_configured.profile != NULL)
             warn_no_profile();
         if (cco_configured.tuning != NULL)

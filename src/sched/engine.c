@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/pause.h"
+#include "core/whereabouts.h"
 
 typedef struct place {
     cco_base base;
@@ -368,6 +369,17 @@ int cco_engine_over(cco_engine *e, int message, bool *over)
     return rc == MPI_SUCCESS ? rc : stop(e, rc);
 }
 
+/* For a roll-call: which round is open, and one of those whose messages it lacks. */
+__attribute__((noinline)) static void tell_where(const cco_engine *e)
+{
+    cco_where_step step = {e->at, e->rounds, CCO_STAY_NOBODY, 0};
+    const round before = e->at > 0 ? e->ends[e->at - 1] : (round){0};
+    for (int i = before.messages; i < e->ends[e->at].messages; i++)
+        if (!e->messages[i].sends || step.peer == CCO_STAY_NOBODY)
+            step.peer = e->messages[i].peer;
+    cco_where_wait(&step);
+}
+
 /* After a test that found nothing. */
 static void pause_after(const cco_engine *e, int *looks, int *tries)
 {
@@ -375,6 +387,8 @@ static void pause_after(const cco_engine *e, int *looks, int *tries)
     if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
         return;
     *looks = 0;
+    if (cco_where_on())
+        tell_where(e);
     if (e->transport->tests_mpi)
         cco_pause_after_mpi(tries);
     else
