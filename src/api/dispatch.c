@@ -21,6 +21,7 @@
 #include "core/where_comm.h"
 #include "core/world.h"
 #include "progress/path.h"
+#include "match/match.h"
 #include "native/calls.h"
 #include "plan/bound.h"
 #include "plan/call_cache.h"
@@ -55,6 +56,8 @@ static void set_up(cco_comm *state)
         cco_where_comm_agreed(state, most[WHERE]);
         state->watched |= CCO_WATCHED_WHERE;
     }
+    if (cco_configured.debug.match > 0)
+        cco_match_set_up(state);
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
     if (!cco_choose_for(state))
@@ -251,7 +254,7 @@ static int run_inter(cco_comm *state, const cco_call *call)
 {
     if (state == &cco_from_below)
         return cco_native_blocking(&cco_native[CCO_BY_US], call);
-    cco_where_enter_call(state, call, CCO_STAY_COLLECTIVE);
+    cco_where_enter_call(state, call);
     const uint64_t start = cco_ticks();
     const int rc = cco_native_blocking(cco_natives_for(call), call);
     const uint64_t end = cco_ticks();
@@ -280,9 +283,13 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
  * run. */
 static bool come_first(cco_comm *state, const cco_call *call)
 {
+    const bool looks = state->watched & ~CCO_WATCHED_WHERE;
+    const bool valid = looks && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call);
+    if (state->watched & CCO_WATCHED_MATCH)
+        cco_match_call(state, call, valid);
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    if (state->watched & ~CCO_WATCHED_WHERE && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
+    if (valid)
         cco_race_call(state, call); /* a call that the MPI refuses may be one rank's alone */
     if (!(state->to_report >> call->coll & 1))
         return true;
@@ -313,7 +320,7 @@ static int run_allowed(cco_comm *state, const cco_call *call)
 /* A call that something else comes before or after, or whose classes matter. */
 static int run_slow(cco_comm *state, const cco_call *call)
 {
-    cco_where_enter_call(state, call, CCO_STAY_COLLECTIVE);
+    cco_where_enter_call(state, call);
     const bool allowed = come_first(state, call);
     const int rc = allowed ? run_allowed(state, call)
                            : cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);

@@ -29,6 +29,7 @@
 #include "core/world.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
+#include "match/match.h"
 #include "model/registry.h"
 #include "native/natives.h"
 #include "progress/streamed.h"
@@ -56,6 +57,8 @@ static bool spawned;   /* asked before the program disconnects from its parents 
 static void move(void)
 {
     cco_progress_all();
+    if (cco_configured.debug.match > 0)
+        cco_match_poll();
 }
 
 /* From now on the MPI can be moved, also while we wait. */
@@ -325,6 +328,8 @@ static void begin_together(int rank)
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_detect_crowding(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
+    if (cco_configured.debug.match > 0)
+        cco_polite_force();
     if (rank == 0)
         cco_report_waits();
 }

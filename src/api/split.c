@@ -16,6 +16,7 @@
 #include "core/progress_thread.h"
 #include "core/wait.h"
 #include "core/where_comm.h"
+#include "match/match.h"
 #include "native/calls.h"
 #include "plan/bound.h"
 #include "plan/scheduled.h"
@@ -195,6 +196,14 @@ static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MP
     return unsupported(state, call);
 }
 
+/* For a roll-call, and for the comparison of calls between ranks. */
+static void note_start(cco_comm *state, const cco_call *call)
+{
+    cco_where_starts(state, call);
+    if (cco_configured.debug.match > 0)
+        cco_match_begun(cco_comm_find(call->comm), call);
+}
+
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
@@ -206,7 +215,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     if (state != NULL && cco_is_recorded(state))
         return refuse_while_recorded(state, call, request);
     if (mode != CCO_PERSISTENT)
-        cco_where_starts(state, call);
+        note_start(state, call);
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
@@ -233,7 +242,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
-    cco_where_starts(state, call);
+    note_start(state, call);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_copies *copies;

@@ -136,13 +136,12 @@ static cco_stay stay_of(cco_comm *state, const cco_call *call, cco_stay_kind kin
     const cco_coll_info *info = &cco_coll_infos[call->coll];
     cco_where_comm *w = cco_where_comm_of(state);
     const bool sized = info->properties & CCO_SIZED && !state->inter;
-    if (kind != CCO_STAY_MATCH)
-        w->number++;
+    w->number++;
     return (cco_stay){
         .kind = kind,
         .call = info->mpi_name,
         .comm = w,
-        .number = w->number + (kind == CCO_STAY_MATCH),
+        .number = w->number,
         .root = info->properties & CCO_ROOTED ? call->root : CCO_STAY_NOBODY,
         .to = CCO_STAY_NOBODY,
         .from = CCO_STAY_NOBODY,
@@ -167,11 +166,11 @@ void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll)
         cco_where_enter(&stay);
 }
 
-void cco_where_enter_call(cco_comm *state, const cco_call *call, cco_stay_kind kind)
+void cco_where_enter_call(cco_comm *state, const cco_call *call)
 {
     if (!cco_where_on())
         return;
-    const cco_stay stay = stay_of(state, call, kind);
+    const cco_stay stay = stay_of(state, call, CCO_STAY_COLLECTIVE);
     cco_where_enter(&stay);
 }
 

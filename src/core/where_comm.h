@@ -31,9 +31,9 @@ uint64_t cco_where_comm_propose(void);
 void cco_where_comm_agreed(cco_comm *state, uint64_t id);
 
 /* This thread is about to set up a communicator for its first collective, or to make a call on one:
- * the next of this rank there, but for CCO_STAY_MATCH, before it.  Nothing where it is off. */
+ * the next of this rank there.  Nothing where it is off. */
 void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll);
-void cco_where_enter_call(cco_comm *state, const cco_call *call, cco_stay_kind kind);
+void cco_where_enter_call(cco_comm *state, const cco_call *call);
 
 /* Into a send, receive or probe `name`, or a wait for requests: a constant, without MPI_.  `to`,
  * `from`, `tag` may be CCO_STAY_NOBODY. */

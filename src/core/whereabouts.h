@@ -17,7 +17,6 @@ typedef enum cco_stay_kind {
     CCO_STAY_NONE,       /* no call yet */
     CCO_STAY_COLLECTIVE, /* a blocking one */
     CCO_STAY_SET_UP,     /* the same, whose communicator is being set up first */
-    CCO_STAY_MATCH,      /* the same, before it: ranks compare it (CRESTA_DEBUG=match) */
     CCO_STAY_BEGUN,      /* a collective that was begun: only as the last of them */
     CCO_STAY_MESSAGE,    /* a send, a receive, a probe */
     CCO_STAY_REQUESTS,   /* waits for requests, or for a window */

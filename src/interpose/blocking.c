@@ -237,7 +237,7 @@ static calls behind;
 
 static void forget(void)
 {
-#define CCO_BLOCKING(x, parameters, arguments, where)                                                     \
+#define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     __atomic_store_n(&now.x, first_##x, __ATOMIC_RELEASE);
 #include "interpose/blocking.def"
 #undef CCO_BLOCKING
@@ -247,7 +247,7 @@ static void forget(void)
 
 /* PMPI_x by the loader's table, which asks for it when it is called: a preloaded shell has none.
  * Where the setting changes while a call looks, it is asked again. */
-#define CCO_BLOCKING(x, parameters, arguments, where)                                                     \
+#define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     static int own_##x parameters                                                                  \
     {                                                                                              \
         return PMPI_##x arguments;                                                                 \

@@ -155,8 +155,9 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     if (!loops())
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_where_enter_wait("Waitany", count);
-    const int rc = LOOPS_PAST(Waitany) ? wait_for_any(count, requests, index, status)
-                                      : CCO_CALL_NEXT(Waitany, (count, requests, index, status));
+    const int rc = LOOPS_PAST(Waitany)
+                       ? wait_for_any(count, requests, index, status)
+                       : CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_where_leave();
     return rc;
 }
@@ -192,8 +193,9 @@ CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int in
     if (!loops())
         return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_where_enter_wait("Waitsome", count);
-    const int rc = LOOPS_PAST(Waitsome) ? wait_for_some(count, requests, done, indices, statuses)
-                                      : CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
+    const int rc = LOOPS_PAST(Waitsome)
+                       ? wait_for_some(count, requests, done, indices, statuses)
+                       : CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_where_leave();
     return rc;
 }

@@ -2,6 +2,7 @@
 /* told.c - see told.h. */
 #include "rollcall/told.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +40,9 @@ static void add_escaped(text *t, const char *name, const char *value)
 
 static const char *const kinds[] = {
     [CCO_STAY_NONE] = "none",         [CCO_STAY_COLLECTIVE] = "collective",
-    [CCO_STAY_SET_UP] = "set-up",     [CCO_STAY_MATCH] = "match",
-    [CCO_STAY_BEGUN] = "begun",       [CCO_STAY_MESSAGE] = "message",
-    [CCO_STAY_REQUESTS] = "requests", [CCO_STAY_FINALIZE] = "finalize"};
+    [CCO_STAY_SET_UP] = "set-up",     [CCO_STAY_BEGUN] = "begun",
+    [CCO_STAY_MESSAGE] = "message",   [CCO_STAY_REQUESTS] = "requests",
+    [CCO_STAY_FINALIZE] = "finalize"};
 
 /* Of a call: those of crestacoll have it all. */
 static const char *prefix_of(const char *call)
@@ -52,7 +53,9 @@ static const char *prefix_of(const char *call)
 static void add_stay(text *t, const cco_stay *s, const char *prefix)
 {
     add(t, "\t%skind=%s", prefix, kinds[s->kind]);
-    if (s->call != NULL)
+    if (s->call != NULL && s->kind == CCO_STAY_BEGUN)
+        add(t, "\t%scall=MPI_I%c%s", prefix, tolower((unsigned char)s->call[0]), s->call + 1);
+    else if (s->call != NULL)
         add(t, "\t%scall=%s%s", prefix, prefix_of(s->call), s->call);
     const struct {
         const char *name;

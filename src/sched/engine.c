@@ -7,37 +7,8 @@
 
 #include "core/pause.h"
 #include "core/whereabouts.h"
-
-typedef struct place {
-    cco_base base;
-    int layout;
-    ptrdiff_t at;
-    size_t count; /* elements */
-} place;
-
-typedef struct message {
-    bool sends;
-    int peer;
-    place data;
-} message;
-
-typedef struct local {
-    bool reduces;
-    int operation;
-    place from, to;
-} local;
-
-typedef struct remote {
-    cco_step_kind kind;
-    int peer, slot;
-    size_t where; /* in the slot */
-    place data;
-} remote;
-
-/* Where its steps end in the arrays; they begin where those of the round before end. */
-typedef struct round {
-    int messages, locals, remotes;
-} round;
+#include "sched/engine_parts.h"
+#include "sched/engine_where.h"
 
 /* Bytes of messages that leave before their round listens.  Up to SMALL no MPI waits for the
  * receiver, and they arrive sooner.  From LARGE on every MPI asks the receiver first: where the
@@ -45,18 +16,6 @@ typedef struct round {
  * the answer lets loose there is in the way of its answer to us, and one direction would follow
  * the other.  In between, a receive that waits saves a copy. */
 enum { SMALL = 512, LARGE = 128 << 10 };
-
-struct cco_engine {
-    const cco_transport *transport;
-    void *transfer;
-    const cco_binding *binding;
-    int at; /* the round that is open */
-    int rounds;
-    round *ends; /* of each round */
-    message *messages;
-    local *locals;
-    remote *remotes;
-};
 
 static place place_of(const cco_sched *s, cco_span span)
 {
@@ -369,17 +328,6 @@ int cco_engine_over(cco_engine *e, int message, bool *over)
     return rc == MPI_SUCCESS ? rc : stop(e, rc);
 }
 
-/* For a roll-call: which round is open, and one of those whose messages it lacks. */
-__attribute__((noinline)) static void tell_where(const cco_engine *e)
-{
-    cco_where_step step = {e->at, e->rounds, CCO_STAY_NOBODY, 0};
-    const round before = e->at > 0 ? e->ends[e->at - 1] : (round){0};
-    for (int i = before.messages; i < e->ends[e->at].messages; i++)
-        if (!e->messages[i].sends || step.peer == CCO_STAY_NOBODY)
-            step.peer = e->messages[i].peer;
-    cco_where_wait(&step);
-}
-
 /* After a test that found nothing. */
 static void pause_after(const cco_engine *e, int *looks, int *tries)
 {
@@ -388,7 +336,7 @@ static void pause_after(const cco_engine *e, int *looks, int *tries)
         return;
     *looks = 0;
     if (cco_where_on())
-        tell_where(e);
+        cco_engine_tell_where(e);
     if (e->transport->tests_mpi)
         cco_pause_after_mpi(tries);
     else
