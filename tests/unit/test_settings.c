@@ -53,6 +53,9 @@ static void every_variable_counts(void)
         {"CRESTA_CAF_BUFFER", "static:3", "CRESTA_CAF_BUFFER=static:3\n"},
         {"CRESTA_DEVICE_MEMORY", "yes", "CRESTA_DEVICE_MEMORY=yes\n"},
         {"CRESTA_DEBUG", "fail=3+check", "CRESTA_DEBUG=check+fail=3\n"},
+        {"CRESTA_WATCHDOG", "60:end", "CRESTA_WATCHDOG=60:end\n"},
+        {"CRESTA_WATCHDOG_SIGNAL", "USR2", "CRESTA_WATCHDOG_SIGNAL=USR2\n"},
+        {"CRESTA_WATCHDOG_AT", "at", NULL},
         {"CRESTA_LOADED", "version", NULL},
     };
     char race[] = "/tmp/test_settings.XXXXXX";
@@ -111,6 +114,10 @@ static void words_of_debug(void)
     CHECK(d.check && d.trace && d.delay == 9 && d.fail == 2, "all of them");
     CHECK(with("CRESTA_DEBUG", "fail=2+delay=9+trace+check") == commas, "the same");
     CHECK(!cco_configured.error[0], "%s", cco_configured.error);
+    with("CRESTA_DEBUG", "match");
+    CHECK(cco_configured.debug.match == CCO_MATCH_PATIENCE, "the preset");
+    with("CRESTA_DEBUG", "match=0");
+    CHECK(strstr(cco_configured.error, "'match=0'") != NULL, "%s", cco_configured.error);
     with("CRESTA_DEBUG", "check;trace");
     CHECK(strstr(cco_configured.error, "'check;trace'") != NULL, "%s", cco_configured.error);
 }

@@ -11,7 +11,7 @@ import click
 from crestacoll import __version__
 
 ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
-ORDER += ["bisect", "reproduce", "place", "simulate", "demo", "tune", "tuning", "overhead"]
+ORDER += ["bisect", "reproduce", "hang", "place", "simulate", "demo", "tune", "tuning", "overhead"]
 ORDER += ["peers", "help"]
 
 
