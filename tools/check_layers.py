@@ -11,7 +11,7 @@ from sources import ROOT, Report, files
 
 RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "plan": 3, "model": 4,
         "progress": 5, "tune": 6, "record": 7, "race": 7, "api": 8, "interpose": 9, "fortran": 9,
-        "bench": 9, "check": 9}
+        "bench": 9, "check": 9, "shmem": 9}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 
