@@ -3,7 +3,7 @@
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
     core < sched < {algo, transport, native} < plan < model < progress < tune < {record, race}
-    < api < {interpose, fortran, bench, check} < python
+    < api < {interpose, fortran, shmem, bench, check} < python
 """
 import re
 

@@ -75,15 +75,22 @@ static void wait_for_room(cco_small *small, int rank)
         cco_pause(&tries);
 }
 
+/* The reader looks at the first line all the time, and takes it each time: it is written last. */
+static void write_slot(char *to, const char *from, size_t bytes, uint64_t call)
+{
+    if (bytes > CCO_SMALL_LINE)
+        memcpy(to + LINE, from + CCO_SMALL_LINE, bytes - CCO_SMALL_LINE);
+    memcpy(to + HEAD, from, bytes < CCO_SMALL_LINE ? bytes : CCO_SMALL_LINE);
+    say(to, call);
+}
+
 static void pass_on(cco_small *small, const char *from, size_t bytes, int root, int place)
 {
     const int first = place * small->radix + 1;
     for (int i = first; i < first + small->radix && i < small->size; i++) {
         const int rank = (root + i) % small->size;
         wait_for_room(small, rank);
-        char *to = slot(small, rank);
-        memcpy(to + HEAD, from, bytes);
-        say(to, small->call);
+        write_slot(slot(small, rank), from, bytes, small->call);
     }
 }
 
