@@ -21,6 +21,7 @@ import emit_fortran
 import emit_module
 import emit_multisend
 import emit_python
+import emit_shmem
 from table import read_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +35,7 @@ def everywhere(emit):
 OUTPUTS = {
     "include/crestacoll_proto.h": emit_c.prototypes,
     "include/cresta_sp_coll_proto.h": emit_c.split_prototypes,
+    "include/crestacoll_shmem_proto.h": emit_shmem.header,
     "src/core/collectives.inc": emit_c.name_list,
     "src/api/entries.c": emit_c.entries,
     "src/api/entries_split.c": emit_c.split_entries,

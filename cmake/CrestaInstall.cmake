@@ -14,7 +14,10 @@ if(TARGET crestacoll_python) # where bin/crestacoll and python/crestacoll/_link.
   install(TARGETS crestacoll_python LIBRARY DESTINATION "${CRESTA_PRELOAD_DIR}/python")
 endif()
 install(FILES include/crestacoll.h include/crestacoll_proto.h include/cresta_sp_coll.h
-              include/cresta_sp_coll_proto.h include/cresta_multisend.h TYPE INCLUDE)
+              include/cresta_sp_coll_proto.h include/cresta_multisend.h include/crestacoll_shmem.h
+              include/crestacoll_shmem_proto.h TYPE INCLUDE)
+install(FILES include/crestacoll/shmem.h
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/crestacoll")
 if(CRESTA_TOOLS)
   install(TARGETS ${CRESTA_TOOLS} RUNTIME)
 endif()

@@ -4,7 +4,8 @@
 set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead crestacoll-reproduce
         crestacoll-describe crestacoll-explain crestacoll-simulate crestacoll-tuning
-        crestacoll-check crestacoll-check-fortran)
+        crestacoll-check crestacoll-check-fortran
+        crestacoll-shmem)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()

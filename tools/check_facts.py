@@ -18,6 +18,7 @@ SOURCES = {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
         "sched/engine.c": "how this rank waits",
+        "shmem/small.c": "agreed on by cco_all",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"\bcco_mpi_yields\(": {
@@ -30,6 +31,7 @@ SOURCES = {
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "core/snapshot.c": "whether this rank writes what it has counted",
         "transport/rma/window.c": "agreed on by cco_all",
+        "shmem/entries.c": "what the program asks for",
         "transport/caf/caf.c": "agreed on by cco_all",
         "transport/caf/runtime.c": "agreed on by cco_all",
     },
@@ -44,6 +46,7 @@ SOURCES = {
     r"PMPI_Comm_split_type": {
         "core/wait.c": "counts the ranks of a node for the fact `crowded`",
         "transport/rma/shared.c": "agreed on by cco_all",
+        "shmem/symmetric.c": "counts the ranks of a node for a bound that is agreed on",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
     },
     r"\bcco_node_key\(": {
