@@ -154,8 +154,12 @@ def _fortran_argument(coll: Collective, arg: Arg) -> str:
 
 def _fortran_case(coll: Collective) -> str:
     given = ", ".join([_fortran_argument(coll, arg) for arg in coll.args] + ["rc"])
+    called = f"CALLED({coll.name.capitalize()})"
+    if coll.ours:  # all ranks are neighbours there, in order
+        same = "Reduce_scatter_block" if coll.gives.blocks == "near" else "Allreduce"
+        called = f"OURS({coll.name.capitalize()}, {same})"
     call = textwrap.wrap(
-        f"call CALLED({coll.name.capitalize()})({given})",
+        f"call {called}({given})",
         98,
         initial_indent=" " * 12,
         subsequent_indent=" " * 16,
@@ -167,6 +171,7 @@ def fortran_calls(table: list[Collective]) -> str:
     return (
         "! A subroutine NAME that makes one call.  CALLED(x) is what is called, GIVEN and TAKEN\n"
         "! are its buffers where it may be in place, REQUEST what stands in front of ierror.\n"
+        "! OURS(x, y): no MPI has x, and y is the same where all ranks are neighbours in order.\n"
         "    subroutine NAME(p, send, recv, rc)\n"
         "        type(problem_type), intent(in) :: p\n"
         "        VALUE_TYPE, asynchronous :: send(*), recv(*)\n"
@@ -174,7 +179,7 @@ def fortran_calls(table: list[Collective]) -> str:
         "        integer :: request\n"
         "        request = MPI_REQUEST_NULL\n"
         "        select case (p%coll)\n"
-        + "".join(map(_fortran_case, of_the_mpi(table)))
+        + "".join(map(_fortran_case, table))
         + "        case default\n"
         "            error stop 'crestacoll-check-fortran: no such collective'\n"
         "        end select\n"

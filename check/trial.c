@@ -140,7 +140,8 @@ static bool excused(const struct trial *t, const struct plan *plan, enum mode mo
 
 void trial_run(struct trial *t, const struct plan *plan)
 {
-    if (references_turn(t->number, plan) && !coll_shapes[t->call.coll].ours && !excused(t, plan, NONBLOCKING))
+    const bool known = !coll_shapes[t->call.coll].ours;
+    if (known && references_turn(t->number, plan) && !excused(t, plan, NONBLOCKING))
         run_reference(t);
     for (enum mode mode = 0; mode < MODES; mode++) {
         if (!its_turn(t->number, plan, mode) || !mode_has(mode, &t->call) || excused(t, plan, mode))

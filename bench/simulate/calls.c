@@ -97,30 +97,31 @@ static bool make_one(job *j, const job_call *c, const even *e, const cco_node_ma
 }
 
 /* Who needs what on the nodes of a map. */
-static bool tell_mates(even *e, const cco_node_map *map)
+static bool tell_mates(cco_neighbors *near, const cco_node_map *map)
 {
-    for (int i = 0; i < e->size; i++) {
-        free(e->near[i].mates);
-        e->near[i].mates = NULL;
+    for (int i = 0; i < map->size; i++) {
+        free(near[i].mates);
+        near[i].mates = NULL;
     }
-    return cco_near_mates_give_all(e->near, map) || asked_wrong("no memory");
+    return cco_near_mates_give_all(near, map) || asked_wrong("no memory");
 }
 
 /* The programs of all sorts. */
 static bool make_all(job *j, const phase *f, const job_call *c, even *e, const sorts *all)
 {
     bool fine = true;
+    cco_neighbors *near = NULL;
     if (j->topology[0] != '\0') {
-        e->near = graph_make(j->topology, f->size);
-        if (e->near == NULL)
+        e->near = near = graph_make(j->topology, f->size);
+        if (near == NULL)
             return asked_wrong("topology %s: expected torus:1 to torus:4, stencil:2 to stencil:4,"
                                " or random:1 to random:64, or there is no memory",
                                j->topology);
     }
     for (size_t i = 0; i < all->count && fine; i++)
-        fine = (e->near == NULL || tell_mates(e, all->maps[i])) &&
+        fine = (near == NULL || tell_mates(near, all->maps[i])) &&
                make_one(j, c, e, all->maps[i], c->program + i * (size_t)f->size);
-    graph_free(e->near, f->size);
+    graph_free(near, f->size);
     return fine;
 }
 

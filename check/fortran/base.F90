@@ -15,7 +15,7 @@ module check_base
 
     !> Uneven blocks are alike both ways: what rank s sends to d is as long as what d sends to s.
     type :: problem_type
-        character(20) :: coll
+        character(32) :: coll
         type(group_type) :: group
         integer :: n, root, op, mine                   ! mine: elements of this rank's uneven block
         logical :: in_place
@@ -26,7 +26,7 @@ module check_base
     integer :: me = 0                                  ! in the world
     integer :: compared, wrong, tried, refused         ! of the cell that is tried
     integer :: fine_cells = 0, not_here = 0, wrong_cells = 0
-    character(20) :: coll
+    character(32) :: coll
     character(64) :: impl
 
     interface

@@ -3,7 +3,6 @@
 #include "api/ours.h"
 
 #include "api/dispatch.h"
-#include "api/split.h"
 #include "core/guard.h"
 #include "model/registry.h"
 #include "native/calls.h"
@@ -73,7 +72,9 @@ int cco_record_ours(const cco_call *call, CRESTA_Recording *recording)
     const int rc = CRESTA_Record_begin(call->comm);
     if (rc != MPI_SUCCESS)
         return rc;
-    cco_recorder_note(state, &cco_split_choice(state, call)->way, call);
+    const cco_choice *choice =
+        cco_choose_by_call(state, call, cco_bytes(call, state->rank, state->size));
+    cco_recorder_note(state, &choice->way, call);
     cco_recorder_ended(state, MPI_SUCCESS);
     return CRESTA_Record_end(recording);
 }

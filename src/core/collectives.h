@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Properties; what the first three and the last two mean is said in api/collectives.def.  The others
- * follow from arguments and shapes.  In place, the one block of a rank lies among the others for `gathers` (it
- * is the send buffer that is not there) and `scatters` (the receive buffer). */
+/* Properties; what the first three and the last two mean is said in api/collectives.def. Others
+ * follow from arguments and shapes. In place, the one block of a rank lies among the others for
+ * `gathers` (it is the send buffer that is not there) and `scatters` (the receive buffer). */
 enum {
     CCO_SIZED = 1,
     CCO_ROOTED = 2,

@@ -3,6 +3,7 @@
 #include "native/near_reduce.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "core/data.h"
 #include "core/neighbors.h"
 #include "core/wait.h"
-#include "native/calls.h"
+#include "native/natives.h"
 
 /* Vectors of all sources, one after the other. */
 typedef struct vectors {
@@ -63,25 +64,42 @@ static int make_room(vectors *v, const cco_call *c, int n)
     return v->memory != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-/* The exchange without the operation. */
+/* The exchange without the operation: the MPI's call, or its non-blocking one. */
+static int bring_at_once(const cco_call *c, const void *from, void *to)
+{
+    const cco_natives *n = &cco_native[CCO_BY_US];
+    const bool each = cco_coll_infos[c->coll].in == CCO_NEAR;
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+    if (c->large)
+        return (each ? n->Neighbor_alltoall_c : n->Neighbor_allgather_c)(
+            from, c->recvcount, c->recvtype, to, c->recvcount, c->recvtype, c->comm);
+#endif
+    const int count = (int)c->recvcount;
+    return (each ? n->Neighbor_alltoall : n->Neighbor_allgather)(from, count, c->recvtype, to,
+                                                                 count, c->recvtype, c->comm);
+}
+
+static int bring_waiting(const cco_call *c, const void *from, void *to, MPI_Request *request)
+{
+    const cco_natives *n = &cco_native[CCO_BY_US];
+    const bool each = cco_coll_infos[c->coll].in == CCO_NEAR;
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+    if (c->large)
+        return (each ? n->Ineighbor_alltoall_c : n->Ineighbor_allgather_c)(
+            from, c->recvcount, c->recvtype, to, c->recvcount, c->recvtype, c->comm, request);
+#endif
+    const int count = (int)c->recvcount;
+    return (each ? n->Ineighbor_alltoall : n->Ineighbor_allgather)(
+        from, count, c->recvtype, to, count, c->recvtype, c->comm, request);
+}
+
 static int bring(const cco_call *c, const vectors *v, bool politely)
 {
-    const cco_call moves = {.coll = cco_coll_infos[c->coll].in == CCO_NEAR
-                                        ? CCO_NEIGHBOR_ALLTOALL
-                                        : CCO_NEIGHBOR_ALLGATHER,
-                            .by = CCO_BY_US,
-                            .large = c->large,
-                            .sendbuf = c->sendbuf == MPI_IN_PLACE ? c->recvbuf : c->sendbuf,
-                            .sendcount = c->recvcount,
-                            .sendtype = c->recvtype,
-                            .recvbuf = v->first,
-                            .recvcount = c->recvcount,
-                            .recvtype = c->recvtype,
-                            .comm = c->comm};
+    const void *from = c->sendbuf == MPI_IN_PLACE ? c->recvbuf : c->sendbuf;
     MPI_Request request = MPI_REQUEST_NULL;
     if (!politely)
-        return cco_native_blocking(&cco_native[CCO_BY_US], &moves);
-    const int rc = cco_native_nonblocking(&cco_native[CCO_BY_US], &moves, &request);
+        return bring_at_once(c, from, v->first);
+    const int rc = bring_waiting(c, from, v->first, &request);
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
 }
 

@@ -16,7 +16,7 @@ static void parse_nodes(cco_parser *p, cco_counted what, int *least, int *most)
     *most = (int)high;
 }
 
-/* Types and operations are the same on all ranks in reductions only, and not in those of neighbours,
+/* Types and operations are the same on all ranks in reductions only; not in those of neighbours,
  * where a rank without any may pass what it likes. */
 static void keep_reductions(cco_parser *p, cco_rule *rule, const char *place, const char *what)
 {

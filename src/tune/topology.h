@@ -10,8 +10,8 @@
  * of a communicator; without a topology it does nothing. */
 void cco_topology_find(cco_comm *state);
 
-/* Tells the ranks of each node each other's neighbours, where a choice is of a model that chooses by
- * nodes, and there are several with several ranks.  Collective, after the choices. */
+/* Tells the ranks of each node each other's neighbours, where a choice is of a model that chooses
+ * by nodes, and there are several with several ranks.  Collective, after the choices. */
 void cco_topology_find_mates(cco_comm *state);
 
 /* Why a model must not run a neighbourhood collective there; NULL if it may.  The same on all

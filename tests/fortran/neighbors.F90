@@ -102,7 +102,8 @@ contains
 #  endif
         sum_of_all = -1
 #  if defined(SPLIT)
-        call CRESTA_Neighbor_reduce_begin(me, sum_of_all, 1, MPI_INTEGER, MPI_SUM, comm, request, rc)
+        call CRESTA_Neighbor_reduce_begin(me, sum_of_all, 1, MPI_INTEGER, MPI_SUM, comm, &
+            request, rc)
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
         call check(rc == MPI_SUCCESS .and. all_of(sum_of_all, sum(up(1:ranks))), 'begun reduce')
         call CRESTA_Neighbor_alltoall_reduce_begin(table, sum_of_all, 1, MPI_INTEGER, MPI_SUM, &

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_alltoall_reduce "combined": neighbor_alltoall "combined" to scratch, and then the reduction in the
- * order of the sources.
+/* neighbor_alltoall_reduce "combined": neighbor_alltoall "combined" to scratch, and then the
+ * reduction in the order of the sources.
  *
  *   messages 1 per neighbouring rank   bytes sent per rank all blocks   scratch n d and as combined
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_alltoall_reduce "dimensions": neighbor_alltoall "dimensions" to scratch, and then the reduction in the
- * order of the sources.
+/* neighbor_alltoall_reduce "dimensions": neighbor_alltoall "dimensions" to scratch, and then the
+ * reduction in the order of the sources.
  *
  *   messages 2 k   bytes sent per rank 2 k 3^(k-1) n   scratch n d + 4 k 3^(k-1) n
  *

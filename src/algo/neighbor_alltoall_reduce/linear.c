@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_alltoall_reduce "linear": neighbor_alltoall "linear" to scratch, and then the reduction in the
- * order of the sources.
+/* neighbor_alltoall_reduce "linear": neighbor_alltoall "linear" to scratch, and then the reduction
+ * in the order of the sources.
  *
  *   messages d   bytes sent per rank n d   scratch n d
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_reduce "combined": neighbor_allgather "combined" to scratch, and then the reduction in the
- * order of the sources.
+/* neighbor_reduce "combined": neighbor_allgather "combined" to scratch, and then the reduction in
+ * the order of the sources.
  *
  *   messages 1 per neighbouring rank   bytes sent per rank n for each of these   scratch n d
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* neighbor_reduce "dimensions": neighbor_allgather "dimensions" to scratch, and then the reduction in the
- * order of the sources.
+/* neighbor_reduce "dimensions": neighbor_allgather "dimensions" to scratch, and then the reduction
+ * in the order of the sources.
  *
  *   messages 2 k   bytes sent per rank (3^k - 1) n   scratch 3 (3^k - 1) n   (k: dimensions)
  *

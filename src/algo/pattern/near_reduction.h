@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* near_reduction.h - a reduction of what the neighbours send, after any algorithm that brings it. */
+/* near_reduction.h - a reduction of what neighbours send, after any algorithm that brings it. */
 #ifndef CCO_PATTERN_NEAR_REDUCTION_H
 #define CCO_PATTERN_NEAR_REDUCTION_H
 
