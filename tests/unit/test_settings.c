@@ -32,6 +32,7 @@ static void every_variable_counts(void)
         {"CRESTA_RACE", NULL, "CRESTA_RACE=crestacoll race 1\\narm a"},
         {"CRESTA_ONLINE", "1", "CRESTA_ONLINE=1\n"},
         {"CRESTA_GUARD", "on", "CRESTA_GUARD=on\n"},
+        {"CRESTA_REPRODUCIBLE", "1", "CRESTA_REPRODUCIBLE=1\n"},
         {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
         {"CRESTA_LOG", "info", NULL},
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
