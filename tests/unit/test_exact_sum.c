@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_exact_sum.c - exact sums: what their rounding, carries, infinities and signs come to, whatever
- * the order.  With the argument "-", sums what comes on standard input, a line each, for
+/* test_exact_sum.c - exact sums: what their rounding, carries, infinities and signs come to,
+ * whatever the order.  With the argument "-", sums what comes on standard input, a line each, for
  * tests/python/test_exact_sum.py, which compares with rational numbers:
  *
  *     HOW TYPE BITS BITS ...    HOW: add, array, words, fold; TYPE: float, double, long
