@@ -83,8 +83,8 @@ int CRESTA_Alloc_mem(MPI_Aint bytes, MPI_Comm comm, void *baseptr);
  * Errors: MPI_ERR_BASE, on MPI_COMM_WORLD, for any other address. */
 int CRESTA_Free_mem(void *base);
 
-/* The sum of an array that is distributed over the ranks of `comm`, with the same bits on any number
- * of ranks, in whatever order and parts they have its numbers.
+/* The sum of an array that is distributed over the ranks of `comm`, with the same bits on any
+ * number of ranks, in whatever order and parts they have its numbers.
  *
  * x       the numbers of this rank, `n` of them; not read if n is 0
  * result  gets, on every rank, the exact sum of the numbers of all ranks, rounded once to nearest,

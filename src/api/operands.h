@@ -7,8 +7,8 @@
 
 #include "api/pending.h"
 
-/* True if a call is one of those: CRESTA_REPRODUCIBLE, and a sum or product that rounds.  Local, and
- * the same on all ranks. */
+/* True if a call is one of those: CRESTA_REPRODUCIBLE, and a sum or product that rounds.  Local,
+ * and the same on all ranks. */
 bool cco_operands_wanted(const cco_call *call);
 
 /* Starts it, with copies that are kept to the end, or NULL.  Returns MPI_SUCCESS, or an MPI error

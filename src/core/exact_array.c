@@ -54,17 +54,77 @@ static void empty_bin(bins *b, cco_exact *sum, size_t i)
         sum->flags[CCO_EXACT_NOT_MINUS_ZERO] = 1;
 }
 
+#if defined(__SIZEOF_INT128__)
+__extension__ typedef unsigned __int128 wide;
+
+/* What the bins of one sign come to whose lowest bits lie in one digit. */
+typedef struct digits {
+    wide value;
+    int first;
+    bool minus;
+} digits;
+
+static void add_wide(cco_exact *sum, digits *d)
+{
+    enum { BITS = 32 };
+    if (d->value == 0)
+        return;
+    cco_exact_add_bits(sum, d->minus, (uint64_t)d->value, d->first * BITS);
+    cco_exact_add_bits(sum, d->minus, (uint64_t)(d->value >> 2 * BITS), (d->first + 2) * BITS);
+    d->value = 0;
+}
+
+/* The same bin of both sets: neighbours are added up before they go to the sum. */
+static void empty_two(bins b[2], cco_exact *sum, size_t i, digits *d)
+{
+    const bool minus = i >= MINUS;
+    const int exponent = (int)(i % MINUS), place = exponent > 0 ? exponent - 1 : 0;
+    const uint64_t numbers = (uint64_t)b[0].numbers[i] + b[1].numbers[i];
+    if (exponent == SPECIAL || exponent == 0) {
+        for (int k = 0; k < 2; k++)
+            if (b[k].numbers[i] > 0)
+                empty_bin(&b[k], sum, i);
+        return;
+    }
+    if (d->first != place / 32 || d->minus != minus) {
+        add_wide(sum, d);
+        d->first = place / 32;
+        d->minus = minus;
+    }
+    d->value += ((wide)b[0].fractions[i] + b[1].fractions[i] + ((wide)numbers << 52)) << place % 32;
+    sum->flags[CCO_EXACT_NOT_MINUS_ZERO] = 1;
+}
+#else
+typedef int digits;
+
+static void add_wide(cco_exact *sum, digits *d)
+{
+    (void)sum, (void)d;
+}
+
+static void empty_two(bins b[2], cco_exact *sum, size_t i, digits *d)
+{
+    (void)d;
+    for (int k = 0; k < 2; k++)
+        if (b[k].numbers[i] > 0)
+            empty_bin(&b[k], sum, i);
+}
+#endif
+
 /* Most bins are empty: four are looked at at once. */
-static void empty_bins(bins *b, cco_exact *sum)
+static void empty_bins(bins b[2], cco_exact *sum)
 {
     enum { SOME = sizeof(uint64_t) / sizeof b->numbers[0] };
+    digits d = {0};
     for (size_t first = 0; first < BINS; first += SOME) {
-        uint64_t any;
-        memcpy(&any, &b->numbers[first], sizeof any);
-        for (size_t i = first; any != 0 && i < first + SOME; i++)
-            if (b->numbers[i] > 0)
-                empty_bin(b, sum, i);
+        uint64_t one, other;
+        memcpy(&one, &b[0].numbers[first], sizeof one);
+        memcpy(&other, &b[1].numbers[first], sizeof other);
+        for (size_t i = first; (one | other) != 0 && i < first + SOME; i++)
+            if (b[0].numbers[i] > 0 || b[1].numbers[i] > 0)
+                empty_two(b, sum, i, &d);
     }
+    add_wide(sum, &d);
 }
 
 static inline void add_bits(bins *b, cco_exact *sum, uint64_t bits)
@@ -158,8 +218,8 @@ void cco_exact_add_array(cco_exact *sum, cco_exact_number number, const void *x,
         as_doubles(chunk, number, at, part, step);
         add_chunk(b, sum, chunk, part);
     }
-    for (int i = 0; i < 2 && b != NULL; i++)
-        empty_bins(&b[i], sum);
+    if (b != NULL)
+        empty_bins(b, sum);
     free(b);
 }
 

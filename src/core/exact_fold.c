@@ -38,7 +38,7 @@ typedef fenv_t environment;
 static environment enter(void)
 {
     environment before;
-    fegetenv(&before);
+    feholdexcept(&before);
     fesetenv(FE_DFL_ENV);
     return before;
 }
@@ -127,7 +127,7 @@ static void fold_long(const void *parts, ptrdiff_t step, int count, void *result
     long double sum;
     cco_exact exact;
     fenv_t before;
-    fegetenv(&before);
+    feholdexcept(&before);
     fesetenv(FE_DFL_ENV);
     cco_exact_start_long(&exact, digits);
     for (size_t i = 0; i < n; i++, x += sizeof sum, to += sizeof sum) {

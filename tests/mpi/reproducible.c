@@ -198,6 +198,7 @@ static void started(MPI_Comm comm, const char *impl, int type, int n)
     const size_t room = (SOME + MORE) * sizes[type];
     int counts[64], first = 0, over = 0;
     MPI_Request requests[5];
+    MPI_Status statuses[4];
     n = n < SOME ? n : SOME;
     fill(in, type, n + MORE, rank);
     for (int i = 0; i < size; i++) {
@@ -215,7 +216,7 @@ static void started(MPI_Comm comm, const char *impl, int type, int n)
         MPI_Request_get_status(requests[1], &over, MPI_STATUS_IGNORE);
     out += room;
     expect("iscan", impl, type, 0, n, rank + 1);
-    MPI_Waitall(4, requests + 1, MPI_STATUSES_IGNORE);
+    MPI_Waitall(4, requests + 1, statuses);
     expect("iscan", impl, type, 0, n, rank + 1);
     out += room;
     if (rank == size - 1)

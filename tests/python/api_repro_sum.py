@@ -28,7 +28,8 @@ def ill_conditioned(rng, n):
 def check(name, array, expected=None):
     found = crestacoll.repro_sum(share(array), comm)
     if expected is not None:
-        assert found.tobytes() == np.array(expected, array.dtype).tobytes(), (name, found, expected)
+        right = np.array(expected, array.dtype.newbyteorder("="))
+        assert found.tobytes() == right.tobytes(), (name, found, expected)
     if rank == 0:
         print(name, found.tobytes().hex())
 
@@ -46,13 +47,13 @@ check(f"condition 1e{exponent}", x, float(total))
 plain = float(np.sum(x))
 assert abs(plain - float(total)) > abs(float(total)), "a plain sum is as good"
 
-y = rng.standard_normal(100000)
+y = rng.standard_normal(20000)
 check("normal", y, float(exact(y)))
 check("subnormal", y * 5e-324 * 1e6, float(exact(y * 5e-324 * 1e6)))
 check("two dimensions", y[:60].reshape(3, 4, 5), float(exact(y[:60])))
 check("step", y[::-7], float(exact(y[::-7])))
 check("empty", y[:0], 0.0)
-check("other byte order", y.astype(">f8").newbyteorder("="), None)
+check("other byte order", y.astype(">f8"), float(exact(y)))
 check("overflow in between", np.array([1e308] * 9 + [-1e308] * 8), 1e308)
 check("infinite", np.array([1.0, np.inf, 3.0, np.inf]), np.inf)
 check("both", np.array([1.0, np.inf, 3.0, -np.inf]), np.frombuffer(b"\0\0\0\0\0\0\xf8\x7f")[0])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_exact_sum.c - exact sums: what their rounding, carries, infinities and signs come to, whatever
- * the order.  With the argument "-", sums what comes on standard input, a line each, for
+/* test_exact_sum.c - exact sums: what their rounding, carries, infinities and signs come to,
+ * whatever the order.  With the argument "-", sums what comes on standard input, a line each, for
  * tests/python/test_exact_sum.py, which compares with rational numbers:
  *
  *     HOW TYPE BITS BITS ...    HOW: add, array, words, fold; TYPE: float, double, long
@@ -9,6 +9,9 @@
 #include "core/exact_array.h"
 #include "core/exact_fold.h"
 
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 #include <fenv.h>
 #include <math.h>
 #include <stdlib.h>
@@ -223,6 +226,25 @@ static void environments(void)
     fesetround(FE_TONEAREST);
 }
 
+#if defined(__SSE2__)
+/* As programs run that were compiled with -Ofast. */
+static void flushed_to_zero(void)
+{
+    enum { FLUSH_AND_NO_SUBNORMALS = 0x8040 };
+    const unsigned before = _mm_getcsr();
+    const double x[] = {0x1p-1022, -0x1.8p-1022, 0x1p-1074};
+    double fold = 0, sum;
+    _mm_setcsr(before | FLUSH_AND_NO_SUBNORMALS);
+    fold_of(CCO_EXACT_DOUBLE)(x, sizeof *x, LEN(x), &fold, 1);
+    sum = sum_of(x, LEN(x));
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(before);
+    CHECK(after == (before | FLUSH_AND_NO_SUBNORMALS), "the setting was changed");
+    CHECK(same(fold, -0x1p-1023 + 0x1p-1074), "a fold is %a", fold);
+    CHECK(same(sum, -0x1p-1023 + 0x1p-1074), "a sum is %a", sum);
+}
+#endif
+
 /* Each instruction set, every number of operands, elements by chance: as the exact sums. */
 static void folds(void)
 {
@@ -264,6 +286,9 @@ int main(int argc, char **argv)
     carries();
     goes_on();
     environments();
+#if defined(__SSE2__)
+    flushed_to_zero();
+#endif
     folds();
     types();
     return testing_end("exact_sum");

@@ -37,6 +37,7 @@ static void every_variable_counts(void)
         {"CRESTA_VALIDATE_STOP", "1", "CRESTA_VALIDATE_STOP=1\n"},
         {"CRESTA_VALIDATE_FILES", "d", "CRESTA_VALIDATE_FILES=d\n"},
         {"CRESTA_VALIDATE_SUMMARY", "s.json", NULL},
+        {"CRESTA_REPRODUCIBLE", "1", "CRESTA_REPRODUCIBLE=1\n"},
         {"CRESTA_FALLBACK", "error", "CRESTA_FALLBACK=error\n"},
         {"CRESTA_LOG", "info", NULL},
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* scan, exscan "exact": every rank gets all operands of its part, combines those of each prefix at
+/* exscan, scan "exact": every rank gets all operands of its part, combines those of each prefix at
  * once, and tells each rank its own.
  *
  *   messages 2(p-1), little data ceil(log2 p)   bytes sent per rank 2n(p-1)/p, n(p-1)
