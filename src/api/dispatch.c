@@ -151,7 +151,7 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
         cco_natives_look_up();
     if (!(cco_recording || cco_configured.reproducible || cco_recorders_any() ||
           (CCO_PRELOADED && cco_progress_calls_mpi()) || cco_progress_thread_runs_no_ops() ||
-          cco_where_on()))
+          cco_where_on() || cco_configured.debug.match > 0))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);

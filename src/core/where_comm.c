@@ -96,6 +96,13 @@ cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm)
     return cco_where_comm_of(state != NULL ? state : cco_comm_create(comm));
 }
 
+/* If it has been made: threads may send and receive on one communicator at the same time. */
+static cco_where_comm *known(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_find(comm);
+    return state != NULL ? cco_comm_attached(state, &here) : NULL;
+}
+
 uint64_t cco_where_comm_propose(void)
 {
     return __atomic_load_n(&last_id, __ATOMIC_RELAXED) + 1;
@@ -193,7 +200,7 @@ void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, 
         return;
     const cco_stay stay = {.kind = comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE : CCO_STAY_REQUESTS,
                            .call = name,
-                           .comm = cco_where_comm_of_handle(comm),
+                           .comm = known(comm),
                            .root = CCO_STAY_NOBODY,
                            .to = to,
                            .from = number_of(from, MPI_ANY_SOURCE),

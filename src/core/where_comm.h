@@ -22,7 +22,8 @@ typedef struct cco_where_comm {
                                         "0-3,7"; "" if that would be too long, or unknown */
 } cco_where_comm;
 
-/* That of a communicator, made when it is first asked for; NULL where there can be none.  Local. */
+/* That of a communicator, made when it is first asked for: before calls of several threads, or in a
+ * collective, which one thread at a time may be in there.  NULL where there can be none.  Local. */
 cco_where_comm *cco_where_comm_of(cco_comm *state);
 cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm);
 

@@ -180,8 +180,8 @@ static void find_pair(cco_match *m, const cco_call *call)
             const int64_t given = rows[(size_t)from * width + (size_t)to];
             const int64_t taken = rows[(size_t)to * width + (size_t)size + (size_t)from];
             if (given != taken)
-                cco_fatal("the ranks of communicator '%s' (%d ranks) do not agree in MPI_%s, its "
-                          "%lluth call: rank %d sends %lld bytes to rank %d, which expects %lld",
+                cco_fatal("the ranks of communicator '%s' (%d ranks) do not agree in MPI_%s (call "
+                          "%llu there): rank %d sends %lld bytes to rank %d, which expects %lld",
                           m->state->name, size, cco_coll_infos[call->coll].mpi_name,
                           (unsigned long long)m->count, from, (long long)given, to,
                           (long long)taken);

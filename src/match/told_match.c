@@ -3,6 +3,7 @@
 #include "match/told_match.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/config.h"
 #include "core/log.h"
@@ -62,10 +63,11 @@ void cco_match_tell_all(const cco_match *m)
         wanted = m->theirs[r];
         list(ranks, sizeof ranks, m, has_wanted);
         cco_signature_show(&wanted, call, sizeof call);
-        used += (size_t)snprintf(text + used, sizeof text - used, "\n    rank %s: %s", ranks, call);
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n    rank%s %s: %s",
+                                 strpbrk(ranks, "-,") != NULL ? "s" : "", ranks, call);
     }
-    cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there, its "
-              "%lluth:%s",
+    cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there (call "
+              "%llu):%s",
               m->state->name, m->state->size, (unsigned long long)m->count, text);
 }
 
@@ -75,8 +77,8 @@ void cco_match_tell_begun(const cco_match *m, int rank, uint64_t number, const c
     char here_is[128], there_is[128];
     cco_signature_show(own, here_is, sizeof here_is);
     cco_signature_show(other, there_is, sizeof there_is);
-    cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there, its "
-              "%lluth:\n    rank 0: %s\n    rank %d: %s",
+    cco_fatal("the ranks of communicator '%s' (%d ranks) do not make the same call there (call "
+              "%llu):\n    rank 0: %s\n    rank %d: %s",
               m->state->name, m->state->size, (unsigned long long)number + 1, here_is, rank,
               there_is);
 }

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 5000 }; /* with one address */
+enum { TRIES = 50, TRY_MS = 100 }; /* with one address */
 
 /* A name that no file system has begins with a 0. */
 static socklen_t unix_address(struct sockaddr_un *address, const char *name)
@@ -24,30 +24,45 @@ static socklen_t unix_address(struct sockaddr_un *address, const char *name)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }
 
-static int connect_unix(const char *name)
+/* There may be no room for more who wait to be taken. */
+static int connect_unix(const char *name, bool (*stop)(void))
 {
     struct sockaddr_un address;
     const socklen_t length = unix_address(&address, name);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, length) == 0)
-        return fd;
+    for (int i = 0; fd >= 0 && i < TRIES && !stop(); i++) {
+        if (connect(fd, (struct sockaddr *)&address, length) == 0)
+            return fd;
+        if (errno != EAGAIN)
+            break;
+        poll(NULL, 0, TRY_MS);
+    }
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-static int connected(int fd, const struct addrinfo *to)
+static bool is_connected(int fd)
 {
-    struct pollfd ready = {.fd = fd, .events = POLLOUT};
     int error = 0;
     socklen_t length = sizeof error;
-    if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
-        return 1;
-    return errno == EINPROGRESS && poll(&ready, 1, PATIENCE_MS) == 1 &&
-           getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
 }
 
-static int connect_tcp(const char *host, const char *port)
+static bool connects(int fd, const struct addrinfo *to, bool (*stop)(void))
+{
+    if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
+        return true;
+    for (int i = 0; errno == EINPROGRESS && i < TRIES && !stop(); i++) {
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+        if (poll(&ready, 1, TRY_MS) == 1)
+            return is_connected(fd);
+        errno = EINPROGRESS;
+    }
+    return false;
+}
+
+static int connect_tcp(const char *host, const char *port, bool (*stop)(void))
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                                    .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
@@ -55,7 +70,7 @@ static int connect_tcp(const char *host, const char *port)
     if (getaddrinfo(host, port, &hints, &to) != 0)
         return -1;
     int fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd >= 0 && !connected(fd, to)) {
+    if (fd >= 0 && !connects(fd, to, stop)) {
         close(fd);
         fd = -1;
     }
@@ -63,17 +78,18 @@ static int connect_tcp(const char *host, const char *port)
     return fd;
 }
 
-static int connect_line(const char *line, char token[CCO_TOKEN])
+static int connect_line(const char *line, bool (*stop)(void), char token[CCO_TOKEN])
 {
     char name[128], port[16];
     if (sscanf(line, "token %79s", token) == 1)
         return -1;
     if (sscanf(line, "unix %100s", name) == 1)
-        return connect_unix(name);
-    return sscanf(line, "tcp %100s %15s", name, port) == 2 ? connect_tcp(name, port) : -1;
+        return connect_unix(name, stop);
+    return sscanf(line, "tcp %100s %15s", name, port) == 2 ? connect_tcp(name, port, stop) : -1;
 }
 
-int cco_address_connect(const char *path, char token[CCO_TOKEN], char *why, size_t room)
+int cco_address_connect(const char *path, bool (*stop)(void), char token[CCO_TOKEN], char *why,
+                        size_t room)
 {
     char line[256];
     int fd = -1;
@@ -84,7 +100,7 @@ int cco_address_connect(const char *path, char token[CCO_TOKEN], char *why, size
         return -1;
     }
     while (fd < 0 && fgets(line, sizeof line, file) != NULL)
-        fd = connect_line(line, token);
+        fd = connect_line(line, stop, token);
     fclose(file);
     if (fd < 0)
         snprintf(why, room, "nobody answers at the addresses in %.200s", path);

@@ -14,12 +14,15 @@
 #ifndef CCO_ADDRESS_H
 #define CCO_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { CCO_TOKEN = 80 };
 
-/* Connects to who listens by what the file says; a descriptor, or -1 and one line in `why`. */
-int cco_address_connect(const char *file, char token[CCO_TOKEN], char *why, size_t room);
+/* Connects to who listens by what the file says, unless it shall stop; a descriptor, or -1 and one
+ * line in `why`. */
+int cco_address_connect(const char *file, bool (*stop)(void), char token[CCO_TOKEN], char *why,
+                        size_t room);
 
 /* Listens for `crestacoll hang`; -1 if that cannot be. */
 int cco_address_listen(long pid);

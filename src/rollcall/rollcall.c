@@ -19,6 +19,7 @@
 #include "core/mpi_compat.h"
 #include "core/polite.h"
 #include "core/where_comm.h"
+#include "core/world.h"
 #include "rollcall/address.h"
 #include "rollcall/told.h"
 
@@ -227,13 +228,18 @@ static int tick_ms(void)
                                        : eighth;
 }
 
+static bool shall_stop(void)
+{
+    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
+}
+
 static void introduce(void)
 {
     char token[CCO_TOKEN], why[320], line[512];
     const char *file = cco_configured.watchdog_at;
     if (file == NULL)
         return;
-    server = cco_address_connect(file, token, why, sizeof why);
+    server = cco_address_connect(file, shall_stop, token, why, sizeof why);
     if (server < 0) {
         cco_say("rank %d (%s) tells of a hang on stderr, and not to crestacoll run: %s", who.rank,
                 who.host, why);
@@ -242,11 +248,6 @@ static void introduce(void)
     const int n = snprintf(line, sizeof line, "crestacoll-rollcall\ttoken=%s\n", token);
     send_all(&server, line, (size_t)n);
     send_all(&server, line, cco_told_who(&who, line, sizeof line));
-}
-
-static bool shall_stop(void)
-{
-    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
 }
 
 static void *work(void *data)
@@ -315,10 +316,10 @@ static void find_who(bool together, bool spawned)
     uint64_t world = 0;
     who = (cco_teller){.rank = -1, .size = -1, .spawned = spawned, .pid = getpid()};
     gethostname(who.host, sizeof who.host - 1);
+    if (cco_world_rank(&who.rank))
+        PMPI_Comm_size(MPI_COMM_WORLD, &who.size);
     if (!together)
         return;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &who.rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &who.size);
     world = cco_hash((uint64_t)who.pid ^ (uint64_t)cco_ns(CLOCK_REALTIME), who.host);
     PMPI_Bcast(&world, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     who.world = world;
@@ -356,6 +357,8 @@ void cco_rollcall_begin(bool together, bool spawned)
         return;
     }
     cco_where_begin();
+    if (who.rank >= 0)
+        cco_where_comm_of_handle(MPI_COMM_WORLD);
     cco_polite_note(true);
     take_signal();
 }

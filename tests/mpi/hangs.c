@@ -5,7 +5,7 @@
  *
  * The last rank is the one that differs; with `good` it does what the others do, and the program
  * ends.  Everybody makes one allreduce before, and one after. */
-#include <crestacoll.h>
+#include <dirent.h>
 #include <mpi.h>
 
 #include "testing/testing.h"
@@ -14,6 +14,7 @@
 #if defined(PLAIN_MPI)
 #define CALL(x) MPI_##x
 #else
+#include <crestacoll.h>
 #define CALL(x) CRESTA_##x
 #endif
 
@@ -72,6 +73,16 @@ static void request(void)
     CALL(Barrier)(MPI_COMM_WORLD);
 }
 
+static void begun(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    if (differs)
+        MPI_Irecv(in, 1, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &begun);
+    else
+        CALL(Ibarrier)(MPI_COMM_WORLD, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+}
+
 static void op(void)
 {
     int one = 1, all;
@@ -101,13 +112,32 @@ static void finalize(void)
         CALL(Barrier)(MPI_COMM_WORLD);
 }
 
+/* Those of this process that tell of it; the MPIs have others. */
+static int telling_threads(void)
+{
+    int found = 0;
+    char path[300], name[32] = "";
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        found += file != NULL && fscanf(file, "%31s", name) == 1 &&
+                 strcmp(name, "crestacoll-hang") == 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return found;
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {{"collective", collective}, {"root", root},       {"communicator", communicator},
              {"late", late},             {"receive", receive}, {"circle", circle},
-             {"request", request},       {"op", op},           {"bytes", bytes},
-             {"counts", counts},         {"finalize", finalize}};
+             {"request", request},       {"begun", begun},     {"op", op},
+             {"bytes", bytes},           {"counts", counts},   {"finalize", finalize}};
 
 int main(int argc, char **argv)
 {
@@ -130,6 +160,9 @@ int main(int argc, char **argv)
         CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all == size, "%d", all);
     MPI_Comm_free(&row);
+    const char *value = getenv("CRESTA_WATCHDOG");
+    CHECK(telling_threads() == (value != NULL), "before the end");
     MPI_Finalize();
+    CHECK(telling_threads() == 0, "after the end");
     return testing_end("hangs");
 }

@@ -109,7 +109,7 @@ CASES = {
     "late": (3, ("in MPI_Barrier, call 2",) * 2 + ("computing",), [2], "has not arrived there"),
     "receive": (3, ("in MPI_Barrier, call 2",) * 2 + ("from rank 0, tag 7",), [2], "MPI_Recv"),
     "circle": (2, ("in MPI_Recv", "in MPI_Recv"), [0, 1], "0 -> 1 -> 0"),
-    "request": (2, ("began: MPI_Iallreduce", "began: MPI_Ibarrier"), [0, 1], "MPI_Wait"),
+    "begun": (3, ("began: MPI_Ibarrier, call 2",) * 2 + ("in MPI_Wait",), [2], "has not begun it"),
 }
 
 
@@ -228,10 +228,10 @@ def test_wrong_values(build, name, value, expected):
 
 
 MATCHES = {
-    "collective": ("rank 0-1: MPI_Reduce, root 0, MPI_SUM, 1048576 bytes", "rank 2: MPI_Bcast"),
-    "root": ("rank 0-1: MPI_Bcast, root 0", "rank 2: MPI_Bcast, root 2"),
-    "op": ("rank 0-1: MPI_Allreduce, MPI_SUM, 4 bytes", "rank 2: MPI_Allreduce, MPI_MAX"),
-    "bytes": ("rank 0-1: MPI_Allreduce, MPI_SUM, 8 bytes", "rank 2: MPI_Allreduce, MPI_SUM, 12"),
+    "collective": ("ranks 0-1: MPI_Reduce, root 0, MPI_SUM, 1048576 bytes", "rank 2: MPI_Bcast"),
+    "root": ("ranks 0-1: MPI_Bcast, root 0", "rank 2: MPI_Bcast, root 2"),
+    "op": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 4 bytes", "rank 2: MPI_Allreduce, MPI_MAX"),
+    "bytes": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 8 bytes", "rank 2: MPI_Allreduce, MPI_SUM, 12"),
     "counts": ("rank 0 sends 4 bytes to rank 2, which expects 8",),
     "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
 }

@@ -13,7 +13,7 @@ RUN_S = 20  # for `crestacoll run`, which waits for its ranks
 
 def read_all(connection):
     parts = []
-    while part := connection.recv(1 << 16):
+    while part := receive(connection):
         parts.append(part)
     return b"".join(parts).decode(errors="replace")
 
@@ -25,8 +25,7 @@ def of_run(pid, tree):
     for candidate in [pid, *sockets.ancestors(pid, tree), *sockets.descendants(pid, tree)[1:]]:
         connection = sockets.connect(sockets.of_run(candidate), RUN_S)
         if connection is not None:
-            with connection:
-                connection.sendall(b"tell\n")
+            with connection:  # to connect is to ask
                 return from_run(read_all(connection))
     return None
 

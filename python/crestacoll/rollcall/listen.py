@@ -79,6 +79,7 @@ class Watch:
         self.selector = selectors.DefaultSelector()
         self.ranks, self.gone, self.seen = [], [], set()
         self.question, self.waiting, self.deadline, self.why = 0, set(), None, ""
+        self.pending = []
         self.callers, self.last, self.kill_at, self.by_watchdog = [], 0.0, None, False
         self.wakes, self.wake = socket.socketpair()
         self.wakes.setblocking(False)
@@ -176,7 +177,7 @@ class Watch:
                 return
             self.callers.append(connection)
             if self.deadline is None:
-                self.ask("crestacoll hang asked for it")
+                self.ask("")
 
     def drop(self, rank):
         self.selector.unregister(rank.connection)
@@ -227,9 +228,14 @@ class Watch:
         return True
 
     def hear_hang(self, rank, values):
-        """What the last summary has told is not told again."""
+        """What the last summary has told is not told again; what comes while ranks are asked, for
+        somebody else, waits.
+        """
+        if self.deadline is not None:
+            self.pending.append((rank, values))
+            return
         version = records.number(values.get("version"))
-        if self.deadline is None and (id(rank), version) not in self.seen and rank.process:
+        if (id(rank), version) not in self.seen and rank in self.ranks and rank.process:
             self.by_watchdog = True
             self.ask(
                 f"rank {rank.process.rank} has been in one call for {values.get('seconds')} s"
@@ -238,13 +244,15 @@ class Watch:
     def take_answer(self, rank):
         lines, rank.answer = rank.answer, None
         rank.process = records.answer("\n".join(lines)) or rank.process
-        self.seen.update((id(rank), t.version) for t in rank.process.threads)
+        if self.why:
+            self.seen.update((id(rank), t.version) for t in rank.process.threads)
         self.waiting.discard(rank)
 
     def ask(self, why):
         self.question += 1
         self.why, self.deadline = why, time.monotonic() + ANSWER_S
-        self.seen.clear()
+        if why:
+            self.seen.clear()
         self.waiting = {rank for rank in self.ranks if rank.process is not None}
         for rank in self.waiting:
             rank.answer = None
@@ -258,7 +266,9 @@ class Watch:
                 rank.process.state = "silent" if rank in self.waiting else "there"
         self.deadline, self.last = None, time.monotonic()
         told = [*processes, *self.gone]
-        if told:
+        if not self.why:
+            pass  # crestacoll hang shows it
+        elif told:
             print(summary.text(told, self.why), file=sys.stderr, flush=True)
         else:
             print("crestacoll: roll-call: no rank has come to MPI_Init yet", file=sys.stderr)
@@ -266,6 +276,9 @@ class Watch:
         if self.ends and self.by_watchdog:
             self.end_job()
         self.by_watchdog = False
+        pending, self.pending = self.pending, []
+        for rank, values in pending:
+            self.hear_hang(rank, values)
 
     def answer_callers(self, processes):
         text = "".join(f"state\t{p.state}\n{records.written(p)}" for p in processes)

@@ -246,7 +246,23 @@ def of_begun(processes):
                 [*few, *many] if len(few) == len(many) else few,
                 HINTS["mismatch"],
             )
-    return None
+    return of_lacking(processes, [group for calls in places.values() for group in calls.values()])
+
+
+def of_lacking(processes, begun):
+    """From the collective that most wait for, if ranks have not begun it; None otherwise."""
+    group = max(begun, key=len, default=[])
+    stay = group[0].thread.begun if group else None
+    others = [p for p in processes if p not in group and stay and belongs(p, stay)]
+    if not others or len(group) >= (stay.comm_size or 0):
+        return None
+    parts = [f"{words.who([p])} has not begun it: {words.place(p)}" for p in others]
+    return Verdict(
+        f"{words.who(group)} began {words.call(stay)}, and wait{'s' * (len(group) == 1)} for it in"
+        f" {where(group[0]).call}; " + "; ".join(parts),
+        others,
+        hint_for(others[0]),
+    )
 
 
 def verdict(processes):
