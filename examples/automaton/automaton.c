@@ -6,10 +6,10 @@
  *
  * WAYS are names with commas, or "all".  Ways take turns of 20 steps, and each has its own field;
  * in the end all must have the hash of the sequential program, which rank 0 runs.  Prints times of a
- * step, their ratio to two-sided, and the speed-up over the sequential program.
+ * step, their ratio to the first way, and the speed-up over the sequential program.
  *
- * After S. Christgau, S. Kiertscher, B. Schnor: The benefit of topology-awareness of MPI
- * applications on the SCC, and RCKMPI one-sided (MARC symposium), whose field was 8 KB wide. */
+ * After S. Christgau, B. Schnor: One-sided communication in RCKMPI for the Single-Chip Cloud
+ * Computer, 6th MARC Symposium, 2012. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

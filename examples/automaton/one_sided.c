@@ -148,8 +148,9 @@ static void rput_begin(exchange *x, const int *rows[SIDES], int step)
 static void rput_end(exchange *x, int step)
 {
     const uint64_t number = (uint64_t)step;
+    MPI_Status statuses[SIDES];
     int tries = 0, flag;
-    MPI_Waitall(SIDES, x->requests, MPI_STATUSES_IGNORE);
+    MPI_Waitall(SIDES, x->requests, statuses);
     MPI_Win_flush_all(x->window);
     for (int side = 0; side < SIDES; side++)
         tell(x, side, &number);

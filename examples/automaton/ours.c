@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ours.c - crestacoll: its neighbourhood collective by chosen implementations, and puts with a
  * signal into memory that the ranks of a node share. */
-#include <string.h>
-
 #include <crestacoll_shmem.h>
 
 #include "exchange.h"
@@ -10,21 +8,23 @@
 static void os_open(exchange *x)
 {
     exchange_memory(x);
-    CRESTA_Set_impl(x->comm, "neighbor_alltoall=os");
+    CRESTA_Set_impl(x->comm, "neighbor_alltoallw=os");
 }
 
-static void shm_open_(exchange *x)
+static void shared_open(exchange *x)
 {
     exchange_memory(x);
-    CRESTA_Set_impl(x->comm, "neighbor_alltoall=shm");
+    CRESTA_Set_impl(x->comm, "neighbor_alltoallw=shm");
 }
 
 static void neighbor_begin(exchange *x, const int *rows[SIDES], int step)
 {
-    for (int side = 0; side < SIDES; side++)
-        memcpy(x->out[side], rows[side], sizeof x->out[side]);
-    CRESTA_Neighbor_alltoall(x->out, COLUMNS, MPI_INT, x->mine->rows[step % 2], COLUMNS, MPI_INT,
-                             x->comm);
+    static const int counts[SIDES] = {COLUMNS, COLUMNS};
+    static const MPI_Aint to[SIDES] = {0, sizeof(int[COLUMNS])};
+    const MPI_Datatype types[SIDES] = {MPI_INT, MPI_INT};
+    const MPI_Aint from[SIDES] = {0, (const char *)rows[BELOW] - (const char *)rows[ABOVE]};
+    CRESTA_Neighbor_alltoallw(rows[ABOVE], counts, from, types, x->mine->rows[step % 2], counts, to,
+                              types, x->comm);
 }
 
 static void neighbor_end(exchange *x, int step)
@@ -62,9 +62,9 @@ static void symmetric_close(exchange *x)
 }
 
 const way our_ways[] = {
-    {"os", "CRESTA_Neighbor_alltoall by windows of the MPI", os_open, neighbor_begin, neighbor_end,
+    {"os", "CRESTA_Neighbor_alltoallw by windows of the MPI", os_open, neighbor_begin, neighbor_end,
      exchange_no_memory},
-    {"shm", "CRESTA_Neighbor_alltoall by shared memory", shm_open_, neighbor_begin, neighbor_end,
+    {"shm", "CRESTA_Neighbor_alltoallw by shared memory", shared_open, neighbor_begin, neighbor_end,
      exchange_no_memory},
     {"put", "shmem_putmem_signal of crestacoll_shmem.h", symmetric_open, symmetric_begin,
      symmetric_end, symmetric_close},
