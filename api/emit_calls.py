@@ -157,7 +157,7 @@ def _fortran_case(coll: Collective) -> str:
     called = f"CALLED({coll.name.capitalize()})"
     if coll.ours:  # all ranks are neighbours there, in order
         same = "Reduce_scatter_block" if coll.gives.blocks == "near" else "Allreduce"
-        called = f"OURS({coll.name.capitalize()}, {same})"
+        called = f"OURS({coll.name.capitalize()},{same})"
     call = textwrap.wrap(
         f"call {called}({given})",
         98,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "algo/registry.h"
+#include "sched/near_mates.h"
 
 typedef struct preset {
     cco_coll coll;
@@ -104,12 +105,14 @@ static size_t bytes_of(const cco_problem *q)
 }
 
 /* Among node_presets: what leaders of an alltoall sort, block by block, must not take longer than
- * messages; nor may too many messages get in each other's way. */
+ * messages; nor may too many messages get in each other's way.  Leaders among neighbours have to
+ * save messages between nodes. */
 static bool is_much(const cco_problem *q, const cco_algo *algo)
 {
     enum { BLOCKS = 4096, PEERS = 32 };
     return (algo == &cco_alltoall_leaders && (long)q->nodes->most * q->size > BLOCKS) ||
-           (algo == &cco_alltoall_linear && q->size > PEERS);
+           (algo == &cco_alltoall_linear && q->size > PEERS) ||
+           (cco_is_near(q->coll) && !q->near->mates->spare);
 }
 
 static const cco_algo *find(const preset *list, const cco_problem *q)

@@ -60,8 +60,7 @@ void cco_topology_find(cco_comm *state)
 static bool wants_mates(const cco_comm *state)
 {
     const cco_node_map *map = state->nodes.map;
-    if (state->topology.near == NULL || state->topology.near->mates != NULL || map == NULL ||
-        map->count == 1 || map->count == map->size)
+    if (state->topology.near == NULL || state->topology.near->mates != NULL || map == NULL)
         return false;
     for (int coll = 0; coll < CCO_COLLECTIVES; coll++)
         for (int i = 0; cco_is_near((cco_coll)coll) && i < state->choices[coll].count; i++)
@@ -92,22 +91,51 @@ static int *gather_sources(const cco_comm *state, MPI_Comm node, int ranks, int 
     return sources;
 }
 
-void cco_topology_find_mates(cco_comm *state)
+/* The same by a communicator of the node. */
+static int *ask_mates(const cco_comm *state, int node, int ranks, int *degrees)
 {
     MPI_Comm comm;
-    if (!wants_mates(state))
-        return;
-    const cco_node_map *map = state->nodes.map;
-    const int node = map->node[state->rank], ranks = cco_node_ranks(map, node);
-    int *degrees = malloc((size_t)ranks * sizeof *degrees);
-    if (degrees == NULL ||
-        PMPI_Comm_split(state->comm, node, map->place[state->rank], &comm) != MPI_SUCCESS)
+    const int place = state->nodes.map->place[state->rank];
+    if (PMPI_Comm_split(state->comm, node, place, &comm) != MPI_SUCCESS)
         cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
     int *sources = gather_sources(state, comm, ranks, degrees);
     PMPI_Comm_free(&comm);
-    state->topology.near->mates = cco_near_mates_new(map, node, degrees, sources);
-    if (state->topology.near->mates == NULL)
+    return sources;
+}
+
+/* What all ranks send together. */
+static bool agree_to_spare(const cco_comm *state, const cco_node_map *map, int node)
+{
+    cco_near_sends mine;
+    if (!cco_near_sends_of(state->topology.near, map, node, &mine))
         cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    long all[2] = {mine.ranks, mine.nodes};
+    if (state->size > 1 &&
+        PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, state->comm) != MPI_SUCCESS)
+        cco_fatal("cannot count what communicator '%s' sends between nodes", state->name);
+    return cco_near_spare(&(cco_near_sends){all[0], all[1]});
+}
+
+/* On one node nothing arrives from others, and a rank alone on its node knows all that does. */
+void cco_topology_find_mates(cco_comm *state)
+{
+    const cco_node_map *map = state->nodes.map;
+    cco_neighbors *near = state->topology.near;
+    if (!wants_mates(state))
+        return;
+    const int node = map->node[state->rank], ranks = cco_node_ranks(map, node);
+    int *degrees = calloc((size_t)ranks, sizeof *degrees), *sources = NULL;
+    if (degrees == NULL)
+        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    if (map->count == map->size)
+        degrees[0] = near->degrees.in;
+    else if (map->count > 1)
+        sources = ask_mates(state, node, ranks, degrees);
+    near->mates =
+        cco_near_mates_new(map, node, degrees, sources != NULL ? sources : near->in);
+    if (near->mates == NULL)
+        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    near->mates->spare = agree_to_spare(state, map, node);
     free(degrees);
     free(sources);
 }
