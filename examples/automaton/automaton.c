@@ -34,10 +34,12 @@ static void step_once(runner *r)
 {
     const int step = ++r->step;
     const int *edges[SIDES] = {r->f.now, r->f.now + (size_t)(r->f.rows - 1) * COLUMNS};
+    for (int side = 0; side < SIDES; side++)
+        r->x.in[side] = r->x.mine->rows[step % 2][side];
     r->way->begin(&r->x, edges, step);
     field_inner(&r->f);
     r->way->end(&r->x, step);
-    field_outer(&r->f, r->x.mine->rows[step % 2][ABOVE], r->x.mine->rows[step % 2][BELOW]);
+    field_outer(&r->f, r->x.in[ABOVE], r->x.in[BELOW]);
 }
 
 static void open_runner(runner *r, const way *way)

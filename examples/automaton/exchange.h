@@ -24,6 +24,7 @@ typedef struct exchange {
     MPI_Comm comm;    /* a ring, with that topology */
     int peers[SIDES]; /* the ranks above and below */
     halo *mine;
+    const int *in[SIDES];    /* the rows that have come, after the end; mine->rows[step % 2] */
     int out[SIDES][COLUMNS]; /* rows that are sent, where they must lie side by side */
     MPI_Win window;
     MPI_Group group; /* of both peers */
@@ -34,7 +35,7 @@ typedef struct way {
     const char *name, *what;
     void (*open)(exchange *x);
     void (*begin)(exchange *x, const int *rows[SIDES], int step); /* the first and the last row */
-    void (*end)(exchange *x, int step);                           /* rows[step % 2] are there */
+    void (*end)(exchange *x, int step);                           /* x->in are there */
     void (*close)(exchange *x);
 } way;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ours.c - crestacoll: its neighbourhood collective by chosen implementations, and puts with a
  * signal into memory that the ranks of a node share. */
+#include <string.h>
+
 #include <crestacoll_shmem.h>
 
 #include "exchange.h"
@@ -32,7 +34,10 @@ static void neighbor_end(exchange *x, int step)
     (void)x, (void)step;
 }
 
-/* The number of the step is the signal, which comes behind the row: no synchronization at all. */
+/* The number of the step is the signal, which comes behind the row: no synchronization at all.  Two
+ * ranks have a row of memory each for what passes between them, and swap them from step to step: a
+ * rank writes where it has read in the step before, so that those lines are in its cache, and that
+ * row is free. */
 static void symmetric_open(exchange *x)
 {
     CRESTA_Shmem_init(x->comm);
@@ -41,18 +46,26 @@ static void symmetric_open(exchange *x)
         MPI_Abort(x->comm, 1);
 }
 
+static int *row_of(const exchange *x, int side, int peers)
+{
+    return peers ? shmem_ptr(x->mine->rows[0][1 - side], x->peers[side]) : x->mine->rows[0][side];
+}
+
 static void symmetric_begin(exchange *x, const int *rows[SIDES], int step)
 {
-    for (int side = 0; side < SIDES; side++)
-        shmem_putmem_signal(x->mine->rows[step % 2][1 - side], rows[side], sizeof(int[COLUMNS]),
-                            &x->mine->come[1 - side], (uint64_t)step, SHMEM_SIGNAL_SET,
-                            x->peers[side]);
+    for (int side = 0; side < SIDES; side++) {
+        memcpy(row_of(x, side, step % 2), rows[side], sizeof(int[COLUMNS]));
+        shmem_putmem_signal(x->mine, x->mine, 0, &x->mine->come[1 - side], (uint64_t)step,
+                            SHMEM_SIGNAL_SET, x->peers[side]);
+    }
 }
 
 static void symmetric_end(exchange *x, int step)
 {
-    for (int side = 0; side < SIDES; side++)
+    for (int side = 0; side < SIDES; side++) {
         shmem_signal_wait_until(&x->mine->come[side], SHMEM_CMP_GE, (uint64_t)step);
+        x->in[side] = row_of(x, side, (step + 1) % 2);
+    }
 }
 
 static void symmetric_close(exchange *x)
