@@ -24,13 +24,14 @@ static socklen_t unix_address(struct sockaddr_un *address, const char *name)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
 }
 
-/* There may be no room for more who wait to be taken. */
+/* There may be no room for more who wait to be taken.  Who shall stop tries once: he has something
+ * to say before. */
 static int connect_unix(const char *name, bool (*stop)(void))
 {
     struct sockaddr_un address;
     const socklen_t length = unix_address(&address, name);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    for (int i = 0; fd >= 0 && i < TRIES && !stop(); i++) {
+    for (int i = 0; fd >= 0 && i < TRIES && (i == 0 || !stop()); i++) {
         if (connect(fd, (struct sockaddr *)&address, length) == 0)
             return fd;
         if (errno != EAGAIN)
@@ -53,7 +54,7 @@ static bool connects(int fd, const struct addrinfo *to, bool (*stop)(void))
 {
     if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
         return true;
-    for (int i = 0; errno == EINPROGRESS && i < TRIES && !stop(); i++) {
+    for (int i = 0; errno == EINPROGRESS && i < TRIES && (i == 0 || !stop()); i++) {
         struct pollfd ready = {.fd = fd, .events = POLLOUT};
         if (poll(&ready, 1, TRY_MS) == 1)
             return is_connected(fd);

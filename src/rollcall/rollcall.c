@@ -241,8 +241,9 @@ static void introduce(void)
         return;
     server = cco_address_connect(file, shall_stop, token, why, sizeof why);
     if (server < 0) {
-        cco_say("rank %d (%s) tells of a hang on stderr, and not to crestacoll run: %s", who.rank,
-                who.host, why);
+        if (!shall_stop())
+            cco_say("rank %d (%s) tells of a hang on stderr, and not to crestacoll run: %s", who.rank,
+                    who.host, why);
         return;
     }
     const int n = snprintf(line, sizeof line, "crestacoll-rollcall\ttoken=%s\n", token);
@@ -293,7 +294,7 @@ static void take_signal(void)
         return;
     if (handled_before.sa_flags & SA_SIGINFO ||
         (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)) {
-        if (who.rank <= 0)
+        if (who.rank <= 0 && cco_configured.watchdog_at == NULL) /* else crestacoll run has it */
             cco_say("CRESTA_WATCHDOG_SIGNAL: the program or its MPI handles this signal already; "
                     "name another one");
         return;

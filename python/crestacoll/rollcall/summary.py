@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The text and the JSON of a roll-call."""
 
+import re
+
 from crestacoll.rollcall import verdict, words
 from crestacoll.rollcall.records import Process
 from crestacoll.ui import visible
 
 SHOWN = 40  # different places in the list
+PART = re.compile(r"; (?=ranks? )")  # of a sentence: a line of its own
 
 
 def with_missing(processes):
@@ -35,7 +38,7 @@ def text(processes, why):
     if len(places) > SHOWN:
         lines.append(f"    and {len(places) - SHOWN} other places")
     found = verdict.verdict(processes)
-    lines.append(f"crestacoll: {found.sentence}")
+    lines.append("crestacoll: " + PART.sub(";\n    ", found.sentence))
     lines += [f"    {p_where(p)}" for p in found.odd[:8] if p.pid]
     if found.hint:
         lines.append(f"    {found.hint}")
