@@ -82,20 +82,24 @@ static void put_all_parts(FILE *file, const cco_io_total *of, double ranks, cons
     put_parts(file, "other_calls", of, CCO_IO_DATA_PARTS, CCO_IO_PARTS, ranks, bins);
 }
 
-/* The windows in which each rank of a file calls independently. */
+/* The windows in which each rank of a file calls independently.  Libraries open a file once more on
+ * MPI_COMM_SELF for such calls (PnetCDF): then all count that have opened it. */
 static void put_together(FILE *file, const cco_io_file_sum *sum)
 {
+    const uint64_t opened = sum->of[CCO_IO_OPEN].ranks, processes = (uint64_t)sum->processes;
+    const uint64_t all = opened > processes ? opened : processes;
     const char *comma = "";
     fprintf(file, ",\n   \"could_be_collective\": [");
     for (int direction = 0; direction < CCO_IO_DIRECTIONS; direction++)
         for (int i = 0; i < CCO_IO_WINDOWS; i++) {
             const cco_io_together *together = &sum->apart[direction][i];
-            if (sum->processes < 2 || together->ranks < (uint64_t)sum->processes)
+            if (all < 2 || together->ranks < all)
                 continue;
             fprintf(file,
-                    "%s\n    {\"direction\": \"%s\", \"window\": %d, \"calls\": %llu,"
-                    " \"bytes\": %llu}",
-                    comma, directions[direction], i, (unsigned long long)together->calls,
+                    "%s\n    {\"direction\": \"%s\", \"window\": %d, \"ranks\": %llu,"
+                    " \"calls\": %llu, \"bytes\": %llu}",
+                    comma, directions[direction], i, (unsigned long long)together->ranks,
+                    (unsigned long long)together->calls,
                     (unsigned long long)together->bytes);
             comma = ",";
         }

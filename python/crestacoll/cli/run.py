@@ -63,6 +63,16 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
     "--report", "show_report", is_flag=True, help="Show the profile as a table at the end."
 )
 @click.option(
+    "--io",
+    "io_to",
+    type=click.Path(),
+    metavar="FILE",
+    help=(
+        "Count every call of MPI-IO over the time of the run; write that as JSON and show it at the"
+        " end."
+    ),
+)
+@click.option(
     "--profile-wait",
     metavar="N",
     type=click.IntRange(0),
@@ -84,8 +94,9 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
-    impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
-):
+    impl, tuning, profile, show_report, io_to, profile_wait, log, mpi, no_check, dry_run, json_to,
+    command,
+):  # fmt: skip
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
     \b
@@ -95,13 +106,14 @@ def command(
     job = Job(command, mpi)
     if job.misfit():
         print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
-        run_plainly(job, profile, dry_run, json_to)
+        run_plainly(job, (profile, io_to), dry_run, json_to)
         return
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
         settings = job_settings(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
+        settings |= output_setting("--io", "CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
             settings = default_choice(settings)
@@ -109,21 +121,24 @@ def command(
         if dry_run:
             print_command(words, environment, json_to)
             return
-        before, start = stamp(profile), time.monotonic()
+        before, start = [stamp(profile), stamp(io_to)], time.monotonic()
         code = supervise.run(words, os.environ | environment)
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
-    written = profile is not None and stamp(profile) not in (None, before)
+    written = profile is not None and stamp(profile) not in (None, before[0])
+    recorded = io_to is not None and stamp(io_to) not in (None, before[1])
     if json_to:
         result = run_result(job, words, code, seconds) | {
             "library": str(job.build.preload),
             "loaded": None if version == installed.MISFIT else version,
             "profile": profile if written else None,
+            "io": io_to if recorded else None,
             "impl": settings.get("CRESTA_IMPL"),
             "tuning": settings.get("CRESTA_TUNING"),
         }
         write_json(result, json_to)
-    finish(job, code, version, profile, written, no_check, show_report)
+    finish(job, code, version, no_check, {profile: written, io_to: recorded})
+    show_results(profile, show_report, io_to)
 
 
 def run_result(job, words, code, seconds):
@@ -137,12 +152,13 @@ def run_result(job, words, code, seconds):
         "seconds": round(seconds, 3),
         "loaded": None,
         "profile": None,
+        "io": None,
         "impl": None,
         "tuning": None,
     }
 
 
-def run_plainly(job, profile, dry_run, json_to):
+def run_plainly(job, files, dry_run, json_to):
     """The user's command as it is; ends with its code."""
     words, start = job.command.words, time.monotonic()
     if dry_run:
@@ -151,14 +167,15 @@ def run_plainly(job, profile, dry_run, json_to):
     code = supervise.run(words, dict(os.environ))
     if json_to:
         write_json(run_result(job, words, code, time.monotonic() - start), json_to)
-    say_no_profile(profile)
+    say_not_written(files)
     sys.exit(code)
 
 
-def say_no_profile(profile):
+def say_not_written(files):
     """After a run that has said why it was without crestacoll."""
-    if profile is not None:
-        print(f"crestacoll: {profile} was not written", file=sys.stderr)
+    for file in files:
+        if file is not None:
+            print(f"crestacoll: {file} was not written", file=sys.stderr)
 
 
 class Job:
@@ -287,11 +304,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
     ):
         if value is not None:
             values[name] = str(value)
-    if profile is not None:
-        path = Path(profile).absolute()
-        if not path.parent.is_dir():
-            raise Problem(f"--profile {profile}: no such folder", exit_code=2)
-        values["CRESTA_PROFILE"] = str(path)
+    values |= output_setting("--profile", "CRESTA_PROFILE", profile)
     rules = values.get("CRESTA_IMPL", "")
     if rules.startswith("@"):
         path = Path(rules[1:]).absolute()
@@ -303,6 +316,16 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
         path.write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         values["CRESTA_IMPL"] = f"@{path}"
     return values
+
+
+def output_setting(option, variable, file):
+    """The variable of a file that the ranks are to write."""
+    if file is None:
+        return {}
+    path = Path(file).absolute()
+    if not path.parent.is_dir():
+        raise Problem(f"{option} {file}: no such folder", exit_code=2)
+    return {variable: str(path)}
 
 
 def tuning_settings(asked, set_before):
@@ -324,7 +347,7 @@ def tuning_settings(asked, set_before):
     return {"CRESTA_TUNING": f"{force}{path}"}
 
 
-CHOOSING = ("IMPL", "TUNING", "PROFILE", "RACE", "ONLINE", "GUARD")
+CHOOSING = ("IMPL", "TUNING", "PROFILE", "IO", "RACE", "ONLINE", "GUARD")
 
 
 def default_choice(settings):
@@ -352,13 +375,15 @@ def stamp(path):
         return None
 
 
-def finish(job, code, version, profile, written, no_check, show_report):
-    """Says what a user would otherwise find out late, and ends with the right code."""
+def finish(job, code, version, no_check, written):
+    """Says what a user would otherwise find out late, and ends with the right code; `written`:
+    {file that was asked for, or None: whether it is there}.
+    """
     if code != 0:
         sys.exit(code)
     if version == installed.MISFIT:  # it has said so
-        say_no_profile(profile)
-        return
+        say_not_written(written)
+        sys.exit(code)
     if version is None and not no_check:
         raise Problem(
             f"the program ended, but no rank loaded crestacoll ({job.build.preload}): it ran with"
@@ -366,11 +391,20 @@ def finish(job, code, version, profile, written, no_check, show_report):
             " program, and does this folder exist on all hosts? (--no-check skips this check)",
             NOT_LOADED,
         )
-    if profile and not written:
-        raise Problem(
-            f"the program ended, but did not write {profile}: it must reach MPI_Finalize",
-            NOT_LOADED,
-        )
+    for file in written:
+        if file and not written[file]:
+            raise Problem(
+                f"the program ended, but did not write {file}: it must reach MPI_Finalize",
+                NOT_LOADED,
+            )
+
+
+def show_results(profile, show_report, io_to):
+    """What the ranks have written, or how to see it."""
+    if io_to and Path(io_to).exists():
+        from crestacoll import iorecords
+
+        iorecords.show(iorecords.load(io_to))
     if profile and show_report:
         from crestacoll import profiles
 
