@@ -18,6 +18,8 @@ LOOKS = {
     "nonblocking_collective": (PALETTE[3], "^"),
 }
 MARK = PALETTE[5]
+GAP = 0.4  # inches between two panels
+TINY = 1e-12  # below all of a logarithmic axis
 
 
 def edges(data):
@@ -41,10 +43,10 @@ def timeline(data, profile=None):
         figure, grid = plt.subplots(
             len(panels),
             1,
-            figsize=(8.2, sum(heights) + 0.42 * len(panels)),
+            figsize=(8.2, sum(heights) + GAP * len(panels)),
             sharex=True,
             squeeze=False,
-            gridspec_kw={"height_ratios": heights, "hspace": 0.42},
+            gridspec_kw={"height_ratios": heights, "hspace": 0.26},
         )
         for axes, (draw, what) in zip(grid[:, 0], panels):
             draw(axes, data, what)
@@ -121,13 +123,15 @@ def marked(axes, data, direction):
 def rates(axes, data, direction):
     """MB/s of all ranks in each bin, on a logarithmic scale."""
     for p in parts_of(data, direction):
-        colour, _ = LOOKS[p["kind"]]
+        colour, marker = LOOKS[p["kind"]]
         rate = np.array(p["bytes_of_bins"]) / data["bin_us"]
-        axes.stairs(
-            np.where(rate > 0, rate, np.nan), edges(data), color=colour, linewidth=1.4, baseline=None
-        )
         some = rate > 0
-        axes.plot(middles(data)[some], rate[some], ".", color=colour, markersize=3.5)
+        at, high = middles(data)[some], rate[some]
+        axes.vlines(at, TINY, high, color=colour, alpha=0.3, linewidth=1.0)
+        axes.plot(at, high, marker, color=colour, markersize=4.5, markeredgewidth=1.1)
+    rate = [b / data["bin_us"] for p in parts_of(data, direction) for b in p["bytes_of_bins"] if b]
+    if rate:
+        axes.set_ylim(0.6 * min(rate), max(rate))
     logarithmic(axes, None)
     axes.set_ylabel("MB/s", fontsize=10)
 

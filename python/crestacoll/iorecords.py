@@ -21,7 +21,7 @@ OPERATIONS = {
     "set_view": "MPI_File_set_view",
 }
 MOST_FILES = 20
-MATTERS = 0.1  # part of the calls or bytes in a direction
+MANY_CALLS, MANY_BYTES = 0.25, 0.1  # parts of all in a direction
 
 
 def load(path):
@@ -111,10 +111,10 @@ def could_be_collective(data):
 
 
 def matters(data, direction, calls, moved):
-    """Whether these are more than a small part of all calls in a direction, or of the bytes."""
+    """Whether these are more than a small part of all calls in a direction, or of their bytes."""
     return (
-        calls > MATTERS * total(data["data"], "calls", direction)
-        or moved > MATTERS * total(data["data"], "bytes", direction)
+        calls > MANY_CALLS * total(data["data"], "calls", direction)
+        or moved > MANY_BYTES * total(data["data"], "bytes", direction)
     )
 
 
