@@ -182,7 +182,7 @@ static uint64_t bytes_in(const MPI_Fint *status)
 #define CCO_IO_BEGIN_AT(x, X, buffer, part)                                                        \
     EACH(BEGIN_AT, x, X, part, (F, MPI_Offset *, void *, F, F, F))
 #define CCO_IO_END(x, X, buffer, part) EACH(END, x, X, part, (F, void *, F, F))
-#include "interpose/io.def"
+#include "io/calls.def"
 
 OPEN(mpi_file_open_)
 CLOSE(mpi_file_close_)

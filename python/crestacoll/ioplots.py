@@ -18,7 +18,8 @@ LOOKS = {
     "nonblocking_collective": (PALETTE[3], "^"),
 }
 MARK = PALETTE[5]
-GAP = 0.4  # inches between two panels
+HEIGHTS = {"calls": 2.4, "rates": 1.9, "shares": 1.9, "collectives": 1.9}  # inches
+COLUMNS = 3  # of a legend
 TINY = 1e-12  # below all of a logarithmic axis
 
 
@@ -35,18 +36,18 @@ def timeline(data, profile=None):
         d for d in iorecords.DIRECTIONS if iorecords.total(data["data"], "calls", d) > 0
     ]
     panels = [(draw, d) for d in directions for draw in (calls, rates)] + [(shares, None)]
-    heights = [2.0 if draw is not shares else 1.3 for draw, _ in panels]
     if profile is not None:
         panels.append((collectives, profile))
-        heights.append(1.6)
+    heights = [HEIGHTS[draw.__name__] for draw, _ in panels]
     with plt.rc_context(STYLE | {"axes.spines.left": True}):
         figure, grid = plt.subplots(
             len(panels),
             1,
-            figsize=(8.2, sum(heights) + GAP * len(panels)),
+            figsize=(8.2, sum(heights)),
             sharex=True,
             squeeze=False,
-            gridspec_kw={"height_ratios": heights, "hspace": 0.26},
+            gridspec_kw={"height_ratios": heights},
+            layout="constrained",
         )
         for axes, (draw, what) in zip(grid[:, 0], panels):
             draw(axes, data, what)
@@ -85,19 +86,7 @@ def calls(axes, data, direction):
         )
     logarithmic(axes, 1)
     axes.set_ylabel("calls in a bin", fontsize=10)
-    axes.set_title(f"{direction}s", fontsize=11, loc="left", fontweight="bold")
-    # Beside the title: the panels stand close.
-    axes.legend(
-        ncols=3,
-        labelcolor=INK,
-        fontsize=9.5,
-        handlelength=1,
-        columnspacing=1.2,
-        frameon=False,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 0.98),
-        borderaxespad=0.1,
-    )
+    above(axes, f"{direction}s")
 
 
 def marked(axes, data, direction):
@@ -170,20 +159,23 @@ def shares(axes, data, _):
         bottom = top
     axes.set_ylim(0, min(105.0, max(1e-9, 1.1 * bottom.max())))
     axes.set_ylabel("% of the time", fontsize=10)
-    axes.set_title("in MPI-IO, mean over the ranks", fontsize=10, loc="left")
-    beside_title(axes)
+    above(axes, "in MPI-IO, mean over the ranks")
 
 
-def beside_title(axes):
+def above(axes, title):
+    """The legend above a panel, and the title above that."""
+    lines = -(-len(axes.get_legend_handles_labels()[0]) // COLUMNS)
+    axes.set_title(title, fontsize=10.5, loc="left", fontweight="bold", pad=5 + 16 * lines)
     axes.legend(
-        ncols=5,
+        ncols=COLUMNS,
         labelcolor=INK,
         fontsize=9.5,
         handlelength=1,
         columnspacing=1.2,
+        labelspacing=0.3,
         frameon=False,
-        loc="lower right",
-        bbox_to_anchor=(1.0, 0.98),
+        loc="lower left",
+        bbox_to_anchor=(0, 1.0),
         borderaxespad=0.1,
     )
 
@@ -199,5 +191,4 @@ def collectives(axes, data, profile):
         bottom = top
     axes.set_ylim(0, min(105.0, max(1e-9, 1.1 * bottom.max())))
     axes.set_ylabel("% of the time", fontsize=10)
-    axes.set_title("in collectives", fontsize=10, loc="left")
-    beside_title(axes)
+    above(axes, "in collectives")

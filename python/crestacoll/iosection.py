@@ -28,7 +28,7 @@ def section(source, profile=None):
             if (count := f"{iorecords.total(parts, 'calls', d):,}") != "0"
         ],
         "advice": iorecords.advice(data),
-        "svg": Markup(ioplots.timeline(data, profile)),
+        "svg": Markup(ioplots.timeline(data, profile)) if parts or data["other_calls"] else "",
         "bins": data["bins"],
         "bin": profiles.seconds(data["bin_us"]),
         "window": profiles.seconds(data["bin_us"] * data["bins_per_window"]),

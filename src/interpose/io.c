@@ -95,7 +95,7 @@ static MPI_Status *told(MPI_Status *status, MPI_Status *mine)
         COUNTED(x, status = told(status, &mine), (fh, buf, status),                                \
                 cco_io_split_end(part, fh, start, cco_io_bytes(status)));                          \
     }
-#include "interpose/io.def"
+#include "io/calls.def"
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
 #undef CCO_IO_DATA
@@ -112,7 +112,7 @@ static MPI_Status *told(MPI_Status *status, MPI_Status *mine)
 #define CCO_IO_BEGIN(x, X, buffer, part) BEGIN(x##_c, buffer, MPI_Count, part)
 #define CCO_IO_BEGIN_AT(x, X, buffer, part) BEGIN_AT(x##_c, buffer, MPI_Count, part)
 #define CCO_IO_END(x, X, buffer, part) /* has no count */
-#include "interpose/io.def"
+#include "io/calls.def"
 #endif
 
 CCO_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info,

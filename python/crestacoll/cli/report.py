@@ -33,7 +33,7 @@ Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be rea
 @json_option
 def command(files, output, everything, by, json_to):
     """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote, or a
-    record of MPI-IO that `crestacoll run --io FILE` (or CRESTA_IO=FILE) wrote.
+    record of MPI-IO (`crestacoll run --io FILE`, CRESTA_IO=FILE).
 
     Each line is one collective, communicator, size class and implementation, with its calls, time,
     time spent waiting for late ranks, and share of the program's run time.
@@ -77,7 +77,8 @@ def show_io(data, json_to):
 
 def one_profile(source):
     if source.kind != "profile":
-        raise Problem(f"{source.name} is a result of {source.kind}: add -o report.html for a page", USAGE)
+        told = f"{source.name} is a result of {source.kind}"
+        raise Problem(f"{told}: add -o report.html for a page", USAGE)
     return source.data
 
 

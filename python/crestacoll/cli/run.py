@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import family, installed, launcher, supervise
+from crestacoll import family, installed, launcher, runfiles, supervise
 from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
@@ -113,7 +113,7 @@ def command(
         settings = job_settings(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
-        settings |= output_setting("--io", "CRESTA_IO", io_to)
+        settings |= runfiles.setting("--io", "CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
             settings = default_choice(settings)
@@ -121,12 +121,12 @@ def command(
         if dry_run:
             print_command(words, environment, json_to)
             return
-        before, start = [stamp(profile), stamp(io_to)], time.monotonic()
+        before, start = [runfiles.stamp(profile), runfiles.stamp(io_to)], time.monotonic()
         code = supervise.run(words, os.environ | environment)
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
-    written = profile is not None and stamp(profile) not in (None, before[0])
-    recorded = io_to is not None and stamp(io_to) not in (None, before[1])
+    written = profile is not None and runfiles.stamp(profile) not in (None, before[0])
+    recorded = io_to is not None and runfiles.stamp(io_to) not in (None, before[1])
     if json_to:
         result = run_result(job, words, code, seconds) | {
             "library": str(job.build.preload),
@@ -138,7 +138,7 @@ def command(
         }
         write_json(result, json_to)
     finish(job, code, version, no_check, {profile: written, io_to: recorded})
-    show_results(profile, show_report, io_to)
+    runfiles.show(profile, show_report, io_to)
 
 
 def run_result(job, words, code, seconds):
@@ -167,15 +167,8 @@ def run_plainly(job, files, dry_run, json_to):
     code = supervise.run(words, dict(os.environ))
     if json_to:
         write_json(run_result(job, words, code, time.monotonic() - start), json_to)
-    say_not_written(files)
+    runfiles.say_not_written(files)
     sys.exit(code)
-
-
-def say_not_written(files):
-    """After a run that has said why it was without crestacoll."""
-    for file in files:
-        if file is not None:
-            print(f"crestacoll: {file} was not written", file=sys.stderr)
 
 
 class Job:
@@ -304,7 +297,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
     ):
         if value is not None:
             values[name] = str(value)
-    values |= output_setting("--profile", "CRESTA_PROFILE", profile)
+    values |= runfiles.setting("--profile", "CRESTA_PROFILE", profile)
     rules = values.get("CRESTA_IMPL", "")
     if rules.startswith("@"):
         path = Path(rules[1:]).absolute()
@@ -316,16 +309,6 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
         path.write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         values["CRESTA_IMPL"] = f"@{path}"
     return values
-
-
-def output_setting(option, variable, file):
-    """The variable of a file that the ranks are to write."""
-    if file is None:
-        return {}
-    path = Path(file).absolute()
-    if not path.parent.is_dir():
-        raise Problem(f"{option} {file}: no such folder", exit_code=2)
-    return {variable: str(path)}
 
 
 def tuning_settings(asked, set_before):
@@ -367,14 +350,6 @@ def print_command(words, environment, json_to):
     print(" ".join([*shown, shlex.join(words)]))
 
 
-def stamp(path):
-    try:
-        s = os.stat(path)
-        return s.st_ino, s.st_mtime_ns, s.st_size
-    except (OSError, TypeError):
-        return None
-
-
 def finish(job, code, version, no_check, written):
     """Says what a user would otherwise find out late, and ends with the right code; `written`:
     {file that was asked for, or None: whether it is there}.
@@ -382,7 +357,7 @@ def finish(job, code, version, no_check, written):
     if code != 0:
         sys.exit(code)
     if version == installed.MISFIT:  # it has said so
-        say_not_written(written)
+        runfiles.say_not_written(written)
         sys.exit(code)
     if version is None and not no_check:
         raise Problem(
@@ -397,17 +372,3 @@ def finish(job, code, version, no_check, written):
                 f"the program ended, but did not write {file}: it must reach MPI_Finalize",
                 NOT_LOADED,
             )
-
-
-def show_results(profile, show_report, io_to):
-    """What the ranks have written, or how to see it."""
-    if io_to and Path(io_to).exists():
-        from crestacoll import iorecords
-
-        iorecords.show(iorecords.load(io_to))
-    if profile and show_report:
-        from crestacoll import profiles
-
-        profiles.show(profiles.load(profile))
-    elif profile and err.is_terminal:
-        err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")
