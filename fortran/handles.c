@@ -18,6 +18,7 @@
         name##__ __attribute__((weak)), upper __attribute__((weak));
 CCO_SENTINEL(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 CCO_SENTINEL(mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
+CCO_SENTINEL(mpi_fortran_status_ignore, MPI_FORTRAN_STATUS_IGNORE)
 
 static int is_in_place(const void *a)
 {
@@ -29,6 +30,14 @@ static int is_bottom(const void *a)
 {
     return a == &mpi_fortran_bottom_ || a == &mpi_fortran_bottom || a == &mpi_fortran_bottom__ ||
            a == &MPI_FORTRAN_BOTTOM;
+}
+
+bool cco_f_ignores_status(const MPI_Fint *status)
+{
+    return (const void *)status == &mpi_fortran_status_ignore_ ||
+           (const void *)status == &mpi_fortran_status_ignore ||
+           (const void *)status == &mpi_fortran_status_ignore__ ||
+           (const void *)status == &MPI_FORTRAN_STATUS_IGNORE;
 }
 #else
 /* mpi_f08 has variables of its own; mpif.h and `use mpi` a common block, whose address MPICH keeps

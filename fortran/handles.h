@@ -3,6 +3,7 @@
 #ifndef CCO_HANDLES_H
 #define CCO_HANDLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/mpi_compat.h"
@@ -14,6 +15,9 @@ _Static_assert(sizeof(MPI_Fint) == sizeof(int),
 /* The address that a Fortran program passed, with its MPI_IN_PLACE and MPI_BOTTOM turned into C's.
  */
 void *cco_f_address(void *address);
+
+/* Open MPI: whether that is Fortran's MPI_STATUS_IGNORE. */
+bool cco_f_ignores_status(const MPI_Fint *status);
 
 /* The datatypes of an alltoallw as C handles, one per peer; NULL if they are not significant
  * (`sending` in place).  The array is `types` itself where handles are the same in both languages.

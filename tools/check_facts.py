@@ -27,6 +27,7 @@ SOURCES = {
     },
     r"PMPI_Query_thread": {
         "core/profile.c": "whether this rank locks its own timeline",
+        "io/record.c": "whether this rank locks its own record",
         "core/mpi_yields.c": "the level that Open MPI has, and keeps",
         "api/progress.c": "becomes the fact `progress`", "interpose/wait.c": "how this rank waits",
         "core/snapshot.c": "whether this rank writes what it has counted",

@@ -172,6 +172,7 @@ PARTS = {
     "environment": environment,
     "commands": commands,
     "profile.json": lambda: schema_table("profile"),
+    "io.json": lambda: schema_table("io"),
     "tuning.json": lambda: schema_table("tuning"),
     "bench.json": lambda: schema_table("bench"),
     "overlap.json": lambda: schema_table("overlap"),

@@ -5,6 +5,7 @@ typedef int MPI_Fint;
 
 #define PMPI_Comm_f2c PMPI_Comm_fromint
 #define PMPI_Comm_c2f PMPI_Comm_toint
+#define PMPI_File_f2c PMPI_File_fromint
 #define PMPI_Info_f2c PMPI_Info_fromint
 #define PMPI_Op_f2c PMPI_Op_fromint
 #define PMPI_Request_f2c PMPI_Request_fromint

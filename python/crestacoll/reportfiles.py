@@ -4,18 +4,22 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import profiles, schemas, tuning
+from crestacoll import iorecords, profiles, schemas, tuning
 from crestacoll.ui import Problem
 
 STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
 KINDS = {
     **dict.fromkeys(profiles.SCHEMAS, "profile"),
+    iorecords.SCHEMA: "io",
     "crestacoll-bench-1": "bench",
     "crestacoll-overlap-1": "overlap",
     "crestacoll-explore-result-1": "explore",
     STATE: "explore",
 }
-KNOWN = "a profile, a result of bench, overlap or explore, or the folder of an exploration"
+KNOWN = (
+    "a profile, a record of MPI-IO, a result of bench, overlap or explore, or the folder of an"
+    " exploration"
+)
 
 
 @dataclass
@@ -63,6 +67,8 @@ def read(name):
     kind = KINDS[schema]
     if kind == "profile":
         return Source(str(name), kind, profiles.checked(path, data))
+    if kind == "io":
+        return Source(str(name), kind, iorecords.checked(path, data))
     wrong = schemas.problems(kind, data)
     if wrong:
         raise Problem(f"{path} does not follow the schema of {kind} results: {wrong[0]}")

@@ -13,6 +13,7 @@ from crestacoll import (
     benchjob,
     between,
     htmlreport,
+    iosection,
     machine,
     overlap,
     plots,
@@ -40,6 +41,7 @@ def render(sources):
                 headline=headline(sources),
                 files=[word(s.name) for s in sources],
                 profiles=[profile_section(s) for s in sources if s.kind == "profile"],
+                ios=[iosection.section(s, beside(s, sources)) for s in sources if s.kind == "io"],
                 explored=[explore_section(s) for s in sources if s.kind == "explore"],
                 benches=bench_sections([s for s in sources if s.kind == "bench"]),
                 overlaps=overlap_section([s for s in sources if s.kind == "overlap"]),
@@ -62,11 +64,25 @@ def headline(sources):
             inside = profiles.percent(profiles.total_us(s.data), s.data["wall_s"] * 1e6)
             where = f"{most[0]} on {most[1]}"
             return f"{inside} of the run passes in collectives, most of it in {where}."
+    for s in sources:
+        if s.kind == "io":
+            return iosection.headline(s.data)
     if all(s.kind == "overlap" for s in sources):
         return "How much of collectives overlaps with computation"
     if all(s.kind == "bench" for s in sources):
         return "Implementations of collectives, compared"
     return "Collectives, measured"
+
+
+def beside(io, sources):
+    """The timeline of the profile that was made in the same run as a record of MPI-IO."""
+    for s in sources:
+        alike = s.kind == "profile" and s.data["timeline"] is not None
+        if alike and all(s.data[k] == io.data[k] for k in ("ranks", "mpi")):
+            apart = abs(s.data["wall_s"] - io.data["wall_s"])
+            if apart < max(0.1, 0.01 * io.data["wall_s"]):
+                return s.data["timeline"]
+    return None
 
 
 def machines(sources):

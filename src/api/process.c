@@ -27,6 +27,8 @@
 #include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
+#include "io/record.h"
+#include "io/write.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
 #include "match/match.h"
@@ -105,6 +107,7 @@ void cco_process_control(int level)
 {
     if (cco_profiled)
         cco_recording = level != 0;
+    cco_io_control(level);
 }
 
 static bool names_model(const cco_rules *rules, const cco_model *model)
@@ -194,16 +197,16 @@ static void take_tuning(cco_rules *rules)
     cco_choose_from_tuning(rules);
 }
 
-/* A profile that cannot be written is told before the program computes, not after. */
-static void try_profile_file(void)
+/* A file that cannot be written is told before the program computes, not after. */
+static void try_file(const char *variable, const char *path)
 {
     cco_config *c = &cco_configured;
-    FILE *file = c->profile != NULL && !c->error[0] ? fopen(c->profile, "a") : NULL;
+    FILE *file = path != NULL && !c->error[0] ? fopen(path, "a") : NULL;
     if (file != NULL)
         fclose(file);
-    else if (c->profile != NULL && !c->error[0])
-        snprintf(c->error, sizeof c->error, "CRESTA_PROFILE=%.200s: cannot write this file: %s",
-                 c->profile, strerror(errno));
+    else if (path != NULL && !c->error[0])
+        snprintf(c->error, sizeof c->error, "%s=%.200s: cannot write this file: %s", variable, path,
+                 strerror(errno));
 }
 
 /* CRESTA_NODES names the node of every rank. */
@@ -260,6 +263,8 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
         write_profile();
     if (begun) /* then all ranks have been in MPI_Init with it */
         cco_validate_finish();
+    if (cco_configured.io != NULL)
+        cco_io_write(MPI_COMM_WORLD, spawned);
     set_phase(CCO_IDLE);
     cco_polite_end();
     cco_race_end();
@@ -317,8 +322,10 @@ static void begin_together(int rank)
 {
     cco_facts_of(rank);
     disagree();
-    if (rank == 0)
-        try_profile_file();
+    if (rank == 0) {
+        try_file("CRESTA_PROFILE", cco_configured.profile);
+        try_file("CRESTA_IO", cco_configured.io);
+    }
     check_imposed_nodes();
     bool wanted[] = {wishes, !CCO_PRELOADED, mends}; /* by any rank */
     cco_presence_await(MPI_COMM_WORLD);
@@ -355,6 +362,8 @@ void cco_process_begin(void)
             cco_profile_begin(cco_configured.profile_wait);
         if (cco_profiled_run && cco_configured.profile_every > 0)
             cco_snapshot_begin(cco_configured.profile_every);
+        if (cco_configured.io != NULL)
+            cco_io_begin();
         hook_the_end();
         cco_progress_begin();
         cco_race_begin(cco_progress_many_threads());
@@ -391,7 +400,7 @@ void cco_process_begin_late(void)
             cco_ask_without_world(cco_comm_any);
         }
         cco_rollcall_begin(false, false);
-        if (cco_configured.profile != NULL)
+        if (cco_configured.profile != NULL || cco_configured.io != NULL)
             warn_no_profile();
         if (cco_configured.tuning != NULL)
             take_tuning(cco_tuning_own());

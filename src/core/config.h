@@ -98,6 +98,7 @@ typedef struct cco_config {
     char *tuning;          /* the text of CRESTA_TUNING, NULL = none */
     char tuning_read[96];  /* what was read there (tune/tuning_file.h); "" = nothing */
     char *profile;         /* file name, NULL = no recording */
+    char *io;              /* file name, NULL = MPI-IO is not counted */
     char *race;            /* text of the file that CRESTA_RACE names, NULL = none */
     char *loaded;          /* file name or NULL */
     /* One that no other user can open, the same for the ranks of the job on this node; that of Open

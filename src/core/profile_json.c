@@ -5,84 +5,19 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/config.h"
+#include "core/json_out.h"
 #include "core/mpi_compat.h"
 #include "core/timeline_json.h"
-
-/* The character at `c`, if it is one in UTF-8; how many bytes it has, or 0. */
-static int decode(const unsigned char *c, unsigned *code)
-{
-    static const unsigned least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const int bytes = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : *c >= 0xc2 ? 2 : 0;
-    if (bytes == 0 || *c > 0xf4)
-        return 0;
-    *code = *c & (0xffu >> (bytes + 1));
-    for (int i = 1; i < bytes; i++) {
-        if ((c[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (c[i] & 0x3f);
-    }
-    const bool surrogate = *code >= 0xd800 && *code < 0xe000;
-    return *code < least[bytes] || *code > 0x10ffff || surrogate ? 0 : bytes;
-}
-
-/* A character beyond ASCII, and how many bytes it has.  A byte that is none becomes what Python
- * makes of it (surrogateescape), so that it comes out again as it was. */
-static int put_wide(FILE *file, const unsigned char *c)
-{
-    unsigned code;
-    const int bytes = decode(c, &code);
-    if (bytes == 0)
-        fprintf(file, "\\udc%02x", *c);
-    else if (code < 0x10000)
-        fprintf(file, "\\u%04x", code);
-    else
-        fprintf(file, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
-    return bytes > 0 ? bytes : 1;
-}
-
-/* A JSON string in ASCII: names of communicators may hold anything. */
-static void put_string(FILE *file, const char *text)
-{
-    fputc('"', file);
-    for (const unsigned char *c = (const unsigned char *)text; *c;) {
-        if (*c >= 0x80) {
-            c += put_wide(file, c);
-            continue;
-        }
-        if (*c == '"' || *c == '\\')
-            fprintf(file, "\\%c", *c);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(file, "\\u%04x", *c);
-        else
-            fputc(*c, file);
-        c++;
-    }
-    fputc('"', file);
-}
 
 static void put_or_null(FILE *file, const char *member, const char *text)
 {
     fprintf(file, ", \"%s\": ", member);
     if (text[0])
-        put_string(file, text);
+        cco_put_string(file, text);
     else
         fprintf(file, "null");
-}
-
-/* The first line of what the MPI says of itself. */
-static void put_library(FILE *file)
-{
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    PMPI_Get_library_version(text, &length);
-    text[strcspn(text, "\n")] = '\0';
-    for (char *c = text; *c; c++)
-        if (*c == '\t')
-            *c = ' ';
-    put_string(file, text);
 }
 
 static double within(double value, double most)
@@ -129,14 +64,14 @@ static void put_row(FILE *file, const cco_row *row)
     const unsigned long long low = k == 0 ? 0 : 1ULL << (k - 1);
     fprintf(file, "    {\"collective\": \"%s\", \"mode\": \"%s\", \"communicator\": ",
             cco_coll_infos[row->coll].name, modes[row->mode]);
-    put_string(file, row->communicator);
+    cco_put_string(file, row->communicator);
     fprintf(file, ", \"processes\": %d, \"bytes_min\": %llu, \"bytes_max\": ", row->processes, low);
     if (k == CCO_SIZE_CLASSES - 1)
         fprintf(file, "null");
     else
         fprintf(file, "%llu", k == 0 ? 0ULL : 2 * low - 1);
     fprintf(file, ", \"implementation\": ");
-    put_string(file, row->impl);
+    cco_put_string(file, row->impl);
     put_or_null(file, "rule", row->rule);
     put_or_null(file, "refused", row->refused);
     fprintf(
@@ -151,23 +86,6 @@ static void put_row(FILE *file, const cco_row *row)
     fprintf(file, "}");
 }
 
-/* A spawned world must not overwrite the profile of its parents, nor that of another one which
- * ends in the same microsecond. */
-static FILE *open_file(char *path, size_t room, bool spawned)
-{
-    FILE *file = NULL;
-    snprintf(path, room, "%s", cco_configured.profile);
-    if (!spawned)
-        return fopen(path, "w");
-    for (double now = 1e6 * PMPI_Wtime(); file == NULL; now += 1) {
-        snprintf(path, room, "%s.spawned-%.0f", cco_configured.profile, now);
-        file = fopen(path, "wx"); /* a new file, whoever else tries */
-        if (file == NULL && errno != EEXIST)
-            break;
-    }
-    return file;
-}
-
 static void put_rows(FILE *file, const cco_rows *rows)
 {
     for (int i = 0; i < rows->count; i++) {
@@ -180,7 +98,7 @@ static void put_member_set(FILE *file, const cco_members *members)
 {
     const char *comma = "";
     fprintf(file, "    {\"communicator\": ");
-    put_string(file, members->communicator);
+    cco_put_string(file, members->communicator);
     fprintf(file, ", \"processes\": %d, \"members\": [", members->processes);
     for (int i = 0; i < members->runs; i++)
         fprintf(file, "%s[%d, %d, %d]", i > 0 ? ", " : "", members->run[i].first,
@@ -211,23 +129,17 @@ static void put_members(FILE *file, const cco_member_sets *members)
     }
 }
 
-static int close_file(FILE *file)
-{
-    const int failed = ferror(file) ? EIO : 0;
-    return fclose(file) != 0 ? errno : failed;
-}
-
 int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, double wall_s)
 {
     FILE *file = fopen(path, "w");
     if (file == NULL)
         return errno;
     fprintf(file, "{\"schema\": \"crestacoll-snapshot-1\", \"mpi\": ");
-    put_library(file);
+    cco_put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"records\": [\n", ranks, wall_s);
     put_rows(file, rows);
     fprintf(file, "]}\n");
-    return close_file(file);
+    return cco_close_output(file);
 }
 
 void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
@@ -235,7 +147,7 @@ void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *me
 {
     fprintf(file, "{\"schema\": \"crestacoll-profile-4\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
-    put_library(file);
+    cco_put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
             ranks, wall_s, cco_configured.profile_wait);
     put_rows(file, rows);
@@ -249,9 +161,9 @@ int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *row
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
                       double wall_s)
 {
-    FILE *file = open_file(path, room, spawned);
+    FILE *file = cco_open_output(path, room, cco_configured.profile, spawned);
     if (file == NULL)
         return errno;
     cco_profile_put(file, rows, members, timelines, ranks, wall_s);
-    return close_file(file);
+    return cco_close_output(file);
 }

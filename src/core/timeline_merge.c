@@ -110,17 +110,22 @@ static void gather(MPI_Comm comm, cco_timelines *made)
     free(theirs);
 }
 
+bool cco_timeline_longest(MPI_Comm comm, const double here[2], double longest[2])
+{
+    MPI_Request request;
+    return PMPI_Iallreduce(here, longest, 2, MPI_DOUBLE, MPI_MAX, comm, &request) == MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS && longest[0] > 0;
+}
+
 cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double tick_us,
                                  double wall_us, int most)
 {
     int rank;
     cco_timelines made = {0};
-    MPI_Request request;
     double here[2] = {tick_us * (double)(1ull << mine->shift), wall_us}, longest[2];
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &made.ranks);
-    if (PMPI_Iallreduce(here, longest, 2, MPI_DOUBLE, MPI_MAX, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS || !(longest[0] > 0))
+    if (!cco_timeline_longest(comm, here, longest))
         return made;
     made.bin_us = longest[0];
     made.bins = (int)smaller(CCO_BINS, ceil(larger(longest[1] / longest[0], 1)));

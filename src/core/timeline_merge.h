@@ -42,6 +42,10 @@ void cco_timeline_resample(const cco_timeline *t, double tick_us, double bin_us,
 /* Adds the sums of other ranks. */
 void cco_timeline_absorb(cco_timeline_sum *into, const cco_timeline_sum *sum);
 
+/* Collective: the length of the longest bin of all ranks, and of the longest run.  False if the MPI
+ * fails, or there is no time. */
+bool cco_timeline_longest(MPI_Comm comm, const double here[2], double longest[2]);
+
 /* Collective: all timelines on rank 0, in at most `most` rows; others get none.  `wall_us`: what
  * this rank has recorded until now. */
 cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double tick_us,

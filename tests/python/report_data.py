@@ -200,3 +200,83 @@ TUNING = {
         {"collective": "alltoall", "implementation": "shm"},
     ],
 }
+
+
+KINDS = ("independent", "collective", "split", "nonblocking", "nonblocking_collective")
+
+
+def io_part(what, calls, each, first, last):
+    """Of a record of MPI-IO: as many calls in each bin from first to last."""
+    inside = [first <= i < last for i in range(BINS)]
+    bins = last - first
+    part = {
+        **what,
+        "ranks": 4,
+        "calls": calls * bins,
+        "time_us": {"mean": 20000.0 * bins, "max": 25000.0 * bins},
+        "calls_of_bins": [calls * i for i in inside],
+        "ranks_of_bins": [4 * i for i in inside],
+        "us_of_bins": [20000.0 * i for i in inside],
+    }
+    if each:
+        part |= {"bytes": calls * bins * each, "bytes_of_bins": [calls * each * i for i in inside]}
+    return part
+
+
+def io():
+    """What CRESTA_IO writes: independent writes in a window, that others do not reach; every kind."""
+    data = [
+        io_part({"kind": "independent", "direction": "write"}, 4000, 4096, 8, 16),
+        io_part({"kind": "independent", "direction": "read"}, 5, 100, 40, 48),
+        *(
+            io_part({"kind": kind, "direction": direction}, 8 * (k + 1), 1 << 20, 20 + 5 * k, 60)
+            for k, kind in enumerate(KINDS[1:])
+            for direction in ("write", "read")
+        ),
+    ]
+    others = [
+        io_part({"operation": name}, 4, 0, i, i + 1)
+        for i, name in enumerate(("open", "close", "sync", "set_view"))
+    ]
+
+    def plain(part):
+        return {name: value for name, value in part.items() if not name.endswith("_of_bins")}
+
+    return {
+        "schema": "crestacoll-io-1",
+        "crestacoll": "0.1.0",
+        "mpi": "Open MPI v4.1.4, package: Debian OpenMPI",
+        "ranks": 4,
+        "wall_s": BINS * BIN_US / 1e6,
+        "bin_us": BIN_US,
+        "bins": BINS,
+        "bins_per_window": 8,
+        "data": data,
+        "other_calls": others,
+        "files": [
+            {
+                "name": NAMES[1],
+                "processes": 4,
+                "data": [plain(p) for p in data],
+                "other_calls": [plain(p) for p in others],
+                "could_be_collective": [
+                    {
+                        "direction": "write",
+                        "window": 1,
+                        "ranks": 4,
+                        "calls": 32000,
+                        "bytes": 32000 * 4096,
+                    },
+                    {"direction": "read", "window": 5, "ranks": 4, "calls": 40, "bytes": 4000},
+                ],
+            },
+            {
+                "name": None,
+                "processes": 1,
+                "data": [],
+                "other_calls": [],
+                "could_be_collective": [],
+            },
+        ],
+        "other_files": {"data": [], "other_calls": [plain(others[0])]},
+    }

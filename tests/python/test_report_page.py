@@ -19,11 +19,11 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stab
 @pytest.fixture
 def files(tmp_path):
     """One result of each kind but explore."""
-    for name in ("profile", "bench", "overlap"):
+    for name in ("profile", "io", "bench", "overlap"):
         data = getattr(report_data, name)()
         assert schemas.problems(name, data) == []
         (tmp_path / f"{name}.json").write_text(json.dumps(data))
-    return [tmp_path / f"{name}.json" for name in ("profile", "bench", "overlap")]
+    return [tmp_path / f"{name}.json" for name in ("profile", "io", "bench", "overlap")]
 
 
 def page_of(*files):
@@ -50,15 +50,17 @@ def test_one_page_of_all(files, tmp_path, crestacoll):
         "By size",
         "Over the time of the run",
         "alltoall shm: left out <b>",
+        "32,000 of these could be collective",
+        "non-blocking collective read",
     ):
         assert said in text, said
-    assert page.count("<svg") == page.count("<figure>") == 10
+    assert page.count("<svg") == page.count("<figure>") == 11
 
 
 def test_it_needs_nothing_else_and_runs_nothing(files):
     page = page_of(*files)
     assert "<script" not in page and "\x1b" not in page
-    assert "&lt;script&gt;" in page and page.count("</svg>") == 10
+    assert "&lt;script&gt;" in page and page.count("</svg>") == 11
     for value in re.findall(r'(?:src|href|xlink:href)="([^"]*)"', page):
         assert value.startswith(("#", "data:image/png;base64,")), value
     assert "url(http" not in page and "@import" not in page
@@ -247,7 +249,7 @@ def test_in_a_browser(files, tmp_path):
         assert told["wide"] == [] and told["outside"] == [] and told["touching"] == [], name
         assert told["scripts"] == 0 and told["title"].startswith("crestacoll report"), name
         assert told["heading"].startswith("34.7 % of the run"), name
-        assert len(told["pictures"]) == 10 and told["texts"] > 150, name
+        assert len(told["pictures"]) == 11 and told["texts"] > 150, name
         for width, height, label in told["pictures"]:
             assert width > 300 and height > 40 and label, (name, label)
     assert found["paper"]["background"] == "rgb(255, 255, 255)"

@@ -43,6 +43,7 @@ static void every_variable_counts(void)
         {"CRESTA_PROFILE", "p.json", "CRESTA_PROFILE=(set)\n"},
         {"CRESTA_PROFILE_WAIT", "7", "CRESTA_PROFILE_WAIT=7\n"},
         {"CRESTA_PROFILE_EVERY", "2", NULL},
+        {"CRESTA_IO", "io.json", "CRESTA_IO=(set)\n"},
         {"CRESTA_SHM_MEMORY", "1K", "CRESTA_SHM_MEMORY=1024\n"},
         {"CRESTA_SHM_DISTANCE", "far", "CRESTA_SHM_DISTANCE=far\n"},
         {"CRESTA_NODE_SHAPE", "2x4x16", "CRESTA_NODE_SHAPE=2x4x16\n"},

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import profiles, reportfiles
+from crestacoll import iorecords, profiles, reportfiles
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
 EPILOG = """\b
@@ -32,13 +32,15 @@ Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be rea
 )
 @json_option
 def command(files, output, everything, by, json_to):
-    """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote.
+    """Show a profile that `crestacoll run --profile FILE` (or CRESTA_PROFILE=FILE) wrote, or a
+    record of MPI-IO (`crestacoll run --io FILE`, CRESTA_IO=FILE).
 
     Each line is one collective, communicator, size class and implementation, with its calls, time,
     time spent waiting for late ranks, and share of the program's run time.
 
     With -o the result is a page, with pictures: where the time goes, by collective, size,
-    communicator and over the time of the run, for each profile among FILES; the times of
+    communicator and over the time of the run, for each profile among FILES; calls and MB/s over
+    the time of the run for each record of MPI-IO; the times of
     implementations and their overlap with computation, for files that `crestacoll bench`,
     `overlap` and `explore` wrote by --json; and explorations (their folders). --all, --by and
     --json are for the table of one profile.
@@ -50,7 +52,13 @@ def command(files, output, everything, by, json_to):
         return
     if len(files) > 1:
         raise Problem("a table is of one profile; for several files add -o report.html", USAGE)
-    data = one_profile(files[0])
+    source = reportfiles.read(files[0])
+    if source.kind == "io":
+        if by:
+            raise Problem(f"{files[0]} is a record of MPI-IO: it takes no --by", USAGE)
+        show_io(source.data, json_to)
+        return
+    data = one_profile(source)
     if json_to:
         write_json(as_json(files[0], data, by), json_to)
     elif by:
@@ -59,10 +67,18 @@ def command(files, output, everything, by, json_to):
         profiles.show(data, None if everything else 30)
 
 
-def one_profile(file):
-    source = reportfiles.read(file)
+def show_io(data, json_to):
+    """The record as it is for --json: its file has all that there is."""
+    if json_to:
+        write_json(data, json_to)
+    else:
+        iorecords.show(data)
+
+
+def one_profile(source):
     if source.kind != "profile":
-        raise Problem(f"{file} is a result of {source.kind}: add -o report.html for a page", USAGE)
+        told = f"{source.name} is a result of {source.kind}"
+        raise Problem(f"{told}: add -o report.html for a page", USAGE)
     return source.data
 
 

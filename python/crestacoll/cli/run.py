@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import family, installed, launcher, supervise, validation
+from crestacoll import family, installed, launcher, runfiles, supervise, validation
 from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen
@@ -66,6 +66,16 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
     "--report", "show_report", is_flag=True, help="Show the profile as a table at the end."
 )
 @click.option(
+    "--io",
+    "io_to",
+    type=click.Path(),
+    metavar="FILE",
+    help=(
+        "Count every call of MPI-IO over the time of the run; write that as JSON and show it at the"
+        " end."
+    ),
+)
+@click.option(
     "--profile-wait",
     metavar="N",
     type=click.IntRange(0),
@@ -99,20 +109,9 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
-    impl,
-    tuning,
-    profile,
-    show_report,
-    profile_wait,
-    validate,
-    log,
-    mpi,
-    no_check,
-    dry_run,
-    json_to,
-    command,
-    **watchdog,
-):
+    impl, tuning, profile, show_report, io_to, profile_wait, validate, log, mpi, no_check, dry_run,
+    json_to, command, **watchdog,
+):  # fmt: skip
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
     \b
@@ -122,7 +121,7 @@ def command(
     job = Job(command, mpi)
     if job.misfit():
         print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
-        run_plainly(job, profile, dry_run, json_to)
+        run_plainly(job, (profile, io_to), dry_run, json_to)
         return
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
@@ -132,6 +131,7 @@ def command(
         if validate is not None:
             settings["CRESTA_VALIDATE"] = validation.value(validate)
         settings = validation.complete(settings, folder)
+        settings |= runfiles.setting("--io", "CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
             settings = default_choice(settings)
@@ -142,7 +142,7 @@ def command(
                 print_command(words, environment, json_to)
                 return
             told_before = validation.files_of(settings)
-            before, start = stamp(profile), time.monotonic()
+            before, start = [runfiles.stamp(profile), runfiles.stamp(io_to)], time.monotonic()
             code = supervise.run(words, os.environ | environment, watch)
         if watch is not None and watch.ended:
             code = listen.ENDED
@@ -150,18 +150,21 @@ def command(
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
         validated = validation.summary(settings)
     differs = validation.differs(validated, told_before, settings)
-    written = profile is not None and stamp(profile) not in (None, before)
+    written = profile is not None and runfiles.stamp(profile) not in (None, before[0])
+    recorded = io_to is not None and runfiles.stamp(io_to) not in (None, before[1])
     if json_to:
         result = run_result(job, words, code, seconds) | {
             "library": str(job.build.preload),
             "loaded": None if version == installed.MISFIT else version,
             "profile": profile if written else None,
+            "io": io_to if recorded else None,
             "impl": settings.get("CRESTA_IMPL"),
             "tuning": settings.get("CRESTA_TUNING"),
             "validated": validated,
         }
         write_json(result, json_to)
-    finish(job, code, version, profile, written, no_check, show_report)
+    finish(job, code, version, no_check, {profile: written, io_to: recorded})
+    runfiles.show(profile, show_report, io_to)
     if differs:
         raise Problem("the run went on after a difference that CRESTA_VALIDATE found", WRONG)
 
@@ -177,13 +180,14 @@ def run_result(job, words, code, seconds):
         "seconds": round(seconds, 3),
         "loaded": None,
         "profile": None,
+        "io": None,
         "impl": None,
         "tuning": None,
         "validated": None,
     }
 
 
-def run_plainly(job, profile, dry_run, json_to):
+def run_plainly(job, files, dry_run, json_to):
     """The user's command as it is; ends with its code."""
     words, start = job.command.words, time.monotonic()
     if dry_run:
@@ -192,14 +196,8 @@ def run_plainly(job, profile, dry_run, json_to):
     code = supervise.run(words, dict(os.environ))
     if json_to:
         write_json(run_result(job, words, code, time.monotonic() - start), json_to)
-    say_no_profile(profile)
+    runfiles.say_not_written(files)
     sys.exit(code)
-
-
-def say_no_profile(profile):
-    """After a run that has said why it was without crestacoll."""
-    if profile is not None:
-        print(f"crestacoll: {profile} was not written", file=sys.stderr)
 
 
 class Job:
@@ -328,11 +326,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
     ):
         if value is not None:
             values[name] = str(value)
-    if profile is not None:
-        path = Path(profile).absolute()
-        if not path.parent.is_dir():
-            raise Problem(f"--profile {profile}: no such folder", exit_code=2)
-        values["CRESTA_PROFILE"] = str(path)
+    values |= runfiles.setting("--profile", "CRESTA_PROFILE", profile)
     rules = values.get("CRESTA_IMPL", "")
     if rules.startswith("@"):
         path = Path(rules[1:]).absolute()
@@ -365,7 +359,7 @@ def tuning_settings(asked, set_before):
     return {"CRESTA_TUNING": f"{force}{path}"}
 
 
-CHOOSING = ("IMPL", "TUNING", "PROFILE", "RACE", "ONLINE", "GUARD")
+CHOOSING = ("IMPL", "TUNING", "PROFILE", "IO", "RACE", "ONLINE", "GUARD")
 
 
 def default_choice(settings):
@@ -385,21 +379,15 @@ def print_command(words, environment, json_to):
     print(" ".join([*shown, shlex.join(words)]))
 
 
-def stamp(path):
-    try:
-        s = os.stat(path)
-        return s.st_ino, s.st_mtime_ns, s.st_size
-    except (OSError, TypeError):
-        return None
-
-
-def finish(job, code, version, profile, written, no_check, show_report):
-    """Says what a user would otherwise find out late, and ends with the right code."""
+def finish(job, code, version, no_check, written):
+    """Says what a user would otherwise find out late, and ends with the right code; `written`:
+    {file that was asked for, or None: whether it is there}.
+    """
     if code != 0:
         sys.exit(code)
     if version == installed.MISFIT:  # it has said so
-        say_no_profile(profile)
-        return
+        runfiles.say_not_written(written)
+        sys.exit(code)
     if version is None and not no_check:
         raise Problem(
             f"the program ended, but no rank loaded crestacoll ({job.build.preload}): it ran with"
@@ -407,14 +395,9 @@ def finish(job, code, version, profile, written, no_check, show_report):
             " program, and does this folder exist on all hosts? (--no-check skips this check)",
             NOT_LOADED,
         )
-    if profile and not written:
-        raise Problem(
-            f"the program ended, but did not write {profile}: it must reach MPI_Finalize",
-            NOT_LOADED,
-        )
-    if profile and show_report:
-        from crestacoll import profiles
-
-        profiles.show(profiles.load(profile))
-    elif profile and err.is_terminal:
-        err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")
+    for file in written:
+        if file and not written[file]:
+            raise Problem(
+                f"the program ended, but did not write {file}: it must reach MPI_Finalize",
+                NOT_LOADED,
+            )
