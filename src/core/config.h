@@ -59,6 +59,13 @@ typedef struct cco_node_shape {
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
 
+/* CRESTA_ATOMICS: whether accumulates on windows whose ranks share memory are ours. */
+typedef enum cco_atomics_setting {
+    CCO_ATOMICS_AUTO, /* where the MPI's are messages */
+    CCO_ATOMICS_ON,
+    CCO_ATOMICS_OFF
+} cco_atomics_setting;
+
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
@@ -102,6 +109,7 @@ typedef struct cco_config {
     bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
+    cco_atomics_setting atomics;
     cco_debug debug;
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
