@@ -8,6 +8,7 @@
 #include "api/process.h"
 #include "core/config.h"
 #include "core/device.h"
+#include "core/log.h"
 #include "core/world.h"
 #include "native/epochs.h"
 
@@ -52,8 +53,15 @@ static bool wanted(MPI_Comm comm)
 
 void cco_atomics_window(MPI_Win win, MPI_Comm comm)
 {
-    if (wanted(comm))
-        cco_shared_window_adopt(win, comm, reached() && !cco_device_memory_here());
+    int rank = 0, ranks = 0;
+    if (!wanted(comm))
+        return;
+    const bool ours = cco_shared_window_adopt(win, comm, reached() && !cco_device_memory_here());
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &ranks);
+    if (rank == 0)
+        cco_log(CCO_LOG_INFO, "window of %d ranks: accumulates are %s", ranks,
+                ours ? "atomic operations of the processor" : "the MPI's");
 }
 
 /* A request that has ended: nothing is sent to nobody. */

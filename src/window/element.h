@@ -34,8 +34,8 @@ typedef struct cco_element {
     size_t extent; /* bytes to the next one in a row */
     bool number;   /* a floating-point or complex number: no word */
     cco_change change;
-    cco_kernel kernel; /* of CCO_CHANGE_COMPUTE; NULL: MPI_Reduce_local computes it, */
-    MPI_Datatype type; /* with these */
+    cco_kernel kernel; /* of what is computed, and of what is no word; NULL: MPI_Reduce_local */
+    MPI_Datatype type; /* computes it, with these */
     MPI_Op op;
 } cco_element;
 

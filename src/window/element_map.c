@@ -200,8 +200,8 @@ static cco_change change_of(MPI_Datatype type, MPI_Op op)
  * we know, and for characters and bytes, the standard has no such operation. */
 static bool mpi_computes(MPI_Datatype type)
 {
-    return cco_number_kind(type) == CCO_KIND_NONE && type != MPI_CHAR && type != MPI_WCHAR &&
-           type != MPI_CHARACTER && type != MPI_BYTE && type != MPI_PACKED;
+    return cco_number_kind(type) == CCO_KIND_NONE && type != MPI_CHAR && type != MPI_BYTE &&
+           type != MPI_PACKED;
 }
 
 static bool describe(cco_element *e, MPI_Datatype type, MPI_Op op)
@@ -217,7 +217,7 @@ static bool describe(cco_element *e, MPI_Datatype type, MPI_Op op)
                        .change = change_of(type, op),
                        .type = type,
                        .op = op};
-    if (e->change == CCO_CHANGE_COMPUTE)
+    if (e->change != CCO_CHANGE_NONE && e->change != CCO_CHANGE_REPLACE)
         e->kernel = cco_kernel_of(op, type);
     return e->change != CCO_CHANGE_COMPUTE || e->kernel != NULL || mpi_computes(type);
 }

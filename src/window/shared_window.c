@@ -157,26 +157,24 @@ static bool make_locks(cco_segment *segment, int ranks, MPI_Comm comm)
     return cco_segment_make_parts(segment, bytes, SIZE_MAX, &part, comm);
 }
 
-void cco_shared_window_adopt(MPI_Win win, MPI_Comm comm, bool reaches)
+bool cco_shared_window_adopt(MPI_Win win, MPI_Comm comm, bool reaches)
 {
     place mine;
     const bool can = find_place(win, &mine) && reaches && have_key();
     if (!one_file(can, &mine, comm))
-        return;
+        return false;
     cco_shared_window *w = make(&mine, comm);
-    if (!cco_all(w != NULL, comm)) {
-        free(w);
-        return;
-    }
-    const bool locked = make_locks(&w->segment, w->ranks, comm);
+    const bool locked = cco_all(w != NULL, comm) && make_locks(&w->segment, w->ranks, comm);
     const bool kept = locked && PMPI_Win_set_attr(win, key, w) == MPI_SUCCESS;
-    if (cco_all(kept, comm)) {
+    const bool all = locked && cco_all(kept, comm);
+    if (all) {
         w->locks = (cco_element_lock *)(void *)w->segment.memory;
         changed();
     } else if (kept) {
-        PMPI_Win_delete_attr(win, key);
-    } else {
+        PMPI_Win_delete_attr(win, key); /* and frees it */
+    } else if (w != NULL) {
         cco_segment_free(&w->segment);
         free(w);
     }
+    return all;
 }

@@ -30,8 +30,9 @@ typedef struct cco_shared_window {
 
 /* The MPI has made this window (MPI_Win_allocate, MPI_Win_allocate_shared): finds out whether its
  * accumulates are to be ours.  Collective over `comm`, inside the call that makes the window.
- * `reaches`: all calls of the program that accumulate come to us, in this process. */
-void cco_shared_window_adopt(MPI_Win win, MPI_Comm comm, bool reaches);
+ * `reaches`: all calls of the program that accumulate come to us, in this process.  True on all
+ * ranks if they are, false on all if they stay the MPI's. */
+bool cco_shared_window_adopt(MPI_Win win, MPI_Comm comm, bool reaches);
 
 /* What this thread looked up last: a window whose accumulates are ours, or NULL for one of the
  * MPI's. */
