@@ -51,8 +51,7 @@ bool cco_compare_and_swap(cco_shared_window *w, const void *origin, const void *
 {
     const cco_element *e = cco_element_of(type, MPI_REPLACE);
     char *target = e != NULL ? memory_at(w, rank, disp, 0, (MPI_Aint)e->size) : NULL;
-    if (target == NULL || origin == NULL || compare == NULL || result == NULL ||
-        !cco_element_compares(type))
+    if (target == NULL || origin == NULL || compare == NULL || result == NULL || !e->compares)
         return false;
     cco_element_compare(e->size, target, compare, origin, result, &w->locks[rank]);
     move_now_and_then();
@@ -64,6 +63,11 @@ typedef struct row {
     char *at;
     void *copy; /* NULL: the program's */
 } row;
+
+static bool same_elements(const cco_rma_data *data, const cco_accumulate *a)
+{
+    return data->type == a->type && data->count == a->count;
+}
 
 static bool same_bytes(const cco_rma_data *data, size_t bytes)
 {
@@ -159,11 +163,12 @@ bool cco_accumulate_all(cco_shared_window *w, const cco_accumulate *a, int *rc)
     const bool reads = a->op != MPI_NO_OP;
     if (target == NULL)
         return false;
+    const bool plain = map->at == NULL && (!reads || same_elements(&a->origin, a)) &&
+                       (!a->fetches || same_elements(&a->result, a));
     const size_t bytes = (size_t)a->count * map->elements * map->bytes;
-    if ((reads && !same_bytes(&a->origin, bytes)) || (a->fetches && !same_bytes(&a->result, bytes)))
+    if (!plain && ((reads && !same_bytes(&a->origin, bytes)) ||
+                   (a->fetches && !same_bytes(&a->result, bytes))))
         return false;
-    const bool plain = map->at == NULL && (!reads || a->origin.type == a->type) &&
-                       (!a->fetches || a->result.type == a->type);
     *rc = MPI_SUCCESS;
     if (plain)
         change_all(w, a, map, e, target, reads ? a->origin.at : NULL,

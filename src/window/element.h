@@ -33,6 +33,8 @@ typedef struct cco_element {
     size_t size;   /* bytes from the first to the last that hold data; at most CCO_ELEMENT_ROOM */
     size_t extent; /* bytes to the next one in a row */
     bool number;   /* a floating-point or complex number: no word */
+    bool compares; /* MPI_Compare_and_swap takes it: it has no gaps, and two elements are equal where
+                      their bytes are */
     cco_change change;
     cco_kernel kernel; /* of what is computed, and of what is no word; NULL: MPI_Reduce_local */
     MPI_Datatype type; /* computes it, with these */

@@ -207,13 +207,17 @@ static bool mpi_computes(MPI_Datatype type)
 static bool describe(cco_element *e, MPI_Datatype type, MPI_Op op)
 {
     MPI_Aint low, size, extent;
+    MPI_Count bytes;
     if (!cco_op_reserved(op) || !cco_type_predefined(type) ||
         PMPI_Type_get_true_extent(type, &low, &size) != MPI_SUCCESS || low != 0 || size <= 0 ||
-        size > CCO_ELEMENT_ROOM || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS)
+        size > CCO_ELEMENT_ROOM || PMPI_Type_get_extent(type, &low, &extent) != MPI_SUCCESS ||
+        PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS)
         return false;
     *e = (cco_element){.size = (size_t)size,
                        .extent = (size_t)extent,
                        .number = cco_number_kind(type) == CCO_KIND_FLOATING,
+                       .compares = extent == (MPI_Aint)bytes &&
+                                   cco_number_kind(type) != CCO_KIND_FLOATING,
                        .change = change_of(type, op),
                        .type = type,
                        .op = op};
@@ -235,11 +239,4 @@ const cco_element *cco_element_of(MPI_Datatype type, MPI_Op op)
         return NULL;
     *e = made;
     return e;
-}
-
-bool cco_element_compares(MPI_Datatype type)
-{
-    const cco_element_map *map = cco_element_map_of(type);
-    return map != NULL && cco_number_kind(type) != CCO_KIND_FLOATING &&
-           map->extent == (MPI_Aint)map->bytes;
 }

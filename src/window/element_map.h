@@ -26,8 +26,4 @@ const cco_element_map *cco_element_map_of(MPI_Datatype type);
  * the standard has no such operation for accumulates, or the type is derived. */
 const cco_element *cco_element_of(MPI_Datatype type, MPI_Op op);
 
-/* Whether MPI_Compare_and_swap takes a predefined type: integers, logical values and bytes, which
- * have no gaps, and no two patterns that are one value. */
-bool cco_element_compares(MPI_Datatype type);
-
 #endif
