@@ -147,17 +147,106 @@ static bool compare_and_swap(buffer *origin, buffer *compare, buffer *result, co
     INTERPOSED(name, NAME, parameters(MPI_Fint), arguments, does)
 #define WITH_COUNTS WITH_BUFFERS
 #else
+/* mpi_f08 passes descriptors of the compiler's own, so that its names are in Fortran
+ * (interpose_mpich_windows.F90), which calls these. */
+#define WITH_BUFFERS(name, NAME, parameters, arguments, does)                                      \
+    void cresta_section_##name parameters(MPI_Fint);                                               \
+    void cresta_section_##name parameters(MPI_Fint)                                                \
+    {                                                                                              \
+        does(own_##name arguments)                                                                 \
+    }
+#define WITH_COUNTS(name, NAME, parameters, arguments, does)                                       \
+    WITH_BUFFERS(name, NAME, parameters, arguments, does)                                          \
+    void cresta_section_##name##_large parameters(MPI_Count);                                      \
+    void cresta_section_##name##_large parameters(MPI_Count)                                       \
+    {                                                                                              \
+        does(own_##name arguments)                                                                 \
+    }
 #define ONE(name, f08, parameters, arguments, does)                                                \
     void pmpir_##name##_##f08 parameters __attribute__((weak));                                    \
     void mpi_##name##_##f08 parameters                                                             \
     {                                                                                              \
         does(pmpir_##name##_##f08 arguments)                                                       \
     }
-#define WITH_BUFFERS(name, NAME, parameters, arguments, does)                                      \
-    ONE(name, f08ts_, parameters(MPI_Fint), arguments, does)
-#define WITH_COUNTS(name, NAME, parameters, arguments, does)                                       \
-    WITH_BUFFERS(name, NAME, parameters, arguments, does)                                          \
-    ONE(name, f08ts_large_, parameters(MPI_Count), arguments, does)
+
+/* The MPI's own call, in C: a section with gaps becomes a datatype, since it only begins here. */
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+#define OWN(x) PMPI_##x##_c
+#define COUNT(section) (section).large_count
+#define COUNT_OF(count) (count)
+#else
+#define OWN(x) PMPI_##x
+#define COUNT(section) (section).count
+#define COUNT_OF(count) (int)(count)
+#endif
+
+static int refused(const MPI_Fint *win)
+{
+    PMPI_Win_call_errhandler(PMPI_Win_f2c(*win), MPI_ERR_BUFFER);
+    return MPI_ERR_BUFFER;
+}
+
+static void own(const data *origin, const data *result, const MPI_Fint *rank, const MPI_Aint *disp,
+                const data *target, const MPI_Fint *op, const MPI_Fint *win, MPI_Fint *request,
+                MPI_Fint *ierror)
+{
+    MPI_Request made = MPI_REQUEST_NULL;
+    cco_f_section from = cco_f_describe(origin->at, origin->count, *origin->type), to = {0};
+    if (result != NULL)
+        to = cco_f_describe(result->at, result->count, *result->type);
+    const MPI_Datatype type = PMPI_Type_f2c(*target->type), type_from = PMPI_Type_f2c(from.type);
+    const MPI_Op c_op = PMPI_Op_f2c(*op);
+    const MPI_Win w = PMPI_Win_f2c(*win);
+    void *at = cco_f_address(from.address), *into = cco_f_address(to.address);
+    int rc;
+    if (from.error || to.error)
+        rc = refused(win);
+    else if (result == NULL && request == NULL)
+        rc = OWN(Accumulate)(at, COUNT(from), type_from, *rank, *disp, COUNT_OF(target->count),
+                             type, c_op, w);
+    else if (result == NULL)
+        rc = OWN(Raccumulate)(at, COUNT(from), type_from, *rank, *disp, COUNT_OF(target->count),
+                              type, c_op, w, &made);
+    else if (request == NULL)
+        rc = OWN(Get_accumulate)(at, COUNT(from), type_from, into, COUNT(to),
+                                 PMPI_Type_f2c(to.type), *rank, *disp, COUNT_OF(target->count),
+                                 type, c_op, w);
+    else
+        rc = OWN(Rget_accumulate)(at, COUNT(from), type_from, into, COUNT(to),
+                                  PMPI_Type_f2c(to.type), *rank, *disp, COUNT_OF(target->count),
+                                  type, c_op, w, &made);
+    cco_f_release(&from, 0);
+    cco_f_release(&to, 0);
+    if (request != NULL)
+        *request = PMPI_Request_c2f(made);
+    cco_f_return(ierror, rc);
+}
+
+/* One element has no gaps. */
+static void own_fetch_and_op(buffer *o, buffer *s, MPI_Fint *t, MPI_Fint *r, MPI_Aint *d,
+                             MPI_Fint *op, MPI_Fint *w, MPI_Fint *e)
+{
+    cco_f_return(e, PMPI_Fetch_and_op(cco_f_address(o->base_addr), cco_f_address(s->base_addr),
+                                      PMPI_Type_f2c(*t), *r, *d, PMPI_Op_f2c(*op),
+                                      PMPI_Win_f2c(*w)));
+}
+
+static void own_compare_and_swap(buffer *o, buffer *c, buffer *s, MPI_Fint *t, MPI_Fint *r,
+                                 MPI_Aint *d, MPI_Fint *w, MPI_Fint *e)
+{
+    cco_f_return(e, PMPI_Compare_and_swap(cco_f_address(o->base_addr), cco_f_address(c->base_addr),
+                                          cco_f_address(s->base_addr), PMPI_Type_f2c(*t), *r, *d,
+                                          PMPI_Win_f2c(*w)));
+}
+
+#define own_accumulate(o, on, ot, r, d, n, t, op, w, e)                                            \
+    own(ORIGIN, NULL, r, d, TARGET, op, w, NULL, e)
+#define own_raccumulate(o, on, ot, r, d, n, t, op, w, q, e)                                        \
+    own(ORIGIN, NULL, r, d, TARGET, op, w, q, e)
+#define own_get_accumulate(o, on, ot, s, sn, st, r, d, n, t, op, w, e)                             \
+    own(ORIGIN, RESULT, r, d, TARGET, op, w, NULL, e)
+#define own_rget_accumulate(o, on, ot, s, sn, st, r, d, n, t, op, w, q, e)                         \
+    own(ORIGIN, RESULT, r, d, TARGET, op, w, q, e)
 #endif
 
 #define OF_ACCUMULATE(C)                                                                           \

@@ -21,8 +21,9 @@ static void *file_of(const char *name)
 }
 
 /* Whether all of the calls that accumulate come to us, if any does.  They might not: the front
- * library of the wheel leaves out what not every MPI has (MPI_x_c), and a tool may have some of
- * them. */
+ * library of the wheel leaves out what not every MPI has (MPI_x_c), a tool may have some of them,
+ * and in the linked library there is nothing for MPICH's mpi_f08.  What the process has not got it
+ * cannot call. */
 static bool reached(void)
 {
     static const char *const calls[] = {
@@ -30,7 +31,12 @@ static bool reached(void)
         "MPI_Fetch_and_op",    "MPI_Compare_and_swap",
 #if defined(CRESTA_HAVE_LARGE_COUNT)
         "MPI_Accumulate_c",    "MPI_Raccumulate_c", "MPI_Get_accumulate_c",
-        "MPI_Rget_accumulate_c"
+        "MPI_Rget_accumulate_c",
+#endif
+#if defined(OPEN_MPI)
+        "mpi_accumulate_",     "mpi_accumulate_f08_"
+#else
+        "mpi_accumulate_f08ts_", "mpi_accumulate_f08ts_large_"
 #endif
     };
     const void *file = file_of("MPI_Win_allocate");
