@@ -5,8 +5,8 @@
  * the answer of the target, start for the posts, and a fence is a barrier whatever it asserts.  The
  * device ch3 puts all of that off.
  *
- * Open MPI 4 and 5: osc/sm takes locks, and waits for posts, in memory that the ranks share; a fence
- * is a barrier.  So does osc/rdma, unless a parameter asks for locks on demand, which has the first
+ * Open MPI 4 and 5: osc/sm takes locks, and waits for posts, in memory that the ranks share; a
+ * fence is a barrier.  So does osc/rdma, unless a parameter asks for locks on demand, which has the first
  * operation take the lock.  The names of the files say which of them a window has; windows of
  * osc/ucx, osc/pt2pt and others have none of these. */
 #include "native/epochs.h"

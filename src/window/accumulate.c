@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* accumulate.c - see accumulate.h.
  *
- * Calls of a program that wait for one another, such as looks at a lock, may be all that it calls of
- * the MPI for a while: now and then they move on what is under way there, as the MPI's own would. */
+ * Looks at a lock may be all that a program calls of the MPI for a while: now and then they move on
+ * what is under way there, as the MPI's own would. */
 #include "window/accumulate.h"
 
 #include <stdlib.h>

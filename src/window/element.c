@@ -68,7 +68,7 @@ static void change_row(const cco_element *e, size_t n, char *target, const char 
         uint##N##_t old = __atomic_load_n(target, __ATOMIC_RELAXED), value;                        \
         do {                                                                                       \
             value = old;                                                                           \
-            compute(e, 1, &value, operand);                                                           \
+            compute(e, 1, &value, operand);                                                        \
         } while (!__atomic_compare_exchange_n(target, &old, value, false, __ATOMIC_SEQ_CST,        \
                                               __ATOMIC_RELAXED));                                  \
         return old;                                                                                \

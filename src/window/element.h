@@ -33,8 +33,8 @@ typedef struct cco_element {
     size_t size;   /* bytes from the first to the last that hold data; at most CCO_ELEMENT_ROOM */
     size_t extent; /* bytes to the next one in a row */
     bool number;   /* a floating-point or complex number: no word */
-    bool compares; /* MPI_Compare_and_swap takes it: it has no gaps, and two elements are equal where
-                      their bytes are */
+    bool compares; /* MPI_Compare_and_swap takes it: it has no gaps, and equal elements have equal
+                      bytes */
     cco_change change;
     cco_kernel kernel; /* of what is computed, and of what is no word; NULL: MPI_Reduce_local */
     MPI_Datatype type; /* computes it, with these */
@@ -49,13 +49,13 @@ typedef struct cco_element_lock {
     char rest[60];
 } cco_element_lock;
 
-/* Changes the row of `n` elements at `target`, each atomically.  What they were goes to `result`, if
- * that is not NULL.  `operand` is not read by CCO_CHANGE_NONE.  `lock` is the same for all who may
+/* Changes the row of `n` elements at `target`, each atomically.  What they were goes to `result`,
+ * if that is not NULL.  `operand` is not read by CCO_CHANGE_NONE.  `lock` is the same for all who may
  * change these elements. */
 void cco_element_change(const cco_element *element, size_t n, void *target, const void *operand,
                         void *result, cco_element_lock *lock);
 
-/* What the element was goes to `result`; if that equals `compare`, the element becomes `operand`. */
+/* What the element was goes to `result`; if that equals `compare`, it becomes `operand`. */
 void cco_element_compare(size_t size, void *target, const void *compare, const void *operand,
                          void *result, cco_element_lock *lock);
 

@@ -2,8 +2,8 @@
 /* element_map.c - see element_map.h.
  *
  * Where the elements of a derived type lie, MPI_Pack tells: memory of the extent of the type, whose
- * bytes say where they are, is packed.  That holds for every way to construct a type, and the map is
- * made once for each type. */
+ * bytes say where they are, is packed.  That holds for every way to construct a type, and the map
+ * is made once for each type. */
 #include "window/element_map.h"
 
 #include <pthread.h>
@@ -196,8 +196,8 @@ static cco_change change_of(MPI_Datatype type, MPI_Op op)
                             : CCO_CHANGE_COMPUTE;
 }
 
-/* Where we have no loop, MPI_Reduce_local computes logical values and wide numbers; for numbers that
- * we know, and for characters and bytes, the standard has no such operation. */
+/* Where we have no loop, MPI_Reduce_local computes logical values and wide numbers; for numbers
+ * that we know, and for characters and bytes, the standard has no such operation. */
 static bool mpi_computes(MPI_Datatype type)
 {
     return cco_number_kind(type) == CCO_KIND_NONE && type != MPI_CHAR && type != MPI_BYTE &&

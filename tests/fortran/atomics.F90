@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-!> Accumulates on windows whose ranks share memory: every call and binding, array sections, requests.
-!> The window has no epoch at first: the MPI refuses accumulates then, or does not check, and ours
-!> succeed; that shows whose they are.
+!> Accumulates on windows whose ranks share memory: every call and binding, array sections,
+!> requests.
+!> The window has no epoch at first: most MPIs refuse accumulates then, and ours succeed; that shows
+!> whose they are.
 #include "binding.inc"
 program atomics
     use, intrinsic :: iso_c_binding, only: c_ptr
@@ -49,7 +50,8 @@ contains
         do k = 0, 99
             at = k
             word = 0
-            call MPI_Accumulate(word, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, MPI_REPLACE, win, ierr)
+            call MPI_Accumulate(word, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, MPI_REPLACE, win, &
+                ierr)
             call check(ierr == MPI_SUCCESS, 'accumulate without an epoch')
         end do
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
@@ -75,11 +77,12 @@ contains
         call MPI_Get_accumulate(word, 1, MPI_INTEGER, old, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, &
             MPI_SUM, win, ierr)
         call check(ierr == MPI_SUCCESS .and. old == 5, 'get_accumulate without an epoch')
-        call MPI_Raccumulate(word, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, MPI_SUM, win, request, ierr)
+        call MPI_Raccumulate(word, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, MPI_SUM, win, request, &
+            ierr)
         call check(ierr == MPI_SUCCESS, 'raccumulate without an epoch')
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
-        call MPI_Rget_accumulate(word, 1, MPI_INTEGER, old, 1, MPI_INTEGER, me, at, 1, MPI_INTEGER, &
-            MPI_NO_OP, win, request, ierr)
+        call MPI_Rget_accumulate(word, 1, MPI_INTEGER, old, 1, MPI_INTEGER, me, at, 1, &
+            MPI_INTEGER, MPI_NO_OP, win, request, ierr)
         call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
         call check(ierr == MPI_SUCCESS .and. old == 15, 'rget_accumulate without an epoch')
     end subroutine without_epochs
@@ -108,12 +111,13 @@ contains
         next = mod(me + 1, ranks)
         at = 10
         many = [(k, k = 1, 10)]
-        call MPI_Accumulate(many, 10, MPI_INTEGER, next, at, 10, MPI_INTEGER, MPI_REPLACE, win, ierr)
+        call MPI_Accumulate(many, 10, MPI_INTEGER, next, at, 10, MPI_INTEGER, MPI_REPLACE, win, &
+            ierr)
         call MPI_Win_flush(next, win, ierr)
         got = -1
 #if defined(BINDING_F08)
-        call MPI_Get_accumulate(many(2:10:2), 5, MPI_INTEGER, got(1:9:2), 5, MPI_INTEGER, next, at, 5, &
-            MPI_INTEGER, MPI_SUM, win, ierr)
+        call MPI_Get_accumulate(many(2:10:2), 5, MPI_INTEGER, got(1:9:2), 5, MPI_INTEGER, next, &
+            at, 5, MPI_INTEGER, MPI_SUM, win, ierr)
         call MPI_Win_flush(next, win, ierr)
         call check(all(got == [1, -1, 2, -1, 3, -1, 4, -1, 5, -1]), 'what a section got')
         call MPI_Get_accumulate(many, 10, MPI_INTEGER, got, 10, MPI_INTEGER, next, at, 10, &

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atomics_values.c - what each accumulate makes of each type by each operation, on several counts,
- * with derived types and misaligned elements: compared with MPI_Reduce_local.  Every rank has a part
- * of the target's memory for itself.  In plain MPI.
+ * with derived types and misaligned elements: compared with MPI_Reduce_local.  Every rank has a
+ * part of the target's memory for itself.  In plain MPI.
  *
  *     atomics_values [ROUNDS [SEED [KINDS]]]      of so many kinds of elements
  */
@@ -54,8 +54,9 @@ static const char *name_of(MPI_Op op)
 {
     const MPI_Op ops[] = {MPI_REPLACE, MPI_NO_OP, MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND,
                           MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC};
-    static const char *const names[] = {"replace", "no_op", "sum", "prod", "min", "max", "band", "bor",
-                                        "bxor", "land", "lor", "lxor", "minloc", "maxloc"};
+    static const char *const names[] = {"replace", "no_op", "sum", "prod", "min",
+                                        "max",     "band",  "bor", "bxor", "land",
+                                        "lor",     "lxor",  "minloc", "maxloc"};
     int i = 0;
     while (i < LEN(ops) - 1 && ops[i] != op)
         i++;
