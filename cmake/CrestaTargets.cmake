@@ -3,8 +3,8 @@
 
 set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead
-        crestacoll-atomics crestacoll-describe crestacoll-explain crestacoll-simulate crestacoll-tuning
-        crestacoll-check crestacoll-check-fortran)
+        crestacoll-atomics crestacoll-describe crestacoll-explain crestacoll-simulate
+        crestacoll-tuning crestacoll-check crestacoll-check-fortran)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()

@@ -6,8 +6,8 @@
  * device ch3 puts all of that off.
  *
  * Open MPI 4 and 5: osc/sm takes locks, and waits for posts, in memory that the ranks share; a
- * fence is a barrier.  So does osc/rdma, unless a parameter asks for locks on demand, which has the first
- * operation take the lock.  The names of the files say which of them a window has; windows of
+ * fence is a barrier.  So does osc/rdma, unless a parameter asks for locks on demand, which has the
+ * first operation take the lock.  The names of the files say which of them a window has; windows of
  * osc/ucx, osc/pt2pt and others have none of these. */
 #include "native/epochs.h"
 

@@ -50,8 +50,8 @@ typedef struct cco_element_lock {
 } cco_element_lock;
 
 /* Changes the row of `n` elements at `target`, each atomically.  What they were goes to `result`,
- * if that is not NULL.  `operand` is not read by CCO_CHANGE_NONE.  `lock` is the same for all who may
- * change these elements. */
+ * if that is not NULL.  `operand` is not read by CCO_CHANGE_NONE.  `lock` is the same for all who
+ * may change these elements. */
 void cco_element_change(const cco_element *element, size_t n, void *target, const void *operand,
                         void *result, cco_element_lock *lock);
 
