@@ -165,6 +165,8 @@ bool cco_accumulate_all(cco_shared_window *w, const cco_accumulate *a, int *rc)
         return false;
     const bool plain = map->at == NULL && (!reads || same_elements(&a->origin, a)) &&
                        (!a->fetches || same_elements(&a->result, a));
+    if (plain && ((reads && a->origin.at == NULL) || (a->fetches && a->result.at == NULL)))
+        return false;
     const size_t bytes = (size_t)a->count * map->elements * map->bytes;
     if (!plain && ((reads && !same_bytes(&a->origin, bytes)) ||
                    (a->fetches && !same_bytes(&a->result, bytes))))

@@ -58,9 +58,11 @@ static bool holds_part(const cco_own_map *map, void *what)
            p->offset + p->bytes <= map->offset + (map->end - map->begin);
 }
 
-char *cco_own_map_find(uint64_t device, uint64_t inode, uint64_t offset, uint64_t bytes)
+char *cco_own_map_find(uint64_t device, uint64_t inode, uint64_t offset, uint64_t bytes,
+                       cco_own_map *map)
 {
     part p = {device, inode, offset, bytes};
-    cco_own_map map;
-    return search(holds_part, &p, &map) ? (char *)map.begin + (offset - map.offset) : NULL;
+    if (!holds_part(map, &p) && !search(holds_part, &p, map))
+        return NULL;
+    return (char *)map->begin + (offset - map->offset);
 }

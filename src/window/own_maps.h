@@ -17,7 +17,9 @@ typedef struct cco_own_map {
 /* The map that `address` lies in.  False if it lies in none that is shared. */
 bool cco_own_map_at(const void *address, cco_own_map *map);
 
-/* Where `bytes` of a file from `offset` are in this process; NULL if they are not. */
-char *cco_own_map_find(uint64_t device, uint64_t inode, uint64_t offset, uint64_t bytes);
+/* Where `bytes` of a file from `offset` are in this process; NULL if they are not.  `*map` is the
+ * one where they were found last, which is tried first; zero at first. */
+char *cco_own_map_find(uint64_t device, uint64_t inode, uint64_t offset, uint64_t bytes,
+                       cco_own_map *map);
 
 #endif

@@ -41,11 +41,20 @@ static int let_go(MPI_Win win, int keyval, void *attribute, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Nobody copies a window. */
+static int not_copied(MPI_Win win, int keyval, void *extra, void *attribute, void *copy,
+                      int *copied)
+{
+    (void)win, (void)keyval, (void)extra, (void)attribute, (void)copy;
+    *copied = 0;
+    return MPI_SUCCESS;
+}
+
 static bool have_key(void)
 {
     pthread_mutex_lock(&lock);
     if (key == MPI_KEYVAL_INVALID &&
-        PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, let_go, &key, NULL) != MPI_SUCCESS)
+        PMPI_Win_create_keyval(not_copied, let_go, &key, NULL) != MPI_SUCCESS)
         key = MPI_KEYVAL_INVALID;
     pthread_mutex_unlock(&lock);
     return key != MPI_KEYVAL_INVALID;
@@ -114,11 +123,12 @@ static bool one_file(bool can, const place *p, MPI_Comm comm)
 static bool find_shares(cco_shared_window *w, const place *places)
 {
     bool all = true;
+    cco_own_map map = {.end = 0};
     for (int i = 0; i < w->ranks && all; i++) {
         const place *p = &places[i];
         w->shares[i] = (cco_window_share){.size = (size_t)p->size, .unit = (MPI_Aint)p->unit};
         if (p->size != 0)
-            w->shares[i].base = cco_own_map_find(p->device, p->inode, p->offset, p->size);
+            w->shares[i].base = cco_own_map_find(p->device, p->inode, p->offset, p->size, &map);
         all = p->size == 0 || w->shares[i].base != NULL;
     }
     return all;
