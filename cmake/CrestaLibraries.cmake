@@ -16,15 +16,15 @@ file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
      ${src}/record/*.c ${src}/race/*.c ${src}/validate/*.c ${src}/rollcall/*.c ${src}/match/*.c
-     ${src}/shmem/*.c)
+     ${src}/shmem/*.c ${src}/window/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
      ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
-     ${src}/interpose/blocking.c ${src}/interpose/io.c
+     ${src}/interpose/blocking.c ${src}/interpose/io.c ${src}/interpose/windows.c
      ${for}/entries_*.c ${for}/handles.c
      ${for}/section.c)
 file(GLOB CRESTA_WRAPPERS CONFIGURE_DEPENDS ${src}/interpose/*.c)
 list(REMOVE_ITEM CRESTA_WRAPPERS "${src}/interpose/init.c" "${src}/interpose/wait.c"
-     "${src}/interpose/blocking.c" "${src}/interpose/io.c")
+     "${src}/interpose/blocking.c" "${src}/interpose/io.c" "${src}/interpose/windows.c")
 
 # Sizes are counted with size_t and MPI_Count there (style rule 19); entry points take the int of
 # the MPI interface.
@@ -106,6 +106,7 @@ target_link_options(crestacoll_static INTERFACE
   "LINKER:--undefined=MPI_Init,--undefined=mpi_init_f08_"
   "LINKER:--undefined=MPI_Wait,--undefined=mpi_wait_f08_,--undefined=MPI_Recv"
   "LINKER:--undefined=MPI_File_open,--undefined=mpi_file_open_f08_"
+  "LINKER:--undefined=MPI_Accumulate"
   "$<TARGET_FILE:$<TARGET_NAME:crestacoll_static>>")
 add_library(crestacoll::c ALIAS crestacoll_shared)
 add_library(crestacoll::static ALIAS crestacoll_static)

@@ -55,6 +55,7 @@ SOURCES = {
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",
         "transport/shm/segment.c": "whether this rank opens the memory; agreed on by cco_all",
+        "window/shared_window.c": "compared with those of all ranks",
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
     r"\bgetpid\(": {

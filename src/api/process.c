@@ -89,6 +89,11 @@ bool cco_process_asks_nothing_of(MPI_Comm comm, bool near)
     return !asked && !(near && mends) && !(counts && cco_in_world(comm));
 }
 
+bool cco_process_met(void)
+{
+    return __atomic_load_n(&begun, __ATOMIC_ACQUIRE);
+}
+
 void cco_process_wake(void)
 {
     __atomic_store_n(&awake, true, __ATOMIC_RELAXED);
@@ -371,7 +376,8 @@ void cco_process_begin(void)
         set_phase(asked || awake || cco_progress_thread_runs_no_ops() ? CCO_ACTIVE
                   : mends                                             ? CCO_NEARBY
                                                                       : CCO_IDLE);
-        begun = first = true;
+        first = true;
+        __atomic_store_n(&begun, true, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
     if (first)

@@ -34,6 +34,10 @@ void cco_process_begin_late(void);
  * for others; equal on all its ranks. */
 bool cco_process_asks_nothing_of(MPI_Comm comm, bool near);
 
+/* True once all ranks of MPI_COMM_WORLD have met in MPI_Init, and so have the library; equal on all
+ * of them. */
+bool cco_process_met(void);
+
 /* CRESTA_Set_impl was called here. */
 void cco_process_wake(void);
 

@@ -68,6 +68,13 @@ typedef struct cco_watchdog {
 
 enum { CCO_MATCH_PATIENCE = 10 /* seconds, of CRESTA_DEBUG=match */ };
 
+/* CRESTA_ATOMICS: whether accumulates on windows whose ranks share memory are ours. */
+typedef enum cco_atomics_setting {
+    CCO_ATOMICS_AUTO, /* where the MPI's are messages */
+    CCO_ATOMICS_ON,
+    CCO_ATOMICS_OFF
+} cco_atomics_setting;
+
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
@@ -124,6 +131,7 @@ typedef struct cco_config {
     bool protect; /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
+    cco_atomics_setting atomics;
     cco_debug debug;
     cco_watchdog watchdog;
     int watchdog_signal; /* 0: none */

@@ -54,6 +54,7 @@ static void every_variable_counts(void)
         {"CRESTA_OS_WINDOW", "dynamic:2M", "CRESTA_OS_WINDOW=dynamic:2097152\n"},
         {"CRESTA_CAF_BUFFER", "static:3", "CRESTA_CAF_BUFFER=static:3\n"},
         {"CRESTA_DEVICE_MEMORY", "yes", "CRESTA_DEVICE_MEMORY=yes\n"},
+        {"CRESTA_ATOMICS", "off", "CRESTA_ATOMICS=off\n"},
         {"CRESTA_DEBUG", "fail=3+check", "CRESTA_DEBUG=check+fail=3\n"},
         {"CRESTA_WATCHDOG", "60:end", "CRESTA_WATCHDOG=60:end\n"},
         {"CRESTA_WATCHDOG_SIGNAL", "USR2", "CRESTA_WATCHDOG_SIGNAL=USR2\n"},

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Accumulates, in plain MPI: preloaded and linked.  Open MPI has four ranks: they hold no cores.
+foreach(program IN ITEMS atomics atomics_values)
+  cresta_plain_program(${program} ${program}.c)
+  add_executable(${program}_linked ${program}.c)
+  target_link_libraries(${program}_linked PRIVATE crestacoll::c MPI::MPI_C Threads::Threads)
+  target_include_directories(${program}_linked PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  cresta_mpi_test(NAME ${program} RANKS 2 TIMEOUT 300 PRELOAD ENV CRESTA_ATOMICS=on
+                  COMMAND ${program})
+  cresta_mpi_test(NAME ${program}-linked RANKS 2 TIMEOUT 300 ENV CRESTA_ATOMICS=on
+                  COMMAND ${program}_linked)
+endforeach()
+if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
+  cresta_mpi_test(NAME atomics-4 RANKS 4 TIMEOUT 300 PRELOAD ENV CRESTA_ATOMICS=on
+                  COMMAND atomics 10)
+endif()
+cresta_mpi_test(NAME disagree-atomics RANKS 2 TIMEOUT 300 PRELOAD
+                ENV CRESTA_ATOMICS=on CRESTA_DEBUG=disagree=5
+                COMMAND atomics_values 100 5 4)
+
+# Threads on communicators of their own: no lock in a blocking call.
+cresta_test_program(no_locks no_locks.c)
+target_compile_definitions(no_locks PRIVATE _GNU_SOURCE)
+cresta_mpi_test(NAME no-locks RANKS 2 TIMEOUT 300 COMMAND no_locks shm)
