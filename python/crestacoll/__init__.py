@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from crestacoll._profile import profile as profile
     from crestacoll._services import prepare as prepare
     from crestacoll._services import progress as progress
+    from crestacoll._services import repair as repair
     from crestacoll._services import set_impl as set_impl
 
 __version__ = "0.1.0"
@@ -37,7 +38,7 @@ _HOMES = {
     "_link": ("link", "preload"),
     "_memory": ("alloc_mem", "free_mem"),
     "_profile": ("profile",),
-    "_services": ("prepare", "progress", "set_impl"),
+    "_services": ("prepare", "progress", "repair", "set_impl"),
     "_native": (
         "Request",
         *(

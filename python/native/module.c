@@ -287,6 +287,7 @@ static PyMethodDef functions[] = {
     {"add_methods", add_methods, METH_O, NULL},
     {"set_impl", cresta_set_impl, METH_VARARGS, NULL},
     {"prepare", cresta_prepare, METH_VARARGS, NULL},
+    {"repair", cresta_repair, METH_VARARGS, NULL},
     {"alloc_mem", cresta_alloc_mem, METH_VARARGS, NULL},
     {"free_mem", cresta_free_mem, METH_VARARGS, NULL},
     {"profile_start", cresta_profile_starts, METH_NOARGS, NULL},

@@ -3,6 +3,7 @@
 #include "model/below.h"
 
 #include "core/data.h"
+#include "core/failure.h"
 #include "core/fallback.h"
 #include "model/registry.h"
 
@@ -30,6 +31,8 @@ int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, con
     static uint32_t reported; /* bit per model */
     const cco_model *model = way->model;
     const cco_fallback fallback = {NULL, model->name, why, model->below->name, state->rank == 0};
+    if (cco_comm_has_failed(state)) /* memory was not refused, a rank did not answer */
+        return cco_comm_raise(state, call->coll, state->error);
     if (way->automatic)
         return cco_run_mpi(state, call);
     int rc = cco_fall_back(state, &fallback, &reported, number_of(model));

@@ -4,6 +4,7 @@
 
 #include "core/config.h"
 #include "core/data.h"
+#include "core/failure.h"
 #include "model/below.h"
 #include "plan/bound_pack.h"
 #include "plan/call_cache.h"
@@ -45,6 +46,8 @@ typedef struct kept {
 
 typedef struct own {
     cco_segment segments[PARTS];
+    cco_watch watches[PARTS]; /* of the ranks that share them */
+    cco_comm *state;
     bool asked[PARTS]; /* for a segment: it is there, or never will be */
     cco_slot_ring rings[RINGS];
     cco_workspace workspace;
@@ -66,6 +69,10 @@ static void let_go(own *o, part part)
     int rank = 0;
     if (o->segments[part].memory == NULL)
         return;
+    if (o->rings[first_ring[part]].error != MPI_SUCCESS) { /* nobody else may use it */
+        cco_segment_free(&o->segments[part]);
+        return;
+    }
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
         mark = o->rings[i].call > mark ? o->rings[i].call : mark;
         rank = o->rings[i].rank;
@@ -85,6 +92,27 @@ static void release(void *data)
     cco_shm_single_free(&o->single);
     cco_shm_many_free(&o->many);
     free(o);
+}
+
+/* A process has failed: a call that is under way ends in memory of its own. */
+static void leave(void *data, int error)
+{
+    own *o = data;
+    for (int i = 0; i < PARTS; i++) {
+        for (int ring = first_ring[i]; ring < first_ring[i + 1]; ring++)
+            o->rings[ring].error = error;
+        if (o->segments[i].memory != NULL)
+            cco_segment_detach(&o->segments[i]);
+    }
+    cco_shm_many_leave(&o->many, error);
+    cco_shm_named_leave(&o->named);
+}
+
+/* A wait found it out; seats are ranks here. */
+static void fail(void *data, int error, int lost)
+{
+    const own *o = data;
+    cco_comm_fail(o->state, error, lost);
 }
 
 /* Makes the slot rings of a part.  Each rank's share of the memory has its rings one after the
@@ -108,7 +136,9 @@ static void make_rings(own *o, cco_comm *state, part part)
         o->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
                                          counts[i], state->rank, state->size, mark);
         before += cco_slot_ring_share(slots[i], counts[i]);
+        o->rings[i].watch = &o->watches[part];
     }
+    o->watches[part] = (cco_watch){&cco_watch_processes, state->comm, segment->seats, .fail = fail, .owner = o};
 }
 
 /* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
@@ -131,7 +161,19 @@ static part part_of(const cco_flat *plan)
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
+    if (o != NULL)
+        return o;
+    o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    o->state = state;
+    o->many.watch = o->named.watch = (cco_watch){.kind = &cco_watch_processes, .comm = state->comm, .fail = fail, .owner = o};
+    cco_comm_on_failure(state, leave, o);
+    return o;
+}
+
+static void use_pull(own *o)
+{
+    o->rings[LARGE].pull = &o->single.pull;
+    o->single.pull.ring = &o->rings[LARGE];
 }
 
 /* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
@@ -142,7 +184,7 @@ static bool pays(own *o, const cco_comm *state, const cco_problem *q)
     const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
     if (verdict == CCO_SHM_COPY_NO || !cco_shm_single_open(&o->single, state, &o->segments[FAR]))
         return false;
-    o->rings[LARGE].pull = &o->single.pull;
+    use_pull(o);
     if (verdict == CCO_SHM_COPY_YES)
         return true;
     const cco_distance distance = cco_shm_single_distance(&o->single, state, &o->rings[LARGE]);
@@ -160,7 +202,7 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
     *single = cco_shm_single_open(&o->single, state, &o->segments[FAR]);
     if (!*single)
         return cco_shm_single_refused(state);
-    o->rings[LARGE].pull = &o->single.pull;
+    use_pull(o);
     return MPI_SUCCESS;
 }
 
@@ -259,7 +301,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         rc = fits ? run_planned(o, k, state, way, &plan, &bound) : run_turns(o, state, &bound);
     cco_workspace_trim(&o->workspace);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -274,7 +316,7 @@ __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k,
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -288,10 +330,10 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
         return run_again(state, o, k, &cached->way, call);
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run_small(o->rings, &k->plan.stage[0], &cached->problem,
+    int rc = cco_flat_run_small(o->rings, &k->plan.stage[0], &cached->problem,
                                       &cached->binding);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -310,7 +352,7 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
     if (rc == MPI_SUCCESS)
         rc = cco_shm_named_run(&o->named, shows, state, way, call);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -323,7 +365,7 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (o->many.behind)
         fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -337,10 +379,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
-    if (o->behind && !(way->automatic && cco_is_uneven(call))) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_OTHER);
-        return MPI_ERR_OTHER;
-    }
+    if (o->behind && !(way->automatic && cco_is_uneven(call)))
+        return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
     if (way->algo != NULL || cco_is_near(call->coll)) /* slot rings know no neighbours */
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/pause.h"
+#include "core/watch.h"
 
 typedef struct place {
     cco_base base;
@@ -268,7 +269,7 @@ static int start_remotes(cco_engine *e, int first, int end)
     return rc;
 }
 
-static int stop(cco_engine *e, int error)
+int cco_engine_stop(cco_engine *e, int error)
 {
     e->transport->abandon(e->transfer);
     e->at = e->rounds;
@@ -296,7 +297,7 @@ static int go_on(cco_engine *e)
         if (rc == MPI_SUCCESS)
             rc = run_locals(e, before.locals, end->locals);
         if (rc != MPI_SUCCESS)
-            return stop(e, rc);
+            return cco_engine_stop(e, rc);
         if (end->messages + end->remotes > before.messages + before.remotes)
             break;
     }
@@ -318,7 +319,7 @@ int cco_engine_test(cco_engine *e, bool *done)
     if (e->at < e->rounds) {
         rc = e->transport->test(e->transfer, &ended);
         if (rc != MPI_SUCCESS)
-            rc = stop(e, rc);
+            rc = cco_engine_stop(e, rc);
     }
     if (ended) {
         e->at++;
@@ -326,6 +327,14 @@ int cco_engine_test(cco_engine *e, bool *done)
     }
     *done = e->at >= e->rounds;
     return rc;
+}
+
+int cco_engine_lost(cco_engine *e)
+{
+    if (e->transport->lost == NULL || e->at >= e->rounds)
+        return MPI_SUCCESS;
+    const int rc = e->transport->lost(e->transfer);
+    return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
 }
 
 int cco_engine_at(const cco_engine *e)
@@ -365,7 +374,7 @@ bool cco_engine_tells(const cco_engine *e)
 int cco_engine_over(cco_engine *e, int message, bool *over)
 {
     const int rc = e->transport->over(e->transfer, message, over);
-    return rc == MPI_SUCCESS ? rc : stop(e, rc);
+    return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
 }
 
 /* After a test that found nothing. */
@@ -393,6 +402,8 @@ int cco_engine_run(cco_engine *e, const cco_binding *binding)
             tries = looks = 0;
         at = e->at;
         pause_after(e, &looks, &tries);
+        if (cco_watch_is_time(tries))
+            rc = cco_engine_lost(e);
     }
     return rc;
 }

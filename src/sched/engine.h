@@ -39,6 +39,12 @@ void cco_engine_free(cco_engine *e); /* while it runs: abandons its messages */
 
 /* Starts the schedule.  Return MPI_SUCCESS, or the class of the error that ended it. */
 int cco_engine_start(cco_engine *e, const cco_binding *binding);
+/* In a long wait: the error with which it ends, because a process has failed; else MPI_SUCCESS. */
+int cco_engine_lost(cco_engine *engine);
+
+/* Gives up what is under way; returns `error`. */
+int cco_engine_stop(cco_engine *engine, int error);
+
 int cco_engine_test(cco_engine *e, bool *done);
 
 /* How far it is: the round that is open, as many as there are at the end. */
