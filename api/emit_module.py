@@ -6,6 +6,8 @@ from __future__ import annotations
 from emit_fortran import SMALL, SPLIT, fold, interface_body, stem_of
 from table import Collective, Form
 
+HANDLES = {"comm": "in", "newcomm": "out"}  # communicators, in either kind
+
 
 def module(table: list[Collective]) -> str:
     forms = [f for f in SMALL if f.mode != "persistent"]
@@ -122,13 +124,13 @@ def _recordings() -> str:
 def _control(
     name: str, declared: list[str], suffixes: tuple[str, ...], handle: str = "MPI_Comm"
 ) -> str:
-    """`comm` and `newcomm` alone are arguments; what begins with its attributes, or without, wants the
-    handle's type."""
+    """`comm` and `newcomm` alone are arguments; what begins with its attributes, or without, wants
+    the handle's type."""
     text = f"    interface {name}\n"
     for suffix in suffixes:
         kind = f"type({handle})" if suffix == "f08" else "integer"
-        lines = [f"{kind}, intent(in) :: comm" if d == "comm" else d for d in declared]
-        lines = [f"{kind}, intent(out) :: newcomm" if d == "newcomm" else d for d in lines]
+        handles = {name: f"{kind}, intent({way}) :: {name}" for name, way in HANDLES.items()}
+        lines = [handles.get(d, d) for d in declared]
         lines = [f"{kind}, {d}" if d.startswith("dimension(..)") else d for d in lines]
         lines = [f"{kind}, intent(in) {d}" if d.startswith(":: ") else d for d in lines]
         lines.append("integer, optional, intent(out) :: ierror")

@@ -68,8 +68,8 @@ int CRESTA_Comm_prepare(MPI_Comm comm);
  * that fails meanwhile.  `comm` is left to the caller to free.
  *
  * Errors: MPI_ERR_UNSUPPORTED_OPERATION, with one message, where the MPI cannot go on after a
- * failure: that takes Open MPI 5 and `mpirun --with-ft ulfm`; MPI_ERR_COMM for an intercommunicator.
- * `*newcomm` is MPI_COMM_NULL then. */
+ * failure: that takes Open MPI 5 and `mpirun --with-ft ulfm`; MPI_ERR_COMM for an
+ * intercommunicator.  `*newcomm` is MPI_COMM_NULL then. */
 int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm);
 
 /* Memory for buffers that the ranks of `comm` share where they are on one node.  In collectives on

@@ -17,7 +17,7 @@ SOURCES = {
     r"cco_pause_crowds": {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
-        "sched/engine.c": "how this rank waits",
+        "sched/engine_run.c": "how this rank waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"\bcco_mpi_yields\(": {
@@ -50,6 +50,7 @@ SOURCES = {
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",
+        "core/life.c": "whose processes this rank can look at",
         "transport/shm/segment.c": "whether this rank opens the memory; agreed on by cco_all",
     },
     r"__builtin_cpu_supports": {"core/kernels.c": "all loops give the same bits"},
@@ -58,11 +59,13 @@ SOURCES = {
         "transport/shm/segment.c": "where the others find the memory",
         "core/process_read.c": "whom the others read; all agree whether they can",
         "tune/neighbours.c": "for a message",
+        "core/life.c": "whom the others look after",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
         "model/shm_many.c": "whether it counts what it prints",
+        "core/failure.c": "whether this rank prints",
         "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
@@ -83,7 +86,7 @@ SOURCES = {
         "tune/machine.c": "its definition", "tune/machine.h": "its definition",
         "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
     },
-    r"PMPI_Get_processor_name|\bgethostname\(": {},
+    r"PMPI_Get_processor_name|\bgethostname\(": {"core/failure.c": "for a message"},
 }
 
 

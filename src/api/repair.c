@@ -76,8 +76,8 @@ int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm)
     if (!cco_ulfm()) {
         PMPI_Comm_rank(comm, &rank);
         if (rank == 0)
-            cco_say("CRESTA_Comm_repair: this job cannot go on after a failure: it needs Open MPI 5 "
-                    "and `mpirun --with-ft ulfm`");
+            cco_say("CRESTA_Comm_repair: this job cannot go on after a failure: it needs Open MPI "
+                    "5 and `mpirun --with-ft ulfm`");
         return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
     }
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)

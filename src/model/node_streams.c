@@ -57,7 +57,8 @@ static void fail(void *owner, int error, int lost)
 
 static void watch(cco_node_streams *n, cco_comm *state)
 {
-    n->watch = (cco_watch){&cco_watch_processes, state->comm, n->segment.seats, .fail = fail, .owner = state};
+    n->watch = (cco_watch){&cco_watch_processes, state->comm, n->segment.seats, .fail = fail,
+                           .owner = state};
     cco_comm_on_failure(state, leave, n);
 }
 

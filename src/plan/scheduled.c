@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
+#include "sched/engine_run.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {

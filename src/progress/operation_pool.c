@@ -194,7 +194,7 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     o->stream_set = stream_set;
     o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
     o->p2p.channel = &pool->channel;
-    o->watch = (cco_watch){.kind = &cco_watch_processes, .comm = MPI_COMM_NULL, .fail = fail, .owner = pool};
+    o->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, .fail = fail, .owner = pool};
     o->p2p.watch = &o->watch;
     if (path == CCO_PATH_NODES && stream_set != NULL) {
         o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};

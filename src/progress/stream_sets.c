@@ -97,8 +97,8 @@ static bool open_stream_set(cco_stream_sets *r, int i, const sharers *who, size_
                        .shares = malloc((size_t)who->size * sizeof *area->shares),
                        .comm = MPI_COMM_NULL};
     if (r->segment.seats != NULL) { /* a window has none */
-        stream_set->watch = (cco_watch){
-            .kind = &cco_watch_processes, .comm = MPI_COMM_NULL, .seats = r->segment.seats, .fail = r->fail, .owner = r->owner};
+        stream_set->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, r->segment.seats,
+                                        .fail = r->fail, .owner = r->owner};
         area->watch = &stream_set->watch;
     }
     if (area->shares == NULL)
@@ -120,7 +120,8 @@ static void open_stream_sets(cco_stream_sets *r, const cco_comm *state, const sh
 }
 
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
-                                      const cco_channel *channel, cco_stream_fail *fail, void *owner)
+                                      const cco_channel *channel, cco_stream_fail *fail,
+                                      void *owner)
 {
     const sharers who = sharers_of(state, path);
     const bool alone = who.size == 1;

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "core/pause.h"
-#include "core/watch.h"
 
 typedef struct place {
     cco_base base;
@@ -337,6 +335,11 @@ int cco_engine_lost(cco_engine *e)
     return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
 }
 
+const cco_transport *cco_engine_transport(const cco_engine *e)
+{
+    return e->transport;
+}
+
 int cco_engine_at(const cco_engine *e)
 {
     return e->at;
@@ -375,35 +378,4 @@ int cco_engine_over(cco_engine *e, int message, bool *over)
 {
     const int rc = e->transport->over(e->transfer, message, over);
     return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
-}
-
-/* After a test that found nothing. */
-static void pause_after(const cco_engine *e, int *looks, int *tries)
-{
-    enum { LONG = 1000 }; /* pauses, after which some more make no difference */
-    if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
-        return;
-    *looks = 0;
-    if (e->transport->tests_mpi)
-        cco_pause_after_mpi(tries);
-    else
-        cco_pause(tries);
-}
-
-int cco_engine_run(cco_engine *e, const cco_binding *binding)
-{
-    int rc = cco_engine_start(e, binding);
-    bool done = e->at >= e->rounds;
-    for (int tries = 0, looks = 0, at = 0; rc == MPI_SUCCESS && !done;) {
-        rc = cco_engine_test(e, &done);
-        if (done)
-            break;
-        if (e->at != at) /* something came: the next wait is a new one */
-            tries = looks = 0;
-        at = e->at;
-        pause_after(e, &looks, &tries);
-        if (cco_watch_is_time(tries))
-            rc = cco_engine_lost(e);
-    }
-    return rc;
 }

@@ -2,6 +2,7 @@
 /* flat.c - see flat.h. */
 #include "transport/shm/run.h"
 #include "transport/shm/fold.h"
+#include "transport/shm/lost.h"
 #include "transport/shm/small.h"
 #include "transport/shm/shares.h"
 
@@ -264,8 +265,8 @@ static void check_found(const cco_run *r)
 {
     const cco_slot_ring *b = r->ring;
     for (int i = 0; b->watch != NULL && b->error == MPI_SUCCESS && i < r->q->size; i++)
-        if (r->found->ranks >> i & 1 && cco_slot_ring_has_left(b, i))
-            cco_slot_ring_give_up(b, i);
+        if (r->found->ranks >> i & 1 && cco_lost_has_left(b, i))
+            cco_lost_give_up(b, i);
 }
 
 static int run_pieces(cco_run *r)

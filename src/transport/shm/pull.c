@@ -8,7 +8,7 @@
 
 #include "core/log.h"
 #include "core/pause.h"
-#include "transport/shm/slot_ring.h"
+#include "transport/shm/lost.h"
 
 enum { LINE = 64 };
 
@@ -74,9 +74,9 @@ static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
         cco_pull_serve(p);
         cco_pause(&tries);
         if (p->ring != NULL && p->ring->error == MPI_SUCCESS &&
-            cco_slot_ring_gone(p->ring, rank, tries) &&
+            cco_lost_gone(p->ring, rank, tries) &&
             __atomic_load_n(&mine->owner, __ATOMIC_ACQUIRE) != 0)
-            cco_slot_ring_give_up(p->ring, rank); /* which makes the corner zeros */
+            cco_lost_give_up(p->ring, rank); /* which makes the corner zeros */
     }
     memcpy(to, mine->reply, n);
 }

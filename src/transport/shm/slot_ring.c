@@ -2,6 +2,7 @@
 /* slot_ring.c - see slot_ring.h. */
 #include "transport/shm/slot_ring.h"
 
+#include "transport/shm/lost.h"
 #include "transport/shm/pull.h"
 
 enum { PAIR = 512 }; /* bytes: swapping less takes longer than it saves */
@@ -41,32 +42,6 @@ void cco_slot_ring_pause(const cco_slot_ring *b, int *tries)
     cco_pause(tries);
 }
 
-static int seat_of(const cco_slot_ring *b, int rank)
-{
-    return b->seats != NULL ? b->seats[rank] : rank;
-}
-
-bool cco_slot_ring_has_left(const cco_slot_ring *b, int rank)
-{
-    return __atomic_load_n(&b->watch->seats[seat_of(b, rank)].left, __ATOMIC_ACQUIRE) != 0;
-}
-
-/* The flag of a rank that has left is memory; processes and the MPI are asked more seldom. */
-bool cco_slot_ring_gone(const cco_slot_ring *b, int rank, int tries)
-{
-    if (b->watch == NULL || !cco_watch_is_time(tries))
-        return false;
-    if (cco_slot_ring_has_left(b, rank))
-        return true;
-    return cco_watch_due(b->watch) && (cco_watch_gone(b->watch, seat_of(b, rank)) ||
-                                       cco_watch_error(b->watch) != MPI_SUCCESS);
-}
-
-void cco_slot_ring_give_up(const cco_slot_ring *b, int rank)
-{
-    cco_watch_fail(b->watch, cco_watch_error(b->watch), seat_of(b, rank));
-}
-
 static uint64_t left_by(const cco_slot_ring *b, int rank)
 {
     return __atomic_load_n(cco_slot_ring_released(b, rank), __ATOMIC_ACQUIRE);
@@ -101,11 +76,11 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
     bool gone = false;
     for (int tries = CCO_PAUSE_MEMORY; b->error == MPI_SUCCESS;) { /* the caller has looked */
         cco_slot_ring_pause(b, &tries);
-        gone = cco_slot_ring_gone(b, writer, tries);
+        gone = cco_lost_gone(b, writer, tries);
         if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == number)
             return;
         if (gone)
-            cco_slot_ring_give_up(b, writer);
+            cco_lost_give_up(b, writer);
     }
 }
 
@@ -126,8 +101,8 @@ static void wait_for_leave(const cco_slot_ring *b, int reader, uint64_t number)
     int tries = CCO_PAUSE_MEMORY;
     for (int rank; b->error == MPI_SUCCESS && (rank = behind(b, reader, number)) >= 0;) {
         cco_slot_ring_pause(b, &tries);
-        if (cco_slot_ring_gone(b, rank, tries) && left_by(b, rank) < number)
-            cco_slot_ring_give_up(b, rank);
+        if (cco_lost_gone(b, rank, tries) && left_by(b, rank) < number)
+            cco_lost_give_up(b, rank);
     }
 }
 

@@ -120,14 +120,6 @@ static inline bool cco_slot_ring_knows_free(const cco_slot_ring *b, const cco_sl
 /* What a rank does between two looks at a slot ring. */
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries);
 
-/* In a wait for `rank`, after a pause: true if it writes nothing more.  Then the caller looks once
- * more, and gives up if what it waits for has not come. */
-bool cco_slot_ring_gone(const cco_slot_ring *b, int rank, int tries);
-void cco_slot_ring_give_up(const cco_slot_ring *b, int rank);
-
-/* Whether it has said so itself. */
-bool cco_slot_ring_has_left(const cco_slot_ring *b, int rank);
-
 /* Waits until a slot shows a number, or there is room: where calls that need not wait do not pass,
  * so that they need no memory for it. */
 void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number);
