@@ -291,7 +291,7 @@ static bool come_first(cco_comm *state, const cco_call *call)
 
 static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
-    if (state->error != MPI_SUCCESS && choice->way.model->touches)
+    if (state->error != MPI_SUCCESS && choice->way.model->below != NULL) /* not `mpi` */
         return cco_comm_raise(state, call->coll, state->error);
     return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
                          : run_recorded(state, choice, call, bytes);
