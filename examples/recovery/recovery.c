@@ -212,6 +212,11 @@ static int restore(solver *s)
     if (rc != MPI_SUCCESS)
         return rc;
     s->written = s->complete = last;
+    if (last == 0) { /* there is none yet: from the beginning */
+        divide(s);
+        s->step = 0;
+        return write_checkpoint(s);
+    }
     const checkpoint *c = &s->slots[last % SLOTS];
     double *plate = allocate((size_t)s->n * (size_t)s->n * sizeof *plate);
     rc = assemble(s, c, plate);

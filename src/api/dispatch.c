@@ -56,6 +56,8 @@ static bool set_up(cco_comm *state)
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
+    if (state->error != MPI_SUCCESS)
+        return false;
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     state->ready = true;

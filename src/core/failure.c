@@ -90,9 +90,7 @@ static bool ends_job(MPI_Comm comm)
 static void name_host(int lost, const cco_life *life, char *text, size_t room)
 {
     char host[256] = "";
-    if (lost < 0)
-        snprintf(text, room, "a process");
-    else if (life == NULL)
+    if (life == NULL)
         snprintf(text, room, "rank %d", lost);
     else if (gethostname(host, sizeof host - 1) == 0)
         snprintf(text, room, "rank %d on %s (process %lld)", lost, host, (long long)life->process);
@@ -100,15 +98,17 @@ static void name_host(int lost, const cco_life *life, char *text, size_t room)
         snprintf(text, room, "rank %d (process %lld)", lost, (long long)life->process);
 }
 
-/* Who it was, and where that was found out. */
+/* Who it was, and where that was found out.  Who has it from another rank leaves that to it. */
 static void tell(const cco_comm *state, cco_coll coll, bool ends)
 {
     enum { MOMENT_NS = 300 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
-    const cco_life *life = state->lost >= 0 ? cco_life_of(state->comm, state->lost) : NULL;
+    const int lost = state->lost >= 0 ? state->lost : cco_ulfm_first_failed(state->comm);
+    const cco_life *life = lost >= 0 ? cco_life_of(state->comm, lost) : NULL;
     const cco_life nobody = {0, (uint64_t)getppid()};
     char who[400];
-    if ((ends || cco_configured.log >= CCO_LOG_INFO) && claim(life != NULL ? life : &nobody)) {
-        name_host(state->lost, life, who, sizeof who);
+    if (lost >= 0 && (ends || cco_configured.log >= CCO_LOG_INFO) &&
+        claim(life != NULL ? life : &nobody)) {
+        name_host(lost, life, who, sizeof who);
         cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
                 state->rank, cco_coll_infos[coll].name);
     }

@@ -14,7 +14,8 @@
 typedef struct cco_seat {
     cco_life life;
     uint32_t left; /* it writes nothing more there */
-    char rest[64 - sizeof(cco_life) - sizeof(uint32_t)];
+    uint32_t told; /* some rank has said that it has failed */
+    char rest[64 - sizeof(cco_life) - 2 * sizeof(uint32_t)];
 } cco_seat;
 
 typedef struct cco_watch cco_watch;

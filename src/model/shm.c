@@ -71,7 +71,9 @@ static void leave(void *data, int error)
 /* A wait found it out; seats are ranks here. */
 static void fail(void *data, int error, int lost)
 {
-    const own *o = data;
+    own *o = data;
+    if (lost >= 0 && cco_shm_rings_told(&o->slots, lost))
+        o->state->told = true;
     cco_comm_fail(o->state, error, lost);
 }
 

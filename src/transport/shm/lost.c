@@ -25,5 +25,6 @@ bool cco_lost_gone(const cco_slot_ring *b, int rank, int tries)
 
 void cco_lost_give_up(const cco_slot_ring *b, int rank)
 {
-    cco_watch_fail(b->watch, cco_watch_error(b->watch), seat_of(b, rank));
+    cco_watch_fail(b->watch, cco_watch_error(b->watch),
+                   cco_lost_has_left(b, rank) ? -1 : seat_of(b, rank));
 }

@@ -231,7 +231,8 @@ static int lost(void *data)
     const int done_before = f->done, rc = test(data, &done);
     if (rc != MPI_SUCCESS || done || f->done > done_before)
         return rc;
-    return cco_watch_fail(watch, error, peer);
+    const bool left = peer >= 0 && __atomic_load_n(&watch->seats[peer].left, __ATOMIC_ACQUIRE);
+    return cco_watch_fail(watch, error, left ? -1 : peer);
 }
 
 /* Where the streams are, nobody knows. */
