@@ -8,6 +8,8 @@ import re
 from emit_fortran import RECORDED, SMALL, SPLIT, fold, interface_body, stem_of
 from table import Collective, Form
 
+HANDLES = {"comm": "in", "newcomm": "out"}  # communicators, in either kind
+
 
 _KINDS = (
     "c_int64_t", "c_intptr_t", "c_ptr",
@@ -20,6 +22,7 @@ def module(table: list[Collective]) -> str:
     names = [f"cresta_{stem_of(c, f)}" for f in forms for c in table if f.exists(c)] + [
         "cresta_set_impl",
         "cresta_comm_prepare",
+        "cresta_comm_repair",
         "cresta_alloc_mem",
         "cresta_repro_sum",
         "cresta_win_init",
@@ -107,6 +110,7 @@ def _module_tail() -> str:
     base = "type(*), dimension(..), intent(in) :: base"
     text = _control("cresta_set_impl", ["comm", spec], ("int", "f08"))
     text += _control("cresta_comm_prepare", ["comm"], ("int", "f08"))
+    text += _control("cresta_comm_repair", ["comm", "newcomm"], ("int", "f08"))
     text += _control("cresta_alloc_mem", [size, "comm", pointer], ("int", "f08"))
     text += _control("cresta_free_mem", [base], ("any",))
     text += _repro_sum()
@@ -147,12 +151,13 @@ def _recordings() -> str:
 def _control(
     name: str, declared: list[str], suffixes: tuple[str, ...], handle: str = "MPI_Comm"
 ) -> str:
-    """`comm` alone is an argument; what begins with its attributes, or without, wants the
-    handle's type."""
+    """`comm` and `newcomm` alone are arguments; what begins with its attributes, or without, wants
+    the handle's type."""
     text = f"    interface {name}\n"
     for suffix in suffixes:
         kind = f"type({handle})" if suffix.endswith("f08") else "integer"
-        lines = [f"{kind}, intent(in) :: comm" if d == "comm" else d for d in declared]
+        handles = {name: f"{kind}, intent({way}) :: {name}" for name, way in HANDLES.items()}
+        lines = [handles.get(d, d) for d in declared]
         lines = [f"{kind}, {d}" if d.startswith("dimension(..)") else d for d in lines]
         lines = [f"{kind}, intent(in) {d}" if d.startswith(":: ") else d for d in lines]
         lines.append("integer, optional, intent(out) :: ierror")

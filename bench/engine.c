@@ -17,6 +17,7 @@
 #include "model/registry.h"
 #include "transport/hook/hook.h"
 #include "transport/p2p/p2p.h"
+#include "sched/engine_run.h"
 
 enum { SIZES = 6, SERIES = 4, BATCH = 200, SAMPLES = 400, BYTES = 8 };
 

@@ -22,9 +22,10 @@ module crestacoll
         cresta_ineighbor_allgather, cresta_ineighbor_allgatherv, cresta_ineighbor_alltoall, &
         cresta_ineighbor_alltoallv, cresta_ineighbor_alltoallw, cresta_neighbor_reduce_init, &
         cresta_neighbor_alltoall_reduce_init, cresta_set_impl, cresta_comm_prepare, &
-        cresta_alloc_mem, cresta_repro_sum, cresta_win_init, cresta_win_finalize, &
-        cresta_free_mem, cresta_record_begin, cresta_record_end, cresta_replay_start, &
-        cresta_replay_end, cresta_recording_info, cresta_recording_free, CRESTA_RECORDING_NULL
+        cresta_comm_repair, cresta_alloc_mem, cresta_repro_sum, cresta_win_init, &
+        cresta_win_finalize, cresta_free_mem, cresta_record_begin, cresta_record_end, &
+        cresta_replay_start, cresta_replay_end, cresta_recording_info, cresta_recording_free, &
+        CRESTA_RECORDING_NULL
 
     integer, parameter :: CRESTA_RECORDING_NULL = 0
 
@@ -1427,6 +1428,23 @@ module crestacoll
             integer, optional, intent(out) :: ierror
         end subroutine cresta_comm_prepare_f08
     end interface cresta_comm_prepare
+
+    interface cresta_comm_repair
+        subroutine cresta_comm_repair_int(comm, newcomm, ierror) bind(c, &
+            name='cresta_comm_repair_int')
+            implicit none
+            integer, intent(in) :: comm
+            integer, intent(out) :: newcomm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_comm_repair_int
+        subroutine cresta_comm_repair_f08(comm, newcomm, ierror) bind(c, &
+            name='cresta_comm_repair_f08')
+            import :: MPI_Comm
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Comm), intent(out) :: newcomm
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_comm_repair_f08
+    end interface cresta_comm_repair
 
     interface cresta_alloc_mem
         subroutine cresta_alloc_mem_int(size, comm, baseptr, ierror) bind(c, &

@@ -25,6 +25,14 @@ void cresta_comm_prepare_int(MPI_Fint *comm, MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Comm_prepare(PMPI_Comm_f2c(*comm)));
 }
 
+void cresta_comm_repair_int(MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    const int rc = CRESTA_Comm_repair(PMPI_Comm_f2c(*comm), &made);
+    *newcomm = PMPI_Comm_c2f(made);
+    cco_f_return(ierror, rc);
+}
+
 void cresta_alloc_mem_int(MPI_Aint *size, MPI_Fint *comm, void **baseptr, MPI_Fint *ierror)
 {
     cco_f_return(ierror, CRESTA_Alloc_mem(*size, PMPI_Comm_f2c(*comm), baseptr));
@@ -86,6 +94,8 @@ void cresta_set_impl_f08(MPI_Fint *comm, CFI_cdesc_t *spec, MPI_Fint *ierror)
     __attribute__((alias("cresta_set_impl_int")));
 void cresta_comm_prepare_f08(MPI_Fint *comm, MPI_Fint *ierror)
     __attribute__((alias("cresta_comm_prepare_int")));
+void cresta_comm_repair_f08(MPI_Fint *comm, MPI_Fint *newcomm, MPI_Fint *ierror)
+    __attribute__((alias("cresta_comm_repair_int")));
 void cresta_alloc_mem_f08(MPI_Aint *size, MPI_Fint *comm, void **baseptr, MPI_Fint *ierror)
     __attribute__((alias("cresta_alloc_mem_int")));
 

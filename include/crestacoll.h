@@ -65,6 +65,17 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec);
  * collectives.  Does nothing for an intercommunicator. */
 int CRESTA_Comm_prepare(MPI_Comm comm);
 
+/* After a process has failed: `*newcomm` becomes a communicator of the ranks of `comm` that are
+ * left, in their order, with its name and error handler, prepared for collectives.  Collective over
+ * these ranks.  Revokes `comm` first, so that ranks which still wait there get MPIX_ERR_REVOKED and
+ * come too; then acknowledges the failures, shrinks and agrees (ULFM), once more for each process
+ * that fails meanwhile.  `comm` is left to the caller to free.
+ *
+ * Errors: MPI_ERR_UNSUPPORTED_OPERATION, with one message, where the MPI cannot go on after a
+ * failure: that takes Open MPI 5 and `mpirun --with-ft ulfm`; MPI_ERR_COMM for an
+ * intercommunicator.  `*newcomm` is MPI_COMM_NULL then. */
+int CRESTA_Comm_repair(MPI_Comm comm, MPI_Comm *newcomm);
+
 /* Memory for buffers that the ranks of `comm` share where they are on one node.  In collectives on
  * `comm` that model shm runs, large data that lie there are read by other ranks without a copy in
  * between; a rank that gives such data returns when they have been read.

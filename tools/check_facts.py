@@ -17,7 +17,7 @@ SOURCES = {
     r"cco_pause_crowds": {
         "core/pause.c": "its definition", "core/pause.h": "its definition",
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
-        "sched/engine.c": "how this rank waits",
+        "sched/engine_run.c": "how this rank waits",
         "shmem/small.c": "agreed on by cco_all",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
@@ -54,6 +54,7 @@ SOURCES = {
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",
+        "core/life.c": "whose processes this rank can look at",
         "transport/shm/segment.c": "whether this rank opens the memory; agreed on by cco_all",
         "window/shared_window.c": "compared with those of all ranks",
     },
@@ -64,11 +65,13 @@ SOURCES = {
         "core/process_read.c": "whom the others read; all agree whether they can",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
         "tune/neighbours.c": "for a message",
+        "core/life.c": "whom the others look after",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
     r"cco_configured\.log\b|c->log\b": {
         "core/config.c": "its reading", "core/log.c": "whether this rank prints",
         "model/shm_many.c": "whether it counts what it prints",
+        "core/failure.c": "whether this rank prints",
         "api/process.c": "agreed on in MPI_Init", "tune/choose.c": "whether this rank prints",
         "api/report.c": "whether this rank prints", "api/split.c": "whether this rank prints",
     },
@@ -90,6 +93,7 @@ SOURCES = {
         "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
     },
     r"PMPI_Get_processor_name|\bgethostname\(": {
+        "core/failure.c": "for a message",
         "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
     },
 }

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crestacoll._repro_sum import repro_sum as repro_sum
     from crestacoll._services import prepare as prepare
     from crestacoll._services import progress as progress
+    from crestacoll._services import repair as repair
     from crestacoll._services import set_impl as set_impl
 
 __version__ = "0.1.0"
@@ -39,7 +40,7 @@ _HOMES = {
     "_memory": ("alloc_mem", "free_mem"),
     "_profile": ("profile",),
     "_repro_sum": ("repro_sum",),
-    "_services": ("prepare", "progress", "set_impl"),
+    "_services": ("prepare", "progress", "repair", "set_impl"),
     "_native": (
         "Request",
         *(

@@ -52,6 +52,22 @@ def prepare(comm: Comm) -> None:
     _native.prepare(handle(comm))
 
 
+def repair(comm: Comm) -> Comm:
+    """A communicator of the ranks of `comm` that are left after a process has failed.
+
+    >>> comm = crestacoll.repair(comm)  # doctest: +SKIP
+
+    Collective over these ranks: the new communicator has their order, the name and the error
+    handler of `comm`, which is revoked, and left to the caller to free (docs/failures.md).
+    Raises MPI.Exception, of class MPI.ERR_UNSUPPORTED_OPERATION, where the MPI cannot go on after a
+    failure: that takes Open MPI 5 and `mpirun --with-ft ulfm`.
+    """
+    made = _native.repair(handle(comm))
+    from mpi4py import MPI
+
+    return MPI.Intracomm.fromhandle(made)
+
+
 def progress() -> None:
     """Progresses collectives that have begun, and returns at once.
 

@@ -287,6 +287,7 @@ static PyMethodDef functions[] = {
     {"add_methods", add_methods, METH_O, NULL},
     {"set_impl", cresta_set_impl, METH_VARARGS, NULL},
     {"prepare", cresta_prepare, METH_VARARGS, NULL},
+    {"repair", cresta_repair, METH_VARARGS, NULL},
     {"alloc_mem", cresta_alloc_mem, METH_VARARGS, NULL},
     {"repro_sum", cresta_repro_sum, METH_VARARGS, NULL},
     {"free_mem", cresta_free_mem, METH_VARARGS, NULL},

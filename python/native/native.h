@@ -70,6 +70,7 @@ extern int cresta_handles_are_ints; /* else they are pointers */
 /* Functions of Python; communicators come as its ints, from mpi4py's _handleof. */
 PyObject *cresta_set_impl(PyObject *self, PyObject *args);
 PyObject *cresta_prepare(PyObject *self, PyObject *args);
+PyObject *cresta_repair(PyObject *self, PyObject *args);
 PyObject *cresta_alloc_mem(PyObject *self, PyObject *args);
 PyObject *cresta_repro_sum(PyObject *self, PyObject *args);
 PyObject *cresta_free_mem(PyObject *self, PyObject *args);

@@ -41,6 +41,29 @@ PyObject *cresta_prepare(PyObject *self, PyObject *args)
     return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
+PyObject *cresta_repair(PyObject *self, PyObject *args)
+{
+    unsigned long long comm;
+    union {
+        int number;
+        void *address;
+    } made = {.address = NULL};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "K", &comm))
+        return NULL;
+    const void *f = cresta_call_of("CRESTA_Comm_repair");
+    int rc;
+    Py_BEGIN_ALLOW_THREADS
+    rc = cresta_handles_are_ints
+             ? ((int (*)(int, int *))f)((int)comm, &made.number)
+             : ((int (*)(void *, void **))f)((void *)(uintptr_t)comm, &made.address);
+    Py_END_ALLOW_THREADS
+    if (rc != 0)
+        return cresta_raise(rc);
+    return PyLong_FromUnsignedLongLong(cresta_handles_are_ints ? (unsigned)made.number
+                                                               : (uintptr_t)made.address);
+}
+
 PyObject *cresta_alloc_mem(PyObject *self, PyObject *args)
 {
     unsigned long long comm;

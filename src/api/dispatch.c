@@ -10,6 +10,7 @@
 #include "core/classes.h"
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/failure.h"
 #include "core/facts.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
@@ -17,6 +18,7 @@
 #include "core/settings.h"
 #include "core/snapshot.h"
 #include "core/timeline.h"
+#include "core/ulfm.h"
 #include "core/wait.h"
 #include "core/where_comm.h"
 #include "core/world.h"
@@ -35,8 +37,8 @@
 #include "validate/validate.h"
 
 /* Ranks compare their settings and the communicator's name.  This is the first thing they do
- * together on it. */
-static void set_up(cco_comm *state)
+ * together on it.  False if a process of it has failed. */
+static bool set_up(cco_comm *state)
 {
     enum { CONFIGURATION, NAME, WHERE, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
     _Static_assert((int)WORDS <= (int)CCO_AGREED, "cco_agree takes so many");
@@ -46,7 +48,10 @@ static void set_up(cco_comm *state)
     words[NAME] = cco_hash(0, state->name);
     words[WHERE] = cco_where_comm_propose();
     cco_facts_mine(&words[FACTS]);
-    if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)
+    const int rc = cco_agree(state->comm, words, WORDS, least, most);
+    if (cco_ulfm_class(rc) != MPI_SUCCESS)
+        return false;
+    if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     if (least[CONFIGURATION] != most[CONFIGURATION] || cco_configured.error[0])
         cco_agree_explain(state->comm);
@@ -61,6 +66,8 @@ static void set_up(cco_comm *state)
         cco_match_set_up(state);
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
+    if (state->error != MPI_SUCCESS)
+        return false;
     if (!cco_choose_for(state))
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_topology_find_mates(state);
@@ -70,6 +77,7 @@ static void set_up(cco_comm *state)
     cco_validate_set_up(state);
     if (state->facts.begins)
         cco_begins_prepare(state);
+    return true;
 }
 
 /* The thread is started before its ranks agree on what it does: it may be refused on one of them.
@@ -79,7 +87,10 @@ static void agree_on_progress(cco_comm *state)
     uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
     cco_progress_start();
     cco_facts_mine(words);
-    if (cco_agree(state->comm, words, CCO_FACT_WORDS, least, most) != MPI_SUCCESS)
+    const int rc = cco_agree(state->comm, words, CCO_FACT_WORDS, least, most);
+    if (rc != MPI_SUCCESS && cco_comm_has_failed(state)) /* the call to come returns the error */
+        return;
+    if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
     cco_facts_agreed(&state->facts, least, most);
 }
@@ -115,8 +126,8 @@ cco_comm *cco_prepare(MPI_Comm comm)
         state = cco_comm_create(comm);
     if (state == NULL || state->inter)
         return NULL;
-    if (!state->ready)
-        set_up(state);
+    if (!state->ready && !set_up(state))
+        return NULL; /* the MPI's own call says so */
     return state;
 }
 
@@ -304,6 +315,8 @@ static bool come_first(cco_comm *state, const cco_call *call)
 
 static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
+    if (state->error != MPI_SUCCESS && choice->way.model->below != NULL) /* not `mpi` */
+        return cco_comm_raise(state, call->coll, state->error);
     return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
                          : run_recorded(state, choice, call, bytes);
 }

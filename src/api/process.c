@@ -18,6 +18,7 @@
 #include "core/teardown.h"
 #include "core/facts.h"
 #include "core/imposed_nodes.h"
+#include "core/life.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
@@ -25,6 +26,7 @@
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
 #include "core/snapshot.h"
+#include "core/ulfm.h"
 #include "core/wait.h"
 #include "core/world.h"
 #include "io/record.h"
@@ -264,12 +266,18 @@ static void write_profile(void)
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
-    if (cco_profiled_run)
+    /* Without some ranks, what needs them all does not happen. */
+    const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
+    if (cco_profiled_run && whole)
         write_profile();
-    if (begun) /* then all ranks have been in MPI_Init with it */
+    else if (cco_profiled_run && cco_world_reports())
+        cco_say("no profile: processes have failed");
+    if (begun && whole) /* then all ranks have been in MPI_Init with it */
         cco_validate_finish();
-    if (cco_configured.io != NULL)
+    if (cco_configured.io != NULL && whole)
         cco_io_write(MPI_COMM_WORLD, spawned);
+    else if (cco_configured.io != NULL && cco_world_reports())
+        cco_say("no record of MPI-IO: processes have failed");
     set_phase(CCO_IDLE);
     cco_polite_end();
     cco_race_end();
@@ -342,7 +350,7 @@ static void begin_together(int rank)
     if (rank == 0)
         report_loaded();
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
-        cco_wait_detect_crowding(MPI_COMM_WORLD);
+        cco_wait_detect_crowding(MPI_COMM_WORLD, cco_lives_gather);
     cco_polite_decide(chosen);
     if (cco_configured.debug.match > 0)
         cco_polite_force();

@@ -10,6 +10,7 @@
 #include "api/pending.h"
 #include "api/report.h"
 #include "api/streaming.h"
+#include "core/failure.h"
 #include "core/facts.h"
 #include "core/log.h"
 #include "core/next.h"
@@ -282,6 +283,10 @@ int cco_begin(const cco_call *call, MPI_Request *request)
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
         return unsupported(d.state, call);
+    }
+    if (d.state != NULL && d.state->error != MPI_SUCCESS && d.begin.path != CCO_PATH_NONE) {
+        *request = MPI_REQUEST_NULL;
+        return cco_comm_raise(d.state, call->coll, d.state->error);
     }
     if (cco_progress_calls_mpi())
         cco_progress_start();

@@ -10,6 +10,8 @@
 #include "core/teardown.h"
 #include "core/fresh.h"
 #include "core/log.h"
+#include "core/ulfm.h"
+#include "core/watch.h"
 #include "core/wait.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
@@ -23,6 +25,7 @@ typedef struct cco_carrier {
     int rank, size;
     bool taken;  /* a thread agrees on a channel of it */
     bool broken; /* one of its channels was */
+    bool failed; /* one of its processes has */
     struct cco_carrier *next;
 } carrier;
 
@@ -94,7 +97,7 @@ static void unlink_carrier(carrier *c)
  * to another one (MPICH does), which would get the message. */
 static void drop(carrier *c)
 {
-    if (!c->broken)
+    if (!c->broken || (c->failed && cco_ulfm())) /* revoked: no message comes from there */
         PMPI_Comm_free(&c->comm);
     free(c);
 }
@@ -117,7 +120,7 @@ static carrier *reserve(MPI_Comm comm)
     PMPI_Comm_size(comm, &size);
     pthread_mutex_lock(&lock);
     for (carrier *c = carriers; c != NULL; c = c->next)
-        if (!c->taken && c->rank == rank && c->size == size && has_free(c) &&
+        if (!c->taken && !c->failed && c->rank == rank && c->size == size && has_free(c) &&
             PMPI_Comm_compare(comm, c->comm, &same) == MPI_SUCCESS && same == MPI_CONGRUENT)
             found = c;
     if (found != NULL)
@@ -257,6 +260,45 @@ int cco_channel_begin(cco_channel *channel, unsigned number)
 void cco_channel_lose(cco_channel *channel)
 {
     channel->broken = channel->spent = true;
+}
+
+static int notice_tag(const cco_channel *channel)
+{
+    return channel->tags + CCO_CHANNEL_TAGS - 1;
+}
+
+/* Empty messages, which wait for nobody. */
+static void notify_all(const cco_channel *channel)
+{
+    const carrier *c = channel->carrier;
+    for (int rank = 0; rank < c->size; rank++) {
+        MPI_Request request;
+        if (rank != c->rank && !cco_watch_ended(c->comm, rank) &&
+            PMPI_Isend(NULL, 0, MPI_BYTE, rank, notice_tag(channel), c->comm, &request) ==
+                MPI_SUCCESS)
+            PMPI_Request_free(&request);
+    }
+}
+
+void cco_channel_fail(cco_channel *channel)
+{
+    if (channel->comm == MPI_COMM_NULL || channel->failed)
+        return;
+    cco_channel_lose(channel);
+    channel->failed = channel->carrier->failed = true;
+    if (cco_ulfm())
+        cco_ulfm_revoke(channel->comm);
+    else
+        notify_all(channel);
+}
+
+bool cco_channel_noticed(const cco_channel *channel)
+{
+    int here = 0;
+    return !cco_ulfm() &&
+           PMPI_Iprobe(MPI_ANY_SOURCE, notice_tag(channel), channel->comm, &here,
+                       MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           here;
 }
 
 uint64_t cco_channel_carrier(const cco_channel *channel)

@@ -29,6 +29,7 @@ typedef struct cco_channel {
     unsigned calls; /* blocking ones so far, equal on all ranks, */
     unsigned exchanges; /* and exchanges */
     bool broken;    /* a message may be on its way that nobody takes: nobody else gets the tags, */
+    bool failed;    /* a process has: it is used for nothing any more, */
     bool spent;     /* nor do more blocking calls of this communicator */
     struct cco_carrier *carrier;
     int number; /* there */
@@ -69,6 +70,13 @@ static inline int cco_channel_meeting(const cco_channel *channel)
 /* This rank does not know how many calls the others have counted: there are no more, also if the
  * channel comes only later. */
 void cco_channel_lose(cco_channel *channel);
+
+/* A process of its ranks has failed, and this rank uses it no more: the others learn of that, by
+ * MPIX_Comm_revoke, or else by a message to each. */
+void cco_channel_fail(cco_channel *channel);
+
+/* Whether such a message has come. */
+bool cco_channel_noticed(const cco_channel *channel);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
 void cco_channel_close(cco_channel *channel);

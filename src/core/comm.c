@@ -68,6 +68,15 @@ void cco_comm_update(cco_comm *state)
     memset(state->repeats, 0, sizeof state->repeats);
 }
 
+static void free_leavers(cco_comm *state)
+{
+    while (state->leavers != NULL) {
+        cco_leaver *first = state->leavers;
+        state->leavers = first->next;
+        free(first);
+    }
+}
+
 static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     cco_comm *state = attribute;
@@ -82,6 +91,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
         first->release(first->data);
         free(first);
     }
+    free_leavers(state);
     cco_channel_close(&state->channel);
     free(state->program_rules);
     free(state->members);

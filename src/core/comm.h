@@ -15,6 +15,7 @@
 #include "core/members.h"
 #include "core/model.h"
 #include "core/neighbors.h"
+#include "core/watch.h"
 #include "core/profile.h"
 
 /* An implementation for calls of `min` to `max` bytes, of some classes. */
@@ -56,6 +57,13 @@ typedef struct cco_topology {
     bool one_sided;      /* or, in a graph that is meant both ways, one that the other end lacks. */
     uint32_t ruled;      /* bit per neighbourhood collective: a rule is in force */
 } cco_topology;
+
+/* What is left when a process has failed (core/failure.h). */
+typedef struct cco_leaver {
+    void (*leave)(void *what, int error);
+    void *what;
+    struct cco_leaver *next;
+} cco_leaver;
 
 /* A call that ran before and how its model runs it again (plan/call_cache.h). */
 struct cco_cached_call;
@@ -108,6 +116,10 @@ typedef struct cco_comm {
     cco_choice *native;  /* per collective: records of calls that only start it; made when needed */
     char name[MPI_MAX_OBJECT_NAME];
     cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
+    int error, lost;      /* a process has failed (core/failure.h): what calls return, its rank */
+    bool told;            /* which was said */
+    cco_watch watch;      /* of its ranks (cco_comm_watch) */
+    cco_leaver *leavers;
     cco_channel channel;  /* for our messages; none until it is needed */
     void *program_rules;  /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;

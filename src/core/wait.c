@@ -117,7 +117,7 @@ static int count_node(MPI_Comm node, int *ranks, int *cores)
     return rc;
 }
 
-void cco_wait_detect_crowding(MPI_Comm world)
+void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node))
 {
     MPI_Comm node;
     int ranks = 1, cores = 1;
@@ -128,5 +128,6 @@ void cco_wait_detect_crowding(MPI_Comm world)
         cco_pause_mpi_yields(ranks > cores && cco_mpi_yields_told());
         cco_fact_crowded(ranks > cores);
     }
+    also(node);
     PMPI_Comm_free(&node);
 }

@@ -3,6 +3,7 @@
 #include "model/below.h"
 
 #include "core/data.h"
+#include "core/failure.h"
 #include "core/fallback.h"
 #include "model/registry.h"
 
@@ -35,6 +36,8 @@ int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, con
                                    .instead = model->below->name,
                                    .reports = state->rank == 0,
                                    .forbidden = lost};
+    if (cco_comm_has_failed(state)) /* memory was not refused, a rank did not answer */
+        return cco_comm_raise(state, call->coll, state->error);
     if (way->automatic)
         return cco_run_mpi(state, call);
     if (way->exact && !lost) /* the same algorithm, over something else: the same bits */

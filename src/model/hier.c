@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/failure.h"
 #include "core/fallback.h"
 #include "core/log.h"
 #include "model/below.h"
@@ -70,6 +71,7 @@ static own *own_of(cco_comm *state)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->messages.channel = channel;
+    o->messages.watch = cco_comm_watch(state);
     say_nodes(state);
     o->complete = cco_node_streams_make(&o->streams, state, state->nodes.map);
     o->route = (cco_route){.map = state->nodes.map,
@@ -90,13 +92,15 @@ static bool is_one_node(const cco_comm *state, const cco_way *way)
 
 static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    int rc = o == NULL ? MPI_ERR_COMM : o->complete ? MPI_SUCCESS : without_streams(state);
+    int rc = o == NULL                                  ? MPI_ERR_COMM
+             : o->complete || cco_comm_has_failed(state) ? state->error
+                                                         : without_streams(state);
     if (rc == MPI_SUCCESS)
         rc = cco_scheduled_run(&o->scheduled, state, way, call);
     else if (o != NULL)
         rc = cco_comm_refuse(state, rc);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/wait.h"
 
@@ -27,12 +28,38 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
                        .rank = place,
                        .size = size,
                        .shares = malloc((size_t)size * sizeof *area->shares),
-                       .comm = state->comm};
+                       .comm = state->comm,
+                       .watch = &n->watch};
     for (int i = 0; i < size && area->shares != NULL; i++)
         area->shares[i] = n->segment.memory + (size_t)i * n->segment.share;
     n->there = area->shares != NULL && cco_stream_open(&n->stream, area, false);
     if (!n->there) /* to go on without them on one rank would hang the others */
         cco_fatal("no memory for streams on communicator '%s'", state->name);
+}
+
+/* A process has failed: this rank takes no further part. */
+static void leave(void *what, int error)
+{
+    cco_node_streams *n = what;
+    (void)error;
+    cco_segment_leave(&n->segment);
+    cco_transport_stream.give_up(&n->stream);
+}
+
+/* A wait found it out; seats are places on the node. */
+static void fail(void *owner, int error, int lost)
+{
+    cco_comm *state = owner;
+    const cco_node_map *map = state->nodes.map;
+    cco_comm_fail(state, error,
+                  lost < 0 ? -1 : map->ranks[map->first[map->node[state->rank]] + lost]);
+}
+
+static void watch(cco_node_streams *n, cco_comm *state)
+{
+    n->watch = (cco_watch){&cco_watch_processes, state->comm, n->segment.seats, .fail = fail,
+                           .owner = state};
+    cco_comm_on_failure(state, leave, n);
 }
 
 /* True if the ranks of this node need none, or have them. */
@@ -48,6 +75,8 @@ static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
         return true;
     if (cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))
         open_streams(n, state, map);
+    if (n->there)
+        watch(n, state);
     return n->there;
 }
 

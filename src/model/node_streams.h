@@ -10,6 +10,7 @@
 
 typedef struct cco_node_streams {
     cco_segment segment;
+    cco_watch watch; /* of the ranks of this node */
     cco_area area;
     cco_stream stream;
     bool there; /* on all ranks of this node, or on none */

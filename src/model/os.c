@@ -2,6 +2,7 @@
 /* model "os": our algorithms on one-sided operations of the MPI. */
 #include <stdlib.h>
 
+#include "core/ulfm.h"
 #include "core/config.h"
 #include "model/below.h"
 #include "model/stream_model.h"
@@ -191,6 +192,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
+    if (cco_ulfm())
+        return CCO_ULFM_NO_WINDOWS;
     if (way->options[SYNC] != FLUSH && way->options[VIA] == GET)
         return "sync=pscw and sync=fence only put";
     if (way->options[SYNC] != FLUSH && way->options[ACCESS] == CALLS)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/failure.h"
 #include "model/registry.h"
 #include "plan/scheduled.h"
 #include "native/calls.h"
@@ -34,6 +35,7 @@ static own *own_of(cco_comm *state)
         return NULL;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->p2p.channel = channel;
+    o->p2p.watch = cco_comm_watch(state);
     o->scheduled.repeats = true;
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;
@@ -44,9 +46,9 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
     own *o = own_of(state);
-    const int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
+    int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 

@@ -2,8 +2,8 @@
 /* model "shm": data on slot rings that the ranks of a node share. */
 #include <stdlib.h>
 
-#include "core/config.h"
 #include "core/data.h"
+#include "core/failure.h"
 #include "model/below.h"
 #include "plan/bound_pack.h"
 #include "plan/call_cache.h"
@@ -13,25 +13,13 @@
 #include "model/shm_copy.h"
 #include "model/shm_memory.h"
 #include "model/shm_named.h"
+#include "model/shm_rings.h"
 #include "model/shm_single.h"
 #include "native/calls.h"
 #include "plan/packed.h"
 #include "transport/shm/flat_plan.h"
 #include "transport/shm/pool.h"
 #include "transport/shm/turns.h"
-
-/* Slot rings, in order of size: data in the cache line of their number and little more; what a
- * program's middle-sized calls need; pieces of what is larger, in a ring that fits into a cache
- * of a core. */
-enum { SMALL, MIDDLE, LARGE, RINGS };
-static const size_t slots[RINGS] = {256, (8 << 10) + CCO_SLOT_LINE, (64 << 10) + CCO_SLOT_LINE};
-static const unsigned counts[RINGS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
-static const size_t rooms[RINGS] = {256 - CCO_SLOT_HEAD, (8 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD,
-                                    (64 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD};
-
-/* Memory is made in the first call that needs it: a communicator for barriers takes little. */
-typedef enum part { NEAR, FAR, PARTS } part;
-static const int first_ring[PARTS + 1] = {SMALL, MIDDLE, RINGS};
 
 enum { COPY }; /* options */
 enum { SLOTS, SINGLE, AUTO };
@@ -44,9 +32,8 @@ typedef struct kept {
 } kept;
 
 typedef struct own {
-    cco_segment segments[PARTS];
-    bool asked[PARTS]; /* for a segment: it is there, or never will be */
-    cco_slot_ring rings[RINGS];
+    cco_comm *state;
+    cco_shm_rings slots;
     cco_workspace workspace;
     kept kept[CCO_CACHED_CALLS];
     cco_shm_named named;
@@ -59,25 +46,10 @@ typedef struct own {
 
 static const char own_key; /* its address is the key */
 
-/* Its calls are all counted below that of the slot ring with most. */
-static void let_go(own *o, part part)
-{
-    uint64_t mark = 0;
-    int rank = 0;
-    if (o->segments[part].memory == NULL)
-        return;
-    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
-        mark = o->rings[i].call > mark ? o->rings[i].call : mark;
-        rank = o->rings[i].rank;
-    }
-    cco_pool_keep(&o->segments[part], mark, rank);
-}
-
 static void release(void *data)
 {
     own *o = data;
-    for (int i = 0; i < PARTS; i++)
-        let_go(o, (part)i);
+    cco_shm_rings_let_go(&o->slots);
     for (int i = 0; i < CCO_CACHED_CALLS; i++)
         cco_cached_call_free(&o->kept[i].cached);
     cco_workspace_free(&o->workspace);
@@ -87,51 +59,54 @@ static void release(void *data)
     free(o);
 }
 
-/* Makes the slot rings of a part.  Each rank's share of the memory has its rings one after the
- * other.
- */
-static void make_rings(own *o, cco_comm *state, part part)
+/* A process has failed: a call that is under way ends in memory of its own. */
+static void leave(void *data, int error)
 {
-    cco_segment *segment = &o->segments[part];
-    size_t share = 0;
-    for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
-        share += cco_slot_ring_share(slots[i], counts[i]);
-    if (part == FAR) {
-        o->single.at = share;
-        share += cco_shm_single_share();
-    }
-    uint64_t mark = 0;
-    if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
-        return;
-    size_t before = 0;
-    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
-        o->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
-                                         counts[i], state->rank, state->size, mark);
-        before += cco_slot_ring_share(slots[i], counts[i]);
-    }
+    own *o = data;
+    cco_shm_rings_leave(&o->slots, error);
+    cco_shm_many_leave(&o->many, error);
+    cco_shm_named_leave(&o->named);
+}
+
+/* A wait found it out; seats are ranks here. */
+static void fail(void *data, int error, int lost)
+{
+    own *o = data;
+    if (lost >= 0 && cco_shm_rings_told(&o->slots, lost))
+        o->state->told = true;
+    cco_comm_fail(o->state, error, lost);
 }
 
 /* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
  * first ones of their part are asked for. */
-static bool has_rings(own *o, cco_comm *state, part part)
+static bool has_rings(own *o, cco_comm *state, cco_shm_part part)
 {
-    if (!o->asked[part]) {
-        o->asked[part] = true;
-        make_rings(o, state, part);
-    }
-    return o->segments[part].memory != NULL;
-}
-
-/* The slot rings of a plan; all of a call that has none. */
-static part part_of(const cco_flat *plan)
-{
-    return plan->stages > 0 && plan->stage[0].ring < first_ring[FAR] ? NEAR : FAR;
+    const bool far = part == CCO_SHM_FAR && !o->slots.asked[part];
+    const size_t more = part == CCO_SHM_FAR ? cco_shm_single_share() : 0;
+    const cco_watch watch = {&cco_watch_processes, state->comm, .fail = fail, .owner = o};
+    const bool there = cco_shm_rings_there(&o->slots, part, more, state, &watch);
+    if (far)
+        o->single.at = o->slots.more;
+    return there;
 }
 
 static own *own_of(cco_comm *state)
 {
     own *o = cco_comm_attached(state, &own_key);
-    return o != NULL ? o : cco_comm_attach(state, &own_key, sizeof *o, release);
+    if (o != NULL)
+        return o;
+    o = cco_comm_attach(state, &own_key, sizeof *o, release);
+    o->state = state;
+    o->many.watch = (cco_watch){&cco_watch_processes, state->comm, .fail = fail, .owner = o};
+    o->named.watch = o->many.watch;
+    cco_comm_on_failure(state, leave, o);
+    return o;
+}
+
+static void use_pull(own *o)
+{
+    o->slots.rings[CCO_SHM_LARGE].pull = &o->single.pull;
+    o->single.pull.ring = &o->slots.rings[CCO_SHM_LARGE];
 }
 
 /* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
@@ -140,12 +115,14 @@ static bool pays(own *o, const cco_comm *state, const cco_problem *q)
 {
     const cco_shm_copy_call call = {q->coll, q->bytes, state->size, state->facts.crowded};
     const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
-    if (verdict == CCO_SHM_COPY_NO || !cco_shm_single_open(&o->single, state, &o->segments[FAR]))
+    if (verdict == CCO_SHM_COPY_NO ||
+        !cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
         return false;
-    o->rings[LARGE].pull = &o->single.pull;
+    use_pull(o);
     if (verdict == CCO_SHM_COPY_YES)
         return true;
-    const cco_distance distance = cco_shm_single_distance(&o->single, state, &o->rings[LARGE]);
+    const cco_distance distance =
+        cco_shm_single_distance(&o->single, state, &o->slots.rings[CCO_SHM_LARGE]);
     return cco_shm_copy_pays(&call, &distance);
 }
 
@@ -157,10 +134,10 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
     *single = way->options[COPY] == AUTO && pays(o, state, q);
     if (way->options[COPY] != SINGLE)
         return MPI_SUCCESS;
-    *single = cco_shm_single_open(&o->single, state, &o->segments[FAR]);
+    *single = cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]);
     if (!*single)
         return cco_shm_single_refused(state);
-    o->rings[LARGE].pull = &o->single.pull;
+    use_pull(o);
     return MPI_SUCCESS;
 }
 
@@ -196,7 +173,7 @@ static int run_bound(own *o, cco_comm *state, const cco_flat *plan, const cco_bo
     int rc = cco_bound_pack(bound);
     if (rc != MPI_SUCCESS)
         return fall_behind(o, state, rc);
-    rc = cco_flat_run(o->rings, plan, &bound->problem, &bound->binding, reach);
+    rc = cco_flat_run(o->slots.rings, plan, &bound->problem, &bound->binding, reach);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
 }
 
@@ -212,8 +189,8 @@ static int run_turns(own *o, cco_comm *state, const cco_bound *bound)
     int rc = cco_bound_pack(bound);
     if (rc != MPI_SUCCESS)
         return fall_behind(o, state, rc);
-    rc = cco_turns_run(o->rings, rooms, RINGS, state->facts.crowded, &bound->problem,
-                       &bound->binding);
+    rc = cco_turns_run(o->slots.rings, cco_shm_rooms, CCO_SHM_RINGS, state->facts.crowded,
+                       &bound->problem, &bound->binding);
     if (rc == MPI_ERR_NO_MEM)
         fall_behind(o, state, rc);
     return rc == MPI_SUCCESS ? cco_bound_unpack(bound) : rc;
@@ -244,14 +221,14 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     if (way->automatic && cco_is_uneven(call))
         return cco_run_mpi(state, call);
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
-    const bool fits = cco_flat_fits(&bound.problem, rooms, RINGS);
+    const bool fits = cco_flat_fits(&bound.problem, cco_shm_rooms, CCO_SHM_RINGS);
     if (rc == MPI_SUCCESS && (!fits || cco_packed_wanted(&bound)))
         rc = cco_packed_make(&bound, &elements, &o->workspace);
     if (rc == MPI_ERR_NO_MEM)
         fall_behind(o, state, rc);
     if (rc == MPI_SUCCESS && fits)
-        plan = cco_flat_plan(&bound.problem, rooms, RINGS, state->facts.crowded);
-    if (rc == MPI_SUCCESS && !has_rings(o, state, part_of(&plan))) {
+        plan = cco_flat_plan(&bound.problem, cco_shm_rooms, CCO_SHM_RINGS, state->facts.crowded);
+    if (rc == MPI_SUCCESS && !has_rings(o, state, cco_shm_part_of(&plan))) {
         cco_workspace_trim(&o->workspace);
         return run_below(state, way, call);
     }
@@ -259,7 +236,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         rc = fits ? run_planned(o, k, state, way, &plan, &bound) : run_turns(o, state, &bound);
     cco_workspace_trim(&o->workspace);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -272,9 +249,9 @@ __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k,
     cached->binding.base[CCO_OUT] = call->recvbuf;
     int rc = find_reach(o, state, way, &k->plan, &cached->problem, &reach);
     if (rc == MPI_SUCCESS)
-        rc = cco_flat_run(o->rings, &k->plan, &cached->problem, &cached->binding, reach);
+        rc = cco_flat_run(o->slots.rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -288,10 +265,10 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
         return run_again(state, o, k, &cached->way, call);
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
     cached->binding.base[CCO_OUT] = call->recvbuf;
-    const int rc = cco_flat_run_small(o->rings, &k->plan.stage[0], &cached->problem,
+    int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
                                       &cached->binding);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -310,7 +287,7 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
     if (rc == MPI_SUCCESS)
         rc = cco_shm_named_run(&o->named, shows, state, way, call);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -323,7 +300,7 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (o->many.behind)
         fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 
@@ -337,10 +314,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
-    if (o->behind && !(way->automatic && cco_is_uneven(call))) {
-        PMPI_Comm_call_errhandler(call->comm, MPI_ERR_OTHER);
-        return MPI_ERR_OTHER;
-    }
+    if (o->behind && !(way->automatic && cco_is_uneven(call)))
+        return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
     if (way->algo != NULL || cco_is_near(call->coll)) /* slot rings know no neighbours */
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)

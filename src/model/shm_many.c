@@ -78,12 +78,46 @@ static bool make_segment(cco_shm_many *many, cco_comm *state)
                                   state->comm);
 }
 
+/* Who waits in the rings of two levels, and for whom. */
+static void watch_rings(cco_shm_many *many, const cco_comm *state)
+{
+    const cco_groups *g = &many->groups;
+    const int mine = g->group[state->rank];
+    many->near = malloc((size_t)g->most * sizeof *many->near);
+    many->far = malloc((size_t)g->count * sizeof *many->far);
+    if (many->near == NULL || many->far == NULL)
+        cco_fatal("no memory for groups of ranks on communicator '%s'", state->name);
+    for (int i = 0; i < state->size; i++) {
+        if (g->group[i] == mine)
+            many->near[g->member[i]] = i;
+        if (g->member[i] == 0)
+            many->far[g->group[i]] = i;
+    }
+    many->watch.seats = many->segment.seats;
+    for (int i = 0; i < CCO_LEVELS_RINGS; i++) {
+        many->levels.near[i].watch = many->levels.far[i].watch = &many->watch;
+        many->levels.near[i].seats = many->near;
+        many->levels.far[i].seats = many->far;
+    }
+}
+
 static void open_levels(cco_shm_many *many, cco_comm *state)
 {
     make_groups(many, state);
-    if (many->groups.count > 0 && make_segment(many, state))
-        cco_levels_open(&many->levels, &many->groups, state->rank, many->segment.memory,
-                        many->segment.share, many->segment.share / 2);
+    if (many->groups.count == 0 || !make_segment(many, state))
+        return;
+    cco_levels_open(&many->levels, &many->groups, state->rank, many->segment.memory,
+                    many->segment.share, many->segment.share / 2);
+    watch_rings(many, state);
+}
+
+void cco_shm_many_leave(cco_shm_many *many, int error)
+{
+    if (many->segment.memory == NULL)
+        return;
+    for (int i = 0; i < CCO_LEVELS_RINGS; i++)
+        many->levels.near[i].error = many->levels.far[i].error = error;
+    cco_segment_detach(&many->segment);
 }
 
 static bool has_levels(cco_shm_many *many, cco_comm *state)
@@ -151,4 +185,6 @@ void cco_shm_many_free(cco_shm_many *many)
     cco_workspace_free(&many->workspace);
     free(many->levels.scratch);
     many->levels.scratch = NULL;
+    free(many->near);
+    free(many->far);
 }

@@ -12,6 +12,8 @@ typedef struct cco_shm_many {
     bool asked;  /* for the memory: it is there, or never will be */
     bool behind; /* this rank has not begun its last call, which the others may have */
     cco_segment segment;
+    cco_watch watch;  /* of the ranks that share it, */
+    int *near, *far;  /* and the seats of this rank's group, and of the leaders */
     cco_groups groups;
     cco_levels levels;
     cco_workspace workspace;
@@ -23,6 +25,9 @@ typedef struct cco_shm_many {
  * first one is made. */
 bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, const cco_call *call,
                       int *rc);
+
+/* A process has failed: this rank takes no further part, and calls return `error`. */
+void cco_shm_many_leave(cco_shm_many *many, int error);
 
 void cco_shm_many_free(cco_shm_many *many);
 

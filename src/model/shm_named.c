@@ -21,7 +21,9 @@ static bool open_area(cco_shm_named *named, cco_comm *state)
                        .rank = state->rank,
                        .size = n,
                        .shares = malloc((size_t)n * sizeof *area->shares),
-                       .comm = state->comm};
+                       .comm = state->comm,
+                       .watch = &named->watch};
+    named->watch.seats = named->segment.seats;
     for (int i = 0; i < n && area->shares != NULL; i++)
         area->shares[i] = named->segment.memory + (size_t)i * named->segment.share;
     return area->shares != NULL;
@@ -56,6 +58,14 @@ int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *sta
 {
     named->streams.stream.shows = shows;
     return cco_scheduled_run(&named->streams.scheduled, state, way, call);
+}
+
+void cco_shm_named_leave(cco_shm_named *named)
+{
+    if (named->segment.memory == NULL)
+        return;
+    cco_segment_leave(&named->segment);
+    cco_transport_stream.give_up(&named->streams.stream);
 }
 
 void cco_shm_named_free(cco_shm_named *named)

@@ -11,6 +11,7 @@ typedef struct cco_shm_named {
     bool asked;                /* for the segment: it is there, or never will be */
     bool asked_single, single; /* whether the kernel copies messages; it does */
     cco_segment segment;
+    cco_watch watch; /* of the ranks that share it */
     cco_area area;
     cco_stream_model streams;
 } cco_shm_named;
@@ -26,6 +27,9 @@ bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state);
  * Returns MPI_SUCCESS or an MPI error class. */
 int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state,
                       const cco_way *way, const cco_call *call);
+
+/* A process has failed: this rank takes no further part. */
+void cco_shm_named_leave(cco_shm_named *named);
 
 void cco_shm_named_free(cco_shm_named *named);
 

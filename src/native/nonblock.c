@@ -5,28 +5,31 @@
 
 #include "core/comm.h"
 #include "core/mpi_compat.h"
-#include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
 #include "native/empty.h"
 #include "native/models.h"
 #include "native/near_reduce.h"
+#include "native/watched_wait.h"
 
-static int start_and_wait(const cco_call *call)
+static int start_and_wait(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL; /* stays so after an error that MPICH 5 forgets */
     const int rc = cco_native_nonblocking(&cco_native[CCO_BY_US], call, &request);
-    return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
+    return rc == MPI_SUCCESS ? cco_wait_watched(state, &request) : rc;
 }
 
-static int reduce(const cco_call *call)
+static int run_reduction(cco_comm *state, const cco_call *call)
 {
-    int (*const run_it)(const cco_call *call) =
-        cco_is_ours(call->coll) ? cco_near_reduce_politely : start_and_wait;
+    return cco_is_ours(call->coll) ? cco_near_reduce_politely(call) : start_and_wait(state, call);
+}
+
+static int reduce(cco_comm *state, const cco_call *call)
+{
     if (!cco_native_holds(call))
-        return run_it(call);
+        return run_reduction(state, call);
     cco_progress_thread_hold_call(true);
-    const int rc = run_it(call);
+    const int rc = run_reduction(state, call);
     cco_progress_thread_hold_call(false);
     return rc;
 }
@@ -35,15 +38,15 @@ static int run(struct cco_comm *state, const cco_way *way, const cco_call *call)
 {
     (void)way;
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
-        return reduce(call);
+        return cco_watched_end(state, call->coll, reduce(state, call));
     if (cco_in_place_defect(call) || cco_grid_defect(call))
         return cco_blocking_instead(call, state->size);
     cco_call ours = *call;
     void *memory;
     cco_drop_empty(&ours, cco_comm_blocks(state, call->coll), state->rank == call->root, &memory);
-    const int rc = start_and_wait(&ours);
+    const int rc = start_and_wait(state, &ours);
     free(memory);
-    return rc;
+    return cco_watched_end(state, call->coll, rc);
 }
 
 const cco_model cco_model_nonblock = {

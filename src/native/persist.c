@@ -11,15 +11,16 @@
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/data.h"
+#include "core/failure.h"
 #include "core/mpi_compat.h"
-#include "core/wait.h"
 #include "native/calls.h"
 #include "native/defects.h"
 #include "native/empty.h"
 #include "native/models.h"
 #include "native/staging.h"
+#include "native/watched_wait.h"
 
-static int start_once(const cco_call *call)
+static int start_once(cco_comm *state, const cco_call *call)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int rc = cco_native_persistent(&cco_native[CCO_BY_US], call, MPI_INFO_NULL, &request);
@@ -28,12 +29,13 @@ static int start_once(const cco_call *call)
         return rc;
     rc = PMPI_Start(&request);
     if (rc == MPI_SUCCESS)
-        rc = cco_wait(&request);
-    PMPI_Request_free(&request);
+        rc = cco_wait_watched(state, &request);
+    if (state->error == MPI_SUCCESS) /* otherwise it may be active for ever */
+        PMPI_Request_free(&request);
     return rc;
 }
 
-static int run_once(const cco_call *call, const cco_comm *state)
+static int run_once(const cco_call *call, cco_comm *state)
 {
     cco_call ours = *call;
     void *memory;
@@ -41,20 +43,20 @@ static int run_once(const cco_call *call, const cco_comm *state)
     const bool holds = cco_native_holds(&ours);
     if (holds)
         cco_progress_thread_hold_call(true);
-    const int rc = start_once(&ours);
+    const int rc = start_once(state, &ours);
     if (holds)
         cco_progress_thread_hold_call(false);
     free(memory);
-    return rc;
+    return cco_watched_end(state, call->coll, rc);
 }
 
-static int run_kept(cco_staged *kept, const cco_call *call, const cco_comm *state)
+static int run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
 {
     int rc = cco_staged_fill(kept, call, state);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Start(&kept->request);
     if (rc == MPI_SUCCESS)
-        rc = cco_wait(&kept->request);
+        rc = cco_wait_watched(state, &kept->request);
     if (rc == MPI_SUCCESS)
         rc = cco_staged_drain(kept, call, state);
     return rc;
@@ -99,7 +101,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (rc == MPI_SUCCESS)
         rc = run_kept(kept, call, state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 

@@ -7,8 +7,10 @@
 
 #include "core/data.h"
 #include "core/facts.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/ulfm.h"
 #include "core/wait.h"
 #include "native/calls.h"
 
@@ -19,6 +21,7 @@ enum {
 };
 
 typedef struct shelf {
+    bool failed; /* a process has: its requests may be active for ever, and are never freed */
     MPI_Comm comm; /* of the same ranks: requests keep a communicator alive, and are made in the
                       same order on all ranks; MPI_COMM_NULL: there is none to be had */
     cco_staged kept[KEPT];
@@ -73,13 +76,24 @@ static void let_go(cco_staged *kept)
 static void release_shelf(void *data)
 {
     shelf *s = data;
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->count && !s->failed; i++)
         let_go(&s->kept[i]);
     if (s->comm != MPI_COMM_NULL) {
-        PMPI_Comm_free(&s->comm);
+        if (!s->failed)
+            PMPI_Comm_free(&s->comm);
         __atomic_fetch_sub(&comms, 1, __ATOMIC_RELAXED);
     }
     free(s);
+}
+
+/* Others may wait there for this rank. */
+static void leave(void *what, int error)
+{
+    shelf *s = what;
+    (void)error;
+    s->failed = true;
+    if (s->comm != MPI_COMM_NULL)
+        cco_ulfm_revoke(s->comm);
 }
 
 static shelf *shelf_of(cco_comm *state)
@@ -89,6 +103,7 @@ static shelf *shelf_of(cco_comm *state)
         return s;
     s = cco_comm_attach(state, &shelf_key, sizeof *s, release_shelf);
     s->comm = MPI_COMM_NULL;
+    cco_comm_on_failure(state, leave, s);
     if (cco_all(__atomic_load_n(&comms, __ATOMIC_RELAXED) < COMMS && !cco_disagrees(), state->comm))
         s->comm = cco_comm_copy(state->comm);
     if (s->comm != MPI_COMM_NULL)

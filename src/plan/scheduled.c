@@ -10,10 +10,12 @@
 
 #include "algo/pattern/node_counts.h"
 #include "algo/registry.h"
+#include "core/failure.h"
 #include "core/fallback.h"
 #include "core/log.h"
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
+#include "sched/engine_run.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {
@@ -298,7 +300,7 @@ static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cc
         rc = cached->drops == own->plans.drops ? run_again(own, cached, call)
                                                : run_once_more(own, cached, state, call);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        rc = cco_comm_raise(state, call->coll, rc);
     return rc;
 }
 

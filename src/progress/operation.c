@@ -7,6 +7,7 @@
 
 #include "core/data.h"
 #include "core/fresh.h"
+#include "core/watch.h"
 #include "plan/bound_pack.h"
 
 /* Types may be freed before the end: of those that are still needed then, another.  Blocks of
@@ -81,6 +82,7 @@ static int make_own(cco_operation *o)
 int cco_operation_start(cco_operation *o)
 {
     o->starts = false;
+    o->idle = 0;
     if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_start(&o->round_time, o->plan);
     if (o->stream_set != NULL)
@@ -137,6 +139,14 @@ static int look(cco_operation *o, bool calls_mpi, bool *moved)
     return rc;
 }
 
+/* After many polls that moved nothing: whether what it waits for can still come. */
+static int look_around(cco_operation *o, bool moved)
+{
+    enum { MANY = 1 << 20 };
+    o->idle = moved ? 0 : o->idle < MANY ? o->idle + 1 : o->idle - 8;
+    return cco_watch_is_time((int)o->idle) ? cco_engine_lost(o->plan->engine) : MPI_SUCCESS;
+}
+
 bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved)
 {
     bool done = false;
@@ -144,7 +154,8 @@ bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved)
         return true;
     const int at = cco_engine_at(o->plan->engine);
     o->rc = cco_engine_test(o->plan->engine, &done);
-    *moved = *moved || cco_engine_at(o->plan->engine) != at;
+    const bool went_on = cco_engine_at(o->plan->engine) != at;
+    *moved = *moved || went_on;
     if (o->level == CCO_PROGRESS_MPI)
         cco_round_time_poll(&o->round_time, o->plan, at);
     if (o->rc == MPI_SUCCESS && done && o->shares) {
@@ -155,7 +166,14 @@ bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved)
     }
     if (o->rc == MPI_SUCCESS && !done)
         o->rc = look(o, calls_mpi, moved);
+    if (o->rc == MPI_SUCCESS && !done)
+        o->rc = look_around(o, went_on);
     return done || o->rc != MPI_SUCCESS;
+}
+
+void cco_operation_give_up(cco_operation *o, int error)
+{
+    o->rc = o->starts ? error : cco_engine_stop(o->plan->engine, error);
 }
 
 void cco_operation_end(cco_operation *o)

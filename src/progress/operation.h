@@ -22,6 +22,8 @@ typedef struct cco_operation {
     cco_scheduled own;
     cco_progress_level level; /* what a thread must be allowed to do in order to progress it */
     cco_p2p p2p;
+    cco_watch watch;            /* of the ranks that send to it */
+    unsigned idle;              /* polls that moved nothing, one after the other */
     cco_route route;            /* where it runs over memory and messages */
     cco_stream_set *stream_set; /* NULL: it runs over messages only */
     cco_shown_sizes shows;      /* messages that are shown there */
@@ -60,6 +62,9 @@ int cco_operation_start(cco_operation *o);
  * sets `*moved` if a round ended, or a block landed.  Calls the MPI only if its level or
  * `calls_mpi` says so. */
 bool cco_operation_progress(cco_operation *o, bool calls_mpi, bool *moved);
+
+/* It ends with an error, though its schedule goes on. */
+void cco_operation_give_up(cco_operation *o, int error);
 
 /* After its schedule: unpacks the data and drops types and copies. */
 void cco_operation_end(cco_operation *o);

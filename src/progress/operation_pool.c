@@ -5,8 +5,10 @@
 
 #include <stdlib.h>
 
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/our_requests.h"
+#include "core/ulfm.h"
 #include "plan/hooked.h"
 
 struct cco_operation_pool {
@@ -20,6 +22,8 @@ struct cco_operation_pool {
     int in_flight; /* operations whose messages are not over, and one for the communicator */
     int users;     /* operations that have not come back, and one for the communicator */
     int kept;      /* operations in both lists */
+    int error;     /* a process has failed: what begins return */
+    cco_watch watch; /* of the program's communicator */
 };
 
 enum {
@@ -67,8 +71,51 @@ static void release(void *data)
     free(kept);
     if (pool == NULL)
         return;
+    cco_watch_forget(&pool->watch);
     one_less_in_flight(pool);
     one_user_less(pool);
+}
+
+static void fail(void *owner, int error, int lost)
+{
+    cco_operation_pool *pool = owner;
+    (void)lost;
+    if (__atomic_exchange_n(&pool->error, error, __ATOMIC_ACQ_REL) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < CCO_PATHS; i++)
+        if (pool->stream_sets[i] != NULL)
+            cco_stream_sets_leave(pool->stream_sets[i]);
+}
+
+/* The communicator has found it out. */
+static void leave(void *what, int error)
+{
+    cco_operation_pool *pool = what;
+    fail(pool, error, -1);
+    cco_channel_fail(&pool->channel);
+}
+
+int cco_operation_pool_error(cco_operation_pool *pool)
+{
+    const int error = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
+    if (error != MPI_SUCCESS || !cco_watch_due(&pool->watch))
+        return error;
+    return cco_watch_error(&pool->watch);
+}
+
+int cco_operation_pool_cause(cco_operation_pool *pool, int error)
+{
+    const int class = cco_ulfm_class(error);
+    const bool known = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE) != MPI_SUCCESS;
+    if (class == MPI_SUCCESS && !known)
+        return error;
+    pool->watch.next = 0;
+    if (!known) /* ours is revoked only by ranks that know of a failure */
+        fail(pool, cco_watch_error(&pool->watch) == cco_ulfm_revoked_class()
+                       ? cco_ulfm_revoked_class()
+                       : cco_ulfm_failed_class(), -1);
+    cco_channel_fail(&pool->channel);
+    return __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
 }
 
 /* The channel is the pool's to close, when the last operation over messages is done. */
@@ -79,6 +126,8 @@ static cco_operation_pool *make(cco_comm *state)
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     pool->channel.comm = MPI_COMM_NULL;
     pool->in_flight = pool->users = 1;
+    pool->watch = (cco_watch){.kind = &cco_watch_processes, .comm = state->comm};
+    cco_comm_on_failure(state, leave, pool);
     cco_operation_pool **kept = cco_comm_attach(state, &pool_key, sizeof(pool), release);
     *kept = pool;
     return pool;
@@ -99,7 +148,7 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
         cco_stream_sets_ask(segment, state);
     if (path > CCO_PATH_MESSAGES && !cco_path_reads(path))
         pool->stream_sets[path] = cco_stream_sets_make(state, path, CCO_STREAM_SETS,
-                                                      &pool->channel);
+                                                      &pool->channel, fail, pool);
 }
 
 void cco_operation_pool_make(cco_comm *state, cco_path path)
@@ -145,6 +194,8 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     o->stream_set = stream_set;
     o->level = cco_path_is_memory(path) ? CCO_PROGRESS_MEMORY : CCO_PROGRESS_MPI;
     o->p2p.channel = &pool->channel;
+    o->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, .fail = fail, .owner = pool};
+    o->p2p.watch = &o->watch;
     if (path == CCO_PATH_NODES && stream_set != NULL) {
         o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
         cco_scheduled_over(&o->own, &cco_transport_route, &o->route, state);
@@ -220,6 +271,8 @@ int cco_operation_pool_take(cco_comm *state, cco_path path, cco_operation **take
 {
     cco_operation_pool *pool = pool_of(state);
     const turn turn = next_turn(pool, path);
+    if (pool->error != MPI_SUCCESS)
+        return pool->error;
     if (turn.tag < 0)
         return MPI_ERR_OTHER;
     cco_operation *o = take_idle(pool, turn.stream_set);

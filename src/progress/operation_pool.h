@@ -26,6 +26,14 @@ void cco_operation_pool_skip(cco_comm *state, cco_path path);
 /* Its messages are over: it is no longer in flight. */
 void cco_operation_transport_done(cco_operation *o);
 
+/* In a long wait, on a thread that may call the MPI: the error with which operations end because
+ * the program has revoked their communicator, or a process has failed; else MPI_SUCCESS. */
+int cco_operation_pool_error(cco_operation_pool *pool);
+
+/* An operation has ended with an error: the class that its request returns.  Where a process has
+ * failed, this rank takes no further part in operations of the pool. */
+int cco_operation_pool_cause(cco_operation_pool *pool, int error);
+
 /* Puts an operation that has no request back into the pool. */
 void cco_operation_pool_return(cco_operation *o);
 

@@ -5,7 +5,9 @@
  * waits. */
 #include "progress/queue.h"
 
+#include "core/mpi_compat.h"
 #include "core/progress_thread.h"
+#include "core/watch.h"
 #include "progress/operation_pool.h"
 
 int cco_queue_count;
@@ -100,6 +102,8 @@ static void stop_counting(cco_operation *o)
 static void end(cco_operation *o)
 {
     const MPI_Request request = o->request;
+    if (o->rc != MPI_SUCCESS)
+        o->rc = cco_operation_pool_cause(o->pool, o->rc);
     cco_operation_end(o);
     stop_counting(o);
     cco_operation_transport_done(o);
@@ -133,6 +137,17 @@ static long next_expected(void)
     return first;
 }
 
+/* True if it has waited long, and waits in vain. */
+static bool gives_up(cco_operation *o, bool calls_mpi)
+{
+    const int error = calls_mpi && cco_watch_is_time((int)o->idle)
+                          ? cco_operation_pool_error(o->pool)
+                          : MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        cco_operation_give_up(o, error);
+    return error != MPI_SUCCESS;
+}
+
 /* Polls each in turn; one that takes over a stream set comes at the end of the list. */
 static bool poll(bool calls_mpi)
 {
@@ -140,7 +155,7 @@ static bool poll(bool calls_mpi)
     for (cco_operation **link = &running; *link != NULL;) {
         cco_operation *o = *link;
         const bool may = calls_mpi || o->level < CCO_PROGRESS_MPI;
-        if (!may || !cco_operation_progress(o, calls_mpi, &moved)) {
+        if (!may || !(cco_operation_progress(o, calls_mpi, &moved) || gives_up(o, calls_mpi))) {
             link = &o->next;
             continue;
         }

@@ -96,6 +96,11 @@ static bool open_stream_set(cco_stream_sets *r, int i, const sharers *who, size_
                        .size = who->size,
                        .shares = malloc((size_t)who->size * sizeof *area->shares),
                        .comm = MPI_COMM_NULL};
+    if (r->segment.seats != NULL) { /* a window has none */
+        stream_set->watch = (cco_watch){&cco_watch_processes, MPI_COMM_NULL, r->segment.seats,
+                                        .fail = r->fail, .owner = r->owner};
+        area->watch = &stream_set->watch;
+    }
     if (area->shares == NULL)
         return false;
     for (int rank = 0; rank < who->size; rank++)
@@ -115,7 +120,8 @@ static void open_stream_sets(cco_stream_sets *r, const cco_comm *state, const sh
 }
 
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
-                                      const cco_channel *channel)
+                                      const cco_channel *channel, cco_stream_fail *fail,
+                                      void *owner)
 {
     const sharers who = sharers_of(state, path);
     const bool alone = who.size == 1;
@@ -127,6 +133,8 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     r->window.win = MPI_WIN_NULL;
     r->count = count;
+    r->fail = fail;
+    r->owner = owner;
     if (make_memory(r, state, path, &who, (size_t)count * part, channel)) {
         if (!alone)
             open_stream_sets(r, state, &who, part, path == CCO_PATH_GETS);
@@ -139,6 +147,13 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
 void cco_stream_sets_ask(cco_stream_sets *r, const cco_comm *state)
 {
     r->readable = cco_stream_model_readable(&r->list[0].area, state->comm);
+}
+
+void cco_stream_sets_leave(cco_stream_sets *r)
+{
+    cco_segment_leave(&r->segment);
+    for (int i = 0; i < r->count && r->shares != NULL; i++)
+        cco_transport_stream.give_up(&r->list[i].stream);
 }
 
 void cco_stream_sets_free(cco_stream_sets *r)

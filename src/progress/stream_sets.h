@@ -25,9 +25,13 @@ struct cco_operation; /* progress/operation.h */
 
 typedef struct cco_stream_set {
     cco_area area;
+    cco_watch watch; /* of the ranks that share it */
     cco_stream stream;
     struct cco_operation *last; /* of those that have it and wait for it; NULL: it is free */
 } cco_stream_set;
+
+/* A process has failed (core/watch.h); from any thread. */
+typedef void cco_stream_fail(void *owner, int error, int lost);
 
 typedef struct cco_stream_sets {
     cco_segment segment;
@@ -36,15 +40,21 @@ typedef struct cco_stream_sets {
     const cco_node_map *nodes; /* of streams within nodes, kept; else NULL */
     int count;                 /* of stream sets */
     unsigned number;           /* of begins */
+    cco_stream_fail *fail; /* NULL: nothing has to be done then */
+    void *owner;
     bool readable; /* the ranks may read each other's memory, as far as anybody has asked */
     cco_stream_set list[CCO_STREAM_SETS];
 } cco_stream_sets;
 
 /* Makes `count` stream sets for a path, CCO_STREAM_SETS at most; collective.  NULL on all ranks if
  * they, or those of a node, share no memory, or there is none.  The ranks of a node meet on
- * `channel`, that of begins. */
+ * `channel`, that of begins.  `fail(owner, ...)` says that a process has failed. */
 cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
-                                      const cco_channel *channel);
+                                      const cco_channel *channel, cco_stream_fail *fail,
+                                      void *owner);
+
+/* A process has failed: this rank takes no further part; from any thread. */
+void cco_stream_sets_leave(cco_stream_sets *stream_sets);
 
 /* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
 void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);

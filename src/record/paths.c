@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
+#include "sched/engine_run.h"
 
 static bool any(const cco_replay *r, cco_path path)
 {
@@ -33,7 +34,8 @@ static void over(cco_replay *r, cco_path path, const cco_transport *transport, v
 /* Between the ranks of a node through memory, if they have it, and by messages otherwise. */
 static void open_nodes(cco_replay *r)
 {
-    cco_stream_sets *sets = cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel);
+    cco_stream_sets *sets =
+        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, NULL, NULL);
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     r->sets[CCO_PATH_NODES] = sets;
     r->map = cco_node_map_keep(r->state->nodes.map);
@@ -46,7 +48,8 @@ static void open_nodes(cco_replay *r)
 
 static void open_segment(cco_replay *r)
 {
-    cco_stream_sets *sets = cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel);
+    cco_stream_sets *sets =
+        cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel, NULL, NULL);
     r->sets[CCO_PATH_SEGMENT] = sets;
     if (sets != NULL)
         over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &cco_stream_sets_next(sets)->stream);

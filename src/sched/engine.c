@@ -4,10 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/pause.h"
-#include "core/whereabouts.h"
 #include "sched/engine_parts.h"
-#include "sched/engine_where.h"
 #include "sched/fold.h"
 
 /* Bytes of messages that leave before their round listens.  Up to SMALL no MPI waits for the
@@ -230,7 +227,7 @@ static int start_remotes(cco_engine *e, int first, int end)
     return rc;
 }
 
-static int stop(cco_engine *e, int error)
+int cco_engine_stop(cco_engine *e, int error)
 {
     e->transport->abandon(e->transfer);
     e->at = e->rounds;
@@ -258,7 +255,7 @@ static int go_on(cco_engine *e)
         if (rc == MPI_SUCCESS)
             rc = run_locals(e, before.locals, end->locals);
         if (rc != MPI_SUCCESS)
-            return stop(e, rc);
+            return cco_engine_stop(e, rc);
         if (end->messages + end->remotes > before.messages + before.remotes)
             break;
     }
@@ -280,7 +277,7 @@ int cco_engine_test(cco_engine *e, bool *done)
     if (e->at < e->rounds) {
         rc = e->transport->test(e->transfer, &ended);
         if (rc != MPI_SUCCESS)
-            rc = stop(e, rc);
+            rc = cco_engine_stop(e, rc);
     }
     if (ended) {
         e->at++;
@@ -288,6 +285,19 @@ int cco_engine_test(cco_engine *e, bool *done)
     }
     *done = e->at >= e->rounds;
     return rc;
+}
+
+int cco_engine_lost(cco_engine *e)
+{
+    if (e->transport->lost == NULL || e->at >= e->rounds)
+        return MPI_SUCCESS;
+    const int rc = e->transport->lost(e->transfer);
+    return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
+}
+
+const cco_transport *cco_engine_transport(const cco_engine *e)
+{
+    return e->transport;
 }
 
 int cco_engine_at(const cco_engine *e)
@@ -327,36 +337,5 @@ bool cco_engine_tells(const cco_engine *e)
 int cco_engine_over(cco_engine *e, int message, bool *over)
 {
     const int rc = e->transport->over(e->transfer, message, over);
-    return rc == MPI_SUCCESS ? rc : stop(e, rc);
-}
-
-/* After a test that found nothing. */
-static void pause_after(const cco_engine *e, int *looks, int *tries)
-{
-    enum { LONG = 1000 }; /* pauses, after which some more make no difference */
-    if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
-        return;
-    *looks = 0;
-    if (cco_where_on())
-        cco_engine_tell_where(e);
-    if (e->transport->tests_mpi)
-        cco_pause_after_mpi(tries);
-    else
-        cco_pause(tries);
-}
-
-int cco_engine_run(cco_engine *e, const cco_binding *binding)
-{
-    int rc = cco_engine_start(e, binding);
-    bool done = e->at >= e->rounds;
-    for (int tries = 0, looks = 0, at = 0; rc == MPI_SUCCESS && !done;) {
-        rc = cco_engine_test(e, &done);
-        if (done)
-            break;
-        if (e->at != at) /* something came: the next wait is a new one */
-            tries = looks = 0;
-        at = e->at;
-        pause_after(e, &looks, &tries);
-    }
-    return rc;
+    return rc == MPI_SUCCESS ? rc : cco_engine_stop(e, rc);
 }

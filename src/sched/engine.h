@@ -41,6 +41,14 @@ void cco_engine_free(cco_engine *e); /* while it runs: abandons its messages */
 int cco_engine_start(cco_engine *e, const cco_binding *binding);
 int cco_engine_test(cco_engine *e, bool *done);
 
+/* In a long wait: the error with which it ends, because a process has failed; else MPI_SUCCESS. */
+int cco_engine_lost(cco_engine *e);
+
+/* Gives up what is under way; returns `error`. */
+int cco_engine_stop(cco_engine *e, int error);
+
+const cco_transport *cco_engine_transport(const cco_engine *e);
+
 /* How far it is: the round that is open, as many as there are at the end. */
 int cco_engine_at(const cco_engine *e);
 int cco_engine_rounds(const cco_engine *e);
@@ -61,8 +69,5 @@ bool cco_engine_tells(const cco_engine *e);
 /* Says whether a message of the open round is over; after a test that found the round not to be.
  * Returns MPI_SUCCESS, or the class of the error that ended the schedule. */
 int cco_engine_over(cco_engine *e, int message, bool *over);
-
-/* Starts and tests to the end, waiting politely (core/pause.h). */
-int cco_engine_run(cco_engine *e, const cco_binding *binding);
 
 #endif

@@ -50,6 +50,9 @@ typedef struct cco_transport {
     int (*send)(void *transfer, int peer, const cco_data *from);
     /* Moves on, without waiting; `done` when all that was started has come to its end. */
     int (*test)(void *transfer, bool *done);
+    /* In a long wait: whether what it waits for can still come (core/watch.h).  MPI_SUCCESS, or the
+     * class of the error with which the transfer ends.  NULL where nobody knows. */
+    int (*lost)(void *transfer);
     /* Says whether one message of the open round is over, after a test that found not all of them
      * so: the `number`th that was started in it.  An error is one of `test`.  NULL where nothing is
      * known before the end of the round. */

@@ -3,8 +3,10 @@
 #include "tune/nodes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/facts.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/node_key.h"
@@ -43,15 +45,18 @@ void cco_nodes_wanted_by(const cco_rules *rules)
         __atomic_store_n(&sends, true, __ATOMIC_RELAXED);
 }
 
-/* Combines the words of all ranks.  By an allreduce: some MPIs gather without waiting by a message
+/* Combines the words of all ranks; none is known if a process has failed.  By an allreduce: some MPIs gather without waiting by a message
  * from every rank to every other. */
-static void combine(const cco_comm *state, uint64_t *words, int count)
+static void combine(cco_comm *state, uint64_t *words, int count)
 {
     MPI_Request request;
-    if (state->size > 1 && /* alone: see cco_agree */
+    if (state->size == 1 || /* see cco_agree */
         (PMPI_Iallreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BOR, state->comm,
-                         &request) != MPI_SUCCESS ||
-         cco_wait(&request) != MPI_SUCCESS))
+                         &request) == MPI_SUCCESS &&
+         cco_wait(&request) == MPI_SUCCESS))
+        return;
+    memset(words, 0, (size_t)count * sizeof *words);
+    if (!cco_comm_has_failed(state))
         cco_fatal("cannot find the nodes of communicator '%s': the MPI's allreduce failed",
                   state->name);
 }

@@ -3,7 +3,9 @@
 #include "tune/topology.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/stencil.h"
 #include "core/world.h"
@@ -12,17 +14,21 @@
 #include "sched/near_mates.h"
 #include "tune/agree.h"
 
-static void agree(const cco_comm *state, const uint64_t *words, int count, uint64_t *least,
+static void agree(cco_comm *state, const uint64_t *words, int count, uint64_t *least,
                   uint64_t *most)
 {
-    if (cco_agree(state->comm, words, count, least, most) != MPI_SUCCESS)
+    if (cco_agree(state->comm, words, count, least, most) == MPI_SUCCESS)
+        return;
+    memcpy(least, words, (size_t)count * sizeof *words);
+    memcpy(most, words, (size_t)count * sizeof *words);
+    if (!cco_comm_has_failed(state)) /* otherwise the set-up ends here */
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
 }
 
 /* The first stencil that the lists of all ranks are, from what they have proposed: each looks on
  * from the last one that some rank sees.  That is none at once for most graphs, and the same for
  * most stencils. */
-static void find_stencil(const cco_comm *state, uint64_t least, uint64_t most)
+static void find_stencil(cco_comm *state, uint64_t least, uint64_t most)
 {
     cco_neighbors *near = state->topology.near;
     while (least != most && most != CCO_NO_STENCIL) {

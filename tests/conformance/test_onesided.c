@@ -7,7 +7,7 @@
 #include <mpi.h>
 
 #include "onesided.h"
-#include "sched/engine.h"
+#include "sched/engine_run.h"
 #include "sched/print.h"
 #include "testing/testing.h"
 #include "world.h"

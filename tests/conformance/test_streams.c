@@ -11,7 +11,7 @@
 #include "plan/bound.h"
 #include "reads.h"
 #include "core/pause.h"
-#include "sched/engine.h"
+#include "sched/engine_run.h"
 #include "sequence.h"
 #include "transport/stream/stream.h"
 

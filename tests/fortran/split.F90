@@ -47,6 +47,7 @@ contains
             call streamed()
         end do
         call gaps_are_refused()
+        call repair()
         call MPI_Comm_free(comm, ierr)
     end subroutine everything
 
@@ -172,6 +173,17 @@ contains
         end do
         call check(total(1) == 0, 'MPI_Test')
     end subroutine by_the_mpi
+
+    !> Nothing has failed, and under most MPIs nothing could be repaired: a message says so.
+    subroutine repair()
+        HANDLE(MPI_Comm) :: left
+        integer :: rc, class
+        call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN, ierr)
+        call CRESTA_Comm_repair(comm, left, rc)
+        call MPI_Error_class(rc, class, ierr)
+        call check(class == MPI_ERR_UNSUPPORTED_OPERATION .and. left == MPI_COMM_NULL, &
+                   'CRESTA_Comm_repair')
+    end subroutine repair
 
     !> Null requests beside one that another rank is late for, in all that wait and test.
     subroutine beside_null()

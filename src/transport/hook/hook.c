@@ -176,6 +176,13 @@ static int test(void *data, bool *done)
     return rc;
 }
 
+static int lost(void *data)
+{
+    const transfer *f = data;
+    const cco_transport *inner = f->hook->inner;
+    return inner != NULL && inner->lost != NULL ? inner->lost(f->inner) : MPI_SUCCESS;
+}
+
 static int over(void *data, int number, bool *over)
 {
     const transfer *f = data;
@@ -224,6 +231,7 @@ const cco_transport cco_transport_hook = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .lost = lost,
     .over = over,
     .abandon = abandon,
     .copy = copy,

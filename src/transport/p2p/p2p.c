@@ -8,19 +8,25 @@
 #include <stdlib.h>
 
 #include "core/data.h"
+#include "core/ulfm.h"
 
 typedef struct transfer {
     cco_p2p *shared;
     int tag;
     int count; /* messages under way */
+    int looks; /* that found a peer ended, one after the other */
+    int *peers;
     MPI_Request requests[];
 } transfer;
 
 static void *open_transfer(void *shared, int messages)
 {
-    transfer *f = malloc(sizeof *f + (size_t)messages * sizeof f->requests[0]);
-    if (f != NULL)
-        *f = (transfer){.shared = shared};
+    const size_t requests = (size_t)messages * sizeof(MPI_Request);
+    transfer *f = malloc(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
+    if (f == NULL)
+        return NULL;
+    *f = (transfer){.shared = shared};
+    f->peers = (int *)(void *)((char *)f->requests + requests);
     return f;
 }
 
@@ -42,7 +48,7 @@ static void begin(void *data)
 {
     transfer *f = data;
     f->tag = f->shared->tag++;
-    f->count = 0;
+    f->count = f->looks = 0;
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */
@@ -50,6 +56,7 @@ static int start_wide(transfer *f, int peer, const cco_data *data, bool sends)
 {
     MPI_Request *request = &f->requests[f->count];
     MPI_Datatype wide;
+    f->peers[f->count] = peer;
     int rc = cco_wide_type(data->count, data->layout->type, INT_MAX, &wide);
     if (rc != MPI_SUCCESS)
         return rc;
@@ -65,6 +72,7 @@ static int start_recv(void *data, int peer, const cco_data *to)
     transfer *f = data;
     if (to->count > INT_MAX)
         return start_wide(f, peer, to, false);
+    f->peers[f->count] = peer;
     const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag,
                               f->shared->channel->comm, &f->requests[f->count]);
     f->count += rc == MPI_SUCCESS;
@@ -76,6 +84,7 @@ static int start_send(void *data, int peer, const cco_data *from)
     transfer *f = data;
     if (from->count > INT_MAX)
         return start_wide(f, peer, from, true);
+    f->peers[f->count] = peer;
     const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
                               f->shared->channel->comm, &f->requests[f->count]);
     f->count += rc == MPI_SUCCESS;
@@ -87,6 +96,16 @@ static int start_send(void *data, int peer, const cco_data *from)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
+/* Of several messages the MPI says only that one has failed. */
+static int cause(const transfer *f, int error)
+{
+    int class = MPI_SUCCESS;
+    if (!cco_ulfm() || PMPI_Error_class(error, &class) != MPI_SUCCESS || class != MPI_ERR_IN_STATUS)
+        return error;
+    return cco_ulfm_revoked(f->shared->channel->comm) ? cco_ulfm_revoked_class()
+                                                      : cco_ulfm_failed_class();
+}
+
 static int test(void *data, bool *done)
 {
     transfer *f = data;
@@ -95,8 +114,40 @@ static int test(void *data, bool *done)
                                  : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
     if (flag)
         f->count = 0;
-    *done = flag;
-    return rc;
+    *done = flag && rc == MPI_SUCCESS;
+    return rc == MPI_SUCCESS ? rc : cause(f, rc);
+}
+
+/* The peer of a message that is not over, and that has ended; -1 if there is none. */
+static int ended(const transfer *f)
+{
+    for (int i = 0; i < f->count; i++) {
+        int over = 1;
+        if (f->requests[i] != MPI_REQUEST_NULL &&
+            PMPI_Request_get_status(f->requests[i], &over, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+            !over && cco_watch_ended(f->shared->channel->comm, f->peers[i]))
+            return f->peers[i];
+    }
+    return -1;
+}
+
+/* What a peer sent before it ended may still be on its way through the MPI: a millisecond later it
+ * has come, or never will.  Other ranks that gave up say so. */
+static int lost(void *data)
+{
+    enum { LOOKS = 3 };
+    transfer *f = data;
+    cco_watch *watch = f->shared->watch;
+    if (watch == NULL || f->count == 0 || !cco_watch_due(watch))
+        return MPI_SUCCESS;
+    int error = cco_watch_error(watch);
+    if (error == MPI_SUCCESS && cco_channel_noticed(f->shared->channel))
+        error = cco_ulfm_failed_class();
+    if (error != MPI_SUCCESS)
+        return cco_watch_fail(watch, error, -1);
+    const int peer = ended(f);
+    f->looks = peer >= 0 ? f->looks + 1 : 0;
+    return f->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
 }
 
 static int over(void *data, int number, bool *over)
@@ -131,6 +182,7 @@ const cco_transport cco_transport_p2p = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .lost = lost,
     .over = over,
     .abandon = abandon,
     .copy = cco_mpi_copy,

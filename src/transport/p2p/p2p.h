@@ -4,11 +4,13 @@
 #define CCO_P2P_H
 
 #include "core/channel.h"
+#include "core/watch.h"
 #include "sched/transport.h"
 
 /* What the transfers of a communicator share. */
 typedef struct cco_p2p {
     cco_channel *channel;
+    cco_watch *watch; /* of its ranks; NULL: nobody looks after them */
     int tag; /* of the next schedule of this call; that of the one after it is the next */
 } cco_p2p;
 

@@ -143,6 +143,17 @@ static int test(void *data, bool *done)
     return rc;
 }
 
+/* Each lane has its own peers. */
+static int lost(void *data)
+{
+    transfer *f = data;
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < LANES && rc == MPI_SUCCESS; i++)
+        if (f->lanes[i].busy)
+            rc = f->lanes[i].transport->lost(f->lanes[i].transfer);
+    return rc;
+}
+
 static int over(void *data, int number, bool *over)
 {
     const transfer *f = data;
@@ -171,6 +182,7 @@ const cco_transport cco_transport_route = {
     .recv = start_recv,
     .send = start_send,
     .test = test,
+    .lost = lost,
     .over = over,
     .abandon = abandon,
     .copy = cco_mpi_copy,

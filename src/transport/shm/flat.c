@@ -2,6 +2,7 @@
 /* flat.c - see flat.h. */
 #include "transport/shm/run.h"
 #include "transport/shm/fold.h"
+#include "transport/shm/lost.h"
 #include "transport/shm/small.h"
 #include "transport/shm/shares.h"
 
@@ -258,14 +259,26 @@ static bool run_wide(cco_run *r, int *rc)
     return all;
 }
 
+/* Data that were read where they lie are right only if their rank has not left the call meanwhile
+ * because of a failure: it may have written there again. */
+static void check_found(const cco_run *r)
+{
+    const cco_slot_ring *b = r->ring;
+    for (int i = 0; b->watch != NULL && b->error == MPI_SUCCESS && i < r->q->size; i++)
+        if (r->found->ranks >> i & 1 && cco_lost_has_left(b, i))
+            cco_lost_give_up(b, i);
+}
+
 static int run_pieces(cco_run *r)
 {
     cco_found found = {.ranks = 0, .remote = 0};
     int rc = MPI_SUCCESS;
     r->found = &found;
     if (r->stage->wide > 0 && r->reach != NULL && r->reach->pull != NULL) {
-        if (run_wide(r, &rc))
+        if (run_wide(r, &rc)) {
+            check_found(r);
             return rc;
+        }
         found.ranks = found.remote = 0;
         cco_slot_ring_end(r->ring);
         cco_slot_ring_begin(r->ring, r->stage->swaps);
@@ -277,6 +290,8 @@ static int run_pieces(cco_run *r)
         rc = reduce(r);
     else
         move(r);
+    if (found.ranks != 0)
+        check_found(r);
     return rc;
 }
 
@@ -289,7 +304,7 @@ static int run_stage(cco_run *r)
         cco_slot_ring_passed(r->ring, r->stage->pieces);
     if (r->region >= 0)
         cco_slot_ring_wait_for_end(r->ring, cco_run_reader(r));
-    return rc;
+    return rc == MPI_SUCCESS ? r->ring->error : rc;
 }
 
 /* Calls are counted on both slot rings, also by ranks that have nothing left. */
@@ -315,7 +330,7 @@ int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_p
     cco_slot_ring_begin_own(r.ring);
     const int rc = cco_run_small(&r);
     cco_slot_ring_end_own(r.ring);
-    return rc;
+    return rc == MPI_SUCCESS ? r.ring->error : rc;
 }
 
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,

@@ -8,6 +8,7 @@
 
 #include "core/log.h"
 #include "core/pause.h"
+#include "transport/shm/lost.h"
 
 enum { LINE = 64 };
 
@@ -72,6 +73,10 @@ static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
     for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(&mine->owner, __ATOMIC_ACQUIRE) != 0;) {
         cco_pull_serve(p);
         cco_pause(&tries);
+        if (p->ring != NULL && p->ring->error == MPI_SUCCESS &&
+            cco_lost_gone(p->ring, rank, tries) &&
+            __atomic_load_n(&mine->owner, __ATOMIC_ACQUIRE) != 0)
+            cco_lost_give_up(p->ring, rank); /* which makes the corner zeros */
     }
     memcpy(to, mine->reply, n);
 }
@@ -93,7 +98,7 @@ void cco_pull_read(cco_pull *p, int rank, const char *from, char *to, size_t n)
     size_t done = 0;
     if (!p->refused) {
         done = cco_process_read(&p->peers[rank], at, to, n);
-        if (done < n)
+        if (done < n && errno != ESRCH)
             give_up(p, rank, errno);
     }
     for (size_t now; done < n; done += now) {

@@ -24,6 +24,7 @@ typedef struct cco_pull {
     int rank, size;
     cco_process_id *peers; /* NULL: ranks do not read each other's memory */
     char *scratch;         /* twice CCO_PULL_CHUNK */
+    const struct cco_slot_ring *ring; /* whose call it is in; NULL: nobody looks after the others */
     bool refused;          /* the kernel refused a read for ever: not tried again */
 } cco_pull;
 

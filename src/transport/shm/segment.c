@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/facts.h"
+#include "core/log.h"
 #include "core/node_key.h"
 #include "core/wait.h"
 
@@ -102,9 +103,28 @@ static bool take_pages(int file, size_t from, size_t size)
     return true;
 }
 
-static size_t size_of(const cco_segment *segment)
+static size_t shares_of(const cco_segment *segment)
 {
     return segment->share * (size_t)segment->shares;
+}
+
+static size_t size_of(const cco_segment *segment)
+{
+    return shares_of(segment) + cco_segment_pages((size_t)segment->members * sizeof(cco_seat));
+}
+
+/* The pages of the seats, which are nobody's share, are those of the rank that has the memory. */
+static bool take_seats(int file, const cco_segment *segment)
+{
+    return segment->me != 0 ||
+           take_pages(file, shares_of(segment), size_of(segment) - shares_of(segment));
+}
+
+/* Before the ranks agree that all have it. */
+static void sit_down(cco_segment *segment)
+{
+    segment->seats = (cco_seat *)(void *)(segment->memory + shares_of(segment));
+    segment->seats[segment->me].life = cco_life_mine();
 }
 
 /* Maps the memory and takes the pages of this rank's part. */
@@ -112,7 +132,8 @@ static char *map(int file, const cco_segment *segment, const cco_segment_part *p
 {
     const size_t size = size_of(segment);
     if (file < 0 || cco_disagrees() ||
-        !take_pages(file, segment->share * (size_t)part->share, cco_segment_pages(part->uses)))
+        !take_pages(file, segment->share * (size_t)part->share, cco_segment_pages(part->uses)) ||
+        !take_seats(file, segment))
         return NULL;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     return memory != MAP_FAILED ? memory : NULL;
@@ -123,6 +144,7 @@ typedef struct company {
     MPI_Comm comm;
     const cco_meeting *meeting; /* NULL: all */
     bool first;                 /* this rank has the memory, and tells the others where */
+    int place, size;            /* of this rank among them */
 } company;
 
 static void tell(const company *c, address *a)
@@ -145,7 +167,10 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
 {
     address a = {.file = -1};
     int file = -1;
-    *segment = (cco_segment){.share = cco_segment_pages(share), .shares = part->shares};
+    *segment = (cco_segment){.share = cco_segment_pages(share),
+                             .shares = part->shares,
+                             .members = c->size,
+                             .me = c->place};
     if (c->first) {
         a.node = cco_node_key();
         file = make_file(size_of(segment), &a);
@@ -156,6 +181,8 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
         file = open_file(&a);
     if (may_use(segment, most))
         segment->memory = map(file, segment, part);
+    if (segment->memory != NULL)
+        sit_down(segment);
     const bool all = all_of(c, segment->memory != NULL);
     if (file >= 0)
         close(file);
@@ -167,16 +194,21 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
                             const cco_segment_part *part, MPI_Comm comm)
 {
-    int rank;
-    PMPI_Comm_rank(comm, &rank);
-    return make(segment, share, most, part, &(company){.comm = comm, .first = rank == 0});
+    company c = {.comm = comm};
+    PMPI_Comm_rank(comm, &c.place);
+    PMPI_Comm_size(comm, &c.size);
+    c.first = c.place == 0;
+    return make(segment, share, most, part, &c);
 }
 
 bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
                             const cco_meeting *meeting)
 {
     const cco_segment_part part = {meeting->count, meeting->place, share};
-    const company company = {.meeting = meeting, .first = meeting->place == 0};
+    const company company = {.meeting = meeting,
+                             .first = meeting->place == 0,
+                             .place = meeting->place,
+                             .size = meeting->count};
     return make(segment, share, most, &part, &company);
 }
 
@@ -194,4 +226,20 @@ void cco_segment_free(cco_segment *segment)
     if (segment->memory != NULL)
         munmap(segment->memory, size_of(segment));
     segment->memory = NULL;
+    segment->seats = NULL;
+}
+
+void cco_segment_leave(cco_segment *segment)
+{
+    if (segment->seats != NULL)
+        __atomic_store_n(&segment->seats[segment->me].left, 1, __ATOMIC_RELEASE);
+}
+
+void cco_segment_detach(cco_segment *segment)
+{
+    cco_segment_leave(segment);
+    if (segment->memory != NULL &&
+        mmap(segment->memory, shares_of(segment), PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
+        cco_fatal("no memory after a process has failed");
 }

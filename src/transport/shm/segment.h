@@ -9,6 +9,7 @@
 
 #include "core/meeting.h"
 #include "core/mpi_compat.h"
+#include "core/watch.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,8 @@ typedef struct cco_segment {
     char *memory; /* zero to begin with; NULL: there is none */
     size_t share; /* bytes of a rank, whole pages */
     int shares;
+    cco_seat *seats; /* of the ranks that share it, behind the shares */
+    int members, me; /* these, and the place of this rank among them */
     bool counted; /* its share is among what `most` bounds */
     cco_segment_id id;
 } cco_segment;
@@ -53,5 +56,13 @@ bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
                             const cco_meeting *meeting);
 
 void cco_segment_free(cco_segment *segment); /* local */
+
+/* This rank writes nothing more there, and others must not wait for it (core/watch.h).  It must not
+ * be given to a pool. */
+void cco_segment_leave(cco_segment *segment);
+
+/* The same, and from now on the addresses of the shares mean memory of this rank alone, zeros: a
+ * call that is under way comes to its end there, and touches nothing of what others still read. */
+void cco_segment_detach(cco_segment *segment);
 
 #endif

@@ -3,6 +3,7 @@
 #include "transport/shm/slot_ring.h"
 
 #include "core/whereabouts.h"
+#include "transport/shm/lost.h"
 #include "transport/shm/pull.h"
 
 enum { PAIR = 512 }; /* bytes: swapping less takes longer than it saves */
@@ -80,21 +81,49 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
 {
     if (cco_where_on())
         tell_where(b, slot);
-    int tries = CCO_PAUSE_MEMORY;
-    do /* the caller has looked */
+    const size_t place = (size_t)((const char *)slot - b->memory) / b->share;
+    const int writer = b->pair ? 1 - b->rank : (int)place;
+    bool gone = false;
+    for (int tries = CCO_PAUSE_MEMORY; b->error == MPI_SUCCESS;) { /* the caller has looked */
         cco_slot_ring_pause(b, &tries);
-    while (__atomic_load_n(slot, __ATOMIC_ACQUIRE) != number);
+        gone = cco_lost_gone(b, writer, tries);
+        if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == number)
+            return;
+        if (gone)
+            cco_lost_give_up(b, writer);
+    }
+}
+
+/* The first rank that has not left what it has to leave up to `number`; -1 if there is none. */
+static int behind(const cco_slot_ring *b, int reader, uint64_t number)
+{
+    if (reader != CCO_SLOT_READERS_ALL)
+        return left_by(b, reader) < number ? reader : -1;
+    for (int rank = 0; rank < b->size; rank++)
+        if (rank != b->rank && left_by(b, rank) < number)
+            return rank;
+    return -1;
+}
+
+/* Waits for others to leave that, one after the other. */
+static void wait_for_leave(const cco_slot_ring *b, int reader, uint64_t number)
+{
+    int tries = CCO_PAUSE_MEMORY;
+    for (int rank; b->error == MPI_SUCCESS && (rank = behind(b, reader, number)) >= 0;) {
+        cco_slot_ring_pause(b, &tries);
+        if (cco_lost_gone(b, rank, tries) && left_by(b, rank) < number)
+            cco_lost_give_up(b, rank);
+    }
 }
 
 void cco_slot_ring_wait_for_room(cco_slot_ring *b, uint64_t piece)
 {
-    for (int tries = CCO_PAUSE_MEMORY; !cco_slot_ring_has_room(b, piece);)
-        cco_slot_ring_pause(b, &tries);
+    const cco_slot_use use = *cco_slot_ring_use(b, piece);
+    wait_for_leave(b, use.reader, use.number);
+    cco_slot_ring_poll_room(b, piece);
 }
 
 void cco_slot_ring_wait_for_end(cco_slot_ring *b, int reader)
 {
-    const uint64_t end = b->call + CCO_SLOT_PIECE_LAST;
-    for (int tries = CCO_PAUSE_MEMORY; left_by_all(b, reader) < end;)
-        cco_slot_ring_pause(b, &tries);
+    wait_for_leave(b, reader, b->call + CCO_SLOT_PIECE_LAST);
 }

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/pause.h"
+#include "core/watch.h"
 #include "core/writes.h"
 
 enum {
@@ -51,6 +52,10 @@ typedef struct cco_slot_ring {
     uint64_t passed;     /* up to here `passed_by` is known to need nothing */
     int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
+    int error;             /* not MPI_SUCCESS: no wait comes to an end here any more, the memory is
+                              this rank's alone (cco_segment_detach), and calls return it */
+    cco_watch *watch;      /* of the others; NULL: nobody looks after them */
+    const int *seats;      /* of the ranks of the ring; NULL: each has the seat of its number */
     cco_slot_use uses[2][CCO_SLOT_RING_MOST]; /* of its own slots, and of the other's of a pair */
     cco_writes writes;                        /* into its slots */
 } cco_slot_ring;

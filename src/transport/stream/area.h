@@ -10,6 +10,7 @@
 #define CCO_AREA_H
 
 #include "core/mpi_compat.h"
+#include "core/watch.h"
 #include "core/writes.h"
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,7 @@ struct cco_area {
     char **shares; /* of each rank, where all are in the memory of this one; else NULL */
     MPI_Comm comm; /* of these ranks */
     unsigned looks;
+    cco_watch *watch;  /* of these ranks; NULL: nobody looks after them */
     cco_writes writes; /* by ordinary or other stores, into shares */
 };
 

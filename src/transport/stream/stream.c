@@ -206,6 +206,35 @@ static int test(void *data, bool *done)
     return rc;
 }
 
+/* The peer of a message that will not come further: it has ended, or left.  -1 if there is none. */
+static int gone(const cco_fragments *f, cco_watch *watch)
+{
+    for (int i = 0; i < f->count; i++)
+        if (f->list[i].peer >= 0 && cco_watch_gone(watch, f->list[i].peer))
+            return f->list[i].peer;
+    return -1;
+}
+
+/* What a peer gave before it ended counts: so one more look comes between. */
+static int lost(void *data)
+{
+    cco_fragments *f = data;
+    const cco_stream *s = f->shared;
+    cco_watch *watch = s->area->watch;
+    bool done = false;
+    if (watch == NULL || f->count == 0 || !cco_watch_due(watch))
+        return MPI_SUCCESS;
+    const int error = cco_watch_error(watch);
+    const int peer = error == MPI_SUCCESS ? gone(f, watch) : -1;
+    if (error == MPI_SUCCESS && peer < 0)
+        return MPI_SUCCESS;
+    const int done_before = f->done, rc = test(data, &done);
+    if (rc != MPI_SUCCESS || done || f->done > done_before)
+        return rc;
+    const bool left = peer >= 0 && __atomic_load_n(&watch->seats[peer].left, __ATOMIC_ACQUIRE);
+    return cco_watch_fail(watch, error, left ? -1 : peer);
+}
+
 /* Where the streams are, nobody knows. */
 static void give_up(void *shared)
 {
@@ -233,6 +262,7 @@ const cco_transport cco_transport_stream = {
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,
+    .lost = lost,
     .over = cco_fragments_over,
     .abandon = abandon,
     .copy = cco_mpi_copy,

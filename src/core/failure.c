@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* failure.c - see failure.h. */
+#include "core/failure.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/config.h"
+#include "core/life.h"
+#include "core/log.h"
+#include "core/ulfm.h"
+
+void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), void *what)
+{
+    cco_leaver *one = malloc(sizeof *one);
+    if (one == NULL)
+        cco_fatal("no memory for communicator '%s'", state->name);
+    *one = (cco_leaver){leave, what, state->leavers};
+    state->leavers = one;
+}
+
+void cco_comm_fail(cco_comm *state, int error, int lost)
+{
+    if (state->error != MPI_SUCCESS)
+        return;
+    state->error = error;
+    state->lost = lost;
+    for (const cco_leaver *l = state->leavers; l != NULL; l = l->next)
+        l->leave(l->what, error);
+    cco_channel_fail(&state->channel);
+    cco_comm_update(state);
+}
+
+static void fail(void *owner, int error, int lost)
+{
+    cco_comm_fail(owner, error, lost);
+}
+
+cco_watch *cco_comm_watch(cco_comm *state)
+{
+    state->watch.kind = &cco_watch_processes;
+    state->watch.comm = state->comm;
+    state->watch.fail = fail;
+    state->watch.owner = state;
+    return &state->watch;
+}
+
+bool cco_comm_has_failed(cco_comm *state)
+{
+    if (state->error == MPI_SUCCESS && cco_ulfm_revoked(state->comm))
+        cco_comm_fail(state, cco_ulfm_revoked_class(), -1);
+    const int lost = state->error == MPI_SUCCESS ? cco_ulfm_first_failed(state->comm) : -1;
+    if (lost >= 0)
+        cco_comm_fail(state, cco_ulfm_failed_class(), lost);
+    return state->error != MPI_SUCCESS;
+}
+
+/* One message on each host: the name is a socket without a file, which goes with the process. */
+static bool claim(const cco_life *life)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    const int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
+                           "crestacoll-%d-failed-%lld-%llu", (int)getuid(),
+                           (long long)life->process, (unsigned long long)life->begun);
+    const socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    if (s < 0 || bind(s, (const struct sockaddr *)&name, length) == 0)
+        return true; /* held until this process ends */
+    close(s);
+    return false;
+}
+
+/* The handler that ends the job, which is the default. */
+static bool ends_job(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+        return false;
+    const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
+    PMPI_Errhandler_free(&handler);
+    return fatal;
+}
+
+static void name_host(int lost, const cco_life *life, char *text, size_t room)
+{
+    char host[256] = "";
+    if (life == NULL)
+        snprintf(text, room, "rank %d", lost);
+    else if (gethostname(host, sizeof host - 1) == 0)
+        snprintf(text, room, "rank %d on %s (process %lld)", lost, host, (long long)life->process);
+    else
+        snprintf(text, room, "rank %d (process %lld)", lost, (long long)life->process);
+}
+
+/* Who it was, and where that was found out.  Who has it from another rank leaves that to it. */
+static void tell(const cco_comm *state, cco_coll coll, bool ends)
+{
+    enum { MOMENT_NS = 300 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
+    const int lost = state->lost >= 0 ? state->lost : cco_ulfm_first_failed(state->comm);
+    const cco_life *life = lost >= 0 ? cco_life_of(state->comm, lost) : NULL;
+    const cco_life nobody = {0, (uint64_t)getppid()};
+    char who[400];
+    if (lost >= 0 && (ends || cco_configured.log >= CCO_LOG_INFO) &&
+        claim(life != NULL ? life : &nobody)) {
+        name_host(lost, life, who, sizeof who);
+        cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
+                state->rank, cco_coll_infos[coll].name);
+    }
+    if (ends)
+        nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+}
+
+int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
+{
+    const int class = cco_ulfm_class(error);
+    if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
+        /* Ours is revoked only by ranks that know of a failure. */
+        const bool by_program = cco_ulfm_revoked(state->comm);
+        cco_comm_fail(state, by_program ? cco_ulfm_revoked_class() : cco_ulfm_failed_class(),
+                      by_program ? -1 : cco_ulfm_first_failed(state->comm));
+    }
+    const bool revoked = cco_ulfm() && state->error == cco_ulfm_revoked_class();
+    if (state->error != MPI_SUCCESS && !revoked && !state->told) {
+        state->told = true;
+        tell(state, coll, ends_job(state->comm));
+    }
+    error = state->error != MPI_SUCCESS ? state->error : error;
+    PMPI_Comm_call_errhandler(state->comm, error);
+    return error;
+}

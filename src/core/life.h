@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* life.h - whether another process of this node still runs.
+ *
+ * Its number may come to mean another process, so the time of its start goes along.  The kernel
+ * tells its end by a pidfd (pidfd_open of Linux 5.3), at once, however it ends and whether or not
+ * anybody has waited for it; where there is none, /proc tells. */
+#ifndef CCO_LIFE_H
+#define CCO_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/mpi_compat.h"
+
+typedef struct cco_life {
+    int64_t process; /* 0: it is not known */
+    uint64_t begun;  /* clock ticks after the boot; 0: not known */
+} cco_life;
+
+/* This process. */
+cco_life cco_life_mine(void);
+
+/* True once it has ended; false also if nobody knows.  A system call or two, from any thread. */
+bool cco_life_over(const cco_life *life);
+
+/* Of the ranks of MPI_COMM_WORLD on this node: `node` is a communicator of these.  Collective over
+ * it.  Those in another container are not known. */
+void cco_lives_gather(MPI_Comm node);
+
+/* Of a rank of `comm`; NULL for one that is not known: of another node or another world. */
+const cco_life *cco_life_of(MPI_Comm comm, int rank);
+
+#endif

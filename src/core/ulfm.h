@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ulfm.h - user-level failure mitigation (ULFM): what the MPI offers to programs that go on after a
+ * process has failed.
+ *
+ * The functions are looked up in the running process, since the same library serves MPIs with and
+ * without them.  They are called only where the MPI says that they work (MPI_FT, an attribute of
+ * MPI_COMM_WORLD: Open MPI 5 under `mpirun --with-ft ulfm`); MPICH has their names, and ends the
+ * job in them.  Where they do not work, all of these do nothing. */
+#ifndef CCO_ULFM_H
+#define CCO_ULFM_H
+
+#include <stdbool.h>
+
+#include "core/mpi_compat.h"
+
+/* Whether it works in this job; the same on all ranks of a launch. */
+bool cco_ulfm(void);
+
+/* Why models on windows do not run then. */
+#define CCO_ULFM_NO_WINDOWS                                                                        \
+    "the job goes on after failures (mpirun --with-ft ulfm), and windows of the MPI do not"
+
+/* The class of errors by which calls say that a process has failed: MPIX_ERR_PROC_FAILED, or
+ * MPI_ERR_OTHER where the MPI has none. */
+int cco_ulfm_failed_class(void);
+
+/* The class of `error` if it says that a process has failed, or that a communicator is revoked;
+ * otherwise MPI_SUCCESS. */
+int cco_ulfm_class(int error);
+
+/* MPIX_Comm_revoke, on any communicator of this process: nobody waits there any more. */
+void cco_ulfm_revoke(MPI_Comm comm);
+bool cco_ulfm_revoked(MPI_Comm comm);
+
+/* MPIX_ERR_REVOKED. */
+int cco_ulfm_revoked_class(void);
+
+/* MPIX_Comm_failure_ack: known failures no longer keep this rank from receiving from any. */
+void cco_ulfm_acknowledge(MPI_Comm comm);
+
+/* MPIX_Comm_shrink and MPIX_Comm_agree; MPI_ERR_UNSUPPORTED_OPERATION where they do not work. */
+int cco_ulfm_shrink(MPI_Comm comm, MPI_Comm *made);
+int cco_ulfm_agree(MPI_Comm comm, int *flag);
+
+/* The first rank of `comm` that the MPI knows to have failed, -1 for none. */
+int cco_ulfm_first_failed(MPI_Comm comm);
+
+/* Whether no process of a communicator has failed, the same on all ranks that are left; collective
+ * over these.  True where it does not work. */
+bool cco_ulfm_all_alive(MPI_Comm comm);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* shm_rings.c - see shm_rings.h. */
+#include "model/shm_rings.h"
+
+#include "core/config.h"
+#include "transport/shm/pool.h"
+
+static const size_t slots[CCO_SHM_RINGS] = {256, (8 << 10) + CCO_SLOT_LINE,
+                                            (64 << 10) + CCO_SLOT_LINE};
+static const unsigned counts[CCO_SHM_RINGS] = {CCO_SLOT_RING_MOST, CCO_SLOT_RING_MOST, 8};
+const size_t cco_shm_rooms[CCO_SHM_RINGS] = {256 - CCO_SLOT_HEAD,
+                                             (8 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD,
+                                             (64 << 10) + CCO_SLOT_LINE - CCO_SLOT_HEAD};
+
+static const int first_ring[CCO_SHM_PARTS + 1] = {CCO_SHM_SMALL, CCO_SHM_MIDDLE, CCO_SHM_RINGS};
+
+cco_shm_part cco_shm_part_of(const cco_flat *plan)
+{
+    return plan->stages > 0 && plan->stage[0].ring < first_ring[CCO_SHM_FAR] ? CCO_SHM_NEAR
+                                                                            : CCO_SHM_FAR;
+}
+
+/* Each rank's share of the memory has its rings one after the other. */
+static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
+                 const cco_watch *watch)
+{
+    cco_segment *segment = &r->segments[part];
+    uint64_t mark = 0;
+    size_t before = 0, share = 0;
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
+        share += cco_slot_ring_share(slots[i], counts[i]);
+    r->more = share;
+    share += more;
+    if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
+        return;
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
+        r->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
+                                         counts[i], state->rank, state->size, mark);
+        r->rings[i].watch = &r->watches[part];
+        before += cco_slot_ring_share(slots[i], counts[i]);
+    }
+    r->watches[part] = *watch;
+    r->watches[part].seats = segment->seats;
+}
+
+bool cco_shm_rings_there(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
+                         const cco_watch *watch)
+{
+    if (!r->asked[part]) {
+        r->asked[part] = true;
+        make(r, part, more, state, watch);
+    }
+    return r->segments[part].memory != NULL;
+}
+
+void cco_shm_rings_leave(cco_shm_rings *r, int error)
+{
+    for (int i = 0; i < CCO_SHM_RINGS; i++)
+        r->rings[i].error = error;
+    for (int i = 0; i < CCO_SHM_PARTS; i++)
+        if (r->segments[i].memory != NULL)
+            cco_segment_detach(&r->segments[i]);
+}
+
+bool cco_shm_rings_told(cco_shm_rings *r, int lost)
+{
+    bool told = false;
+    for (int i = 0; i < CCO_SHM_PARTS; i++)
+        if (r->segments[i].memory != NULL)
+            told = __atomic_exchange_n(&r->segments[i].seats[lost].told, 1, __ATOMIC_ACQ_REL) != 0 ||
+                   told;
+    return told;
+}
+
+/* Its calls are all counted below that of the slot ring with most. */
+static void let_go(cco_shm_rings *r, cco_shm_part part)
+{
+    uint64_t mark = 0;
+    int rank = 0;
+    if (r->segments[part].memory == NULL)
+        return;
+    if (r->rings[first_ring[part]].error != MPI_SUCCESS) { /* nobody else may use it */
+        cco_segment_free(&r->segments[part]);
+        return;
+    }
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
+        mark = r->rings[i].call > mark ? r->rings[i].call : mark;
+        rank = r->rings[i].rank;
+    }
+    cco_pool_keep(&r->segments[part], mark, rank);
+}
+
+void cco_shm_rings_let_go(cco_shm_rings *r)
+{
+    for (int i = 0; i < CCO_SHM_PARTS; i++)
+        let_go(r, (cco_shm_part)i);
+}

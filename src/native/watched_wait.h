@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* watched_wait.h - waits for a collective of the MPI that end when it cannot (core/watch.h). */
+#ifndef CCO_WATCHED_WAIT_H
+#define CCO_WATCHED_WAIT_H
+
+#include "core/comm.h"
+
+/* Completes `*request`, pausing between looks.  Ends in vain, with the request still active and
+ * `state->error` as the result, if the program revokes its communicator, which the request's own
+ * may not know, or a process of it has failed and nothing has come for long. */
+int cco_wait_watched(cco_comm *state, MPI_Request *request);
+
+/* The error handler of such a wait; that of any other error the MPI has called. */
+int cco_watched_end(cco_comm *state, cco_coll coll, int rc);
+
+#endif

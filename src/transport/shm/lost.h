@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* lost.h - waits on slot rings for ranks that will not come (core/watch.h). */
+#ifndef CCO_LOST_H
+#define CCO_LOST_H
+
+#include "transport/shm/slot_ring.h"
+
+/* In a wait for `rank`, after a pause: true if it writes nothing more.  Then the caller looks once
+ * more, and gives up if what it waits for has not come. */
+bool cco_lost_gone(const cco_slot_ring *b, int rank, int tries);
+void cco_lost_give_up(const cco_slot_ring *b, int rank);
+
+/* Whether it has said so itself. */
+bool cco_lost_has_left(const cco_slot_ring *b, int rank);
+
+#endif
