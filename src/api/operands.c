@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/classes.h"
+#include "core/comm.h"
 #include "core/config.h"
 #include "core/log.h"
 #include "core/data.h"
@@ -172,16 +173,32 @@ int cco_operands_start(const cco_call *call, cco_copies *copies, MPI_Request *re
     return rc;
 }
 
-bool cco_operands_persistent(const cco_call *call)
+/* What the ranks agreed on, or what all of them were told. */
+static bool may_be_a_gpus(MPI_Comm comm)
+{
+    const cco_comm *state = cco_comm_find(comm);
+    return state != NULL && state->ready ? state->facts.device
+                                         : cco_configured.device_memory == CCO_DEVICE_YES;
+}
+
+static void tell(const cco_call *call, const char *what, const char *after)
 {
     static bool told;
-    const bool allowed = cco_configured.fallback != CCO_FALLBACK_ERROR;
     int rank = 0;
     PMPI_Comm_rank(call->comm, &rank);
-    if (rank == 0 && cco_configured.fallback != CCO_FALLBACK_SILENT &&
-        !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-        cco_say("%s_init: persistent reductions are the MPI's own, and not reproducible "
-                "(CRESTA_REPRODUCIBLE=1%s)",
-                cco_coll_infos[call->coll].name, allowed ? "" : ", CRESTA_FALLBACK=error");
-    return allowed;
+    if (rank == 0 && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        cco_say("%s: %s (CRESTA_REPRODUCIBLE=1%s)", cco_coll_infos[call->coll].name, what, after);
+}
+
+bool cco_operands_allowed(const cco_call *call, bool persistent)
+{
+    const bool error = cco_configured.fallback == CCO_FALLBACK_ERROR;
+    if (!persistent && may_be_a_gpus(call->comm)) {
+        tell(call, "non-blocking reductions in a GPU's memory cannot be made reproducible", "");
+        return false;
+    }
+    if (persistent && cco_configured.fallback != CCO_FALLBACK_SILENT)
+        tell(call, "persistent reductions are the MPI's own, and not reproducible",
+             error ? ", CRESTA_FALLBACK=error" : "");
+    return !persistent || !error;
 }

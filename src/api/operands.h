@@ -15,8 +15,8 @@ bool cco_operands_wanted(const cco_call *call);
  * class after the communicator's error handler; the copies are gone then. */
 int cco_operands_start(const cco_call *call, cco_copies *copies, MPI_Request *request);
 
-/* A persistent one, which only the MPI can run: false if CRESTA_FALLBACK=error forbids that, on all
- * ranks; rank 0 has said what is the matter. */
-bool cco_operands_persistent(const cco_call *call);
+/* False if such a call must not run, on all ranks; rank 0 has said why: its buffers may lie in a
+ * GPU's memory; or it is persistent, which only the MPI can run, and CRESTA_FALLBACK=error. */
+bool cco_operands_allowed(const cco_call *call, bool persistent);
 
 #endif

@@ -253,7 +253,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     if (state != NULL && cco_is_recorded(state))
         return refuse_while_recorded(state, call, request);
     const bool exact = cco_operands_wanted(call);
-    if (exact && mode == CCO_PERSISTENT && !cco_operands_persistent(call))
+    if (exact && !cco_operands_allowed(call, mode == CCO_PERSISTENT))
         return unsupported(state, call);
     if (mode != CCO_PERSISTENT)
         note_start(state, call);
@@ -279,7 +279,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (wrong != MPI_SUCCESS)
         return begin_no_ours(call, wrong, request);
     const decision d = decide(call);
-    if (!allowed(&d, call)) {
+    if (!allowed(&d, call) || (cco_operands_wanted(call) && !cco_operands_allowed(call, false))) {
         if (request != NULL)
             *request = MPI_REQUEST_NULL;
         return unsupported(d.state, call);

@@ -15,7 +15,8 @@
  * pcontrol=N     MPI_Pcontrol(N)
  * allreduce=BYTES, bcast, alltoall, allgather, gatherv likewise; barrier=0; iallreduce=BYTES
  * begin=BYTES    a split-phase allreduce
- * sum=BYTES      an allreduce of doubles; isum=BYTES of integers
+ * sum=BYTES      an allreduce of doubles; isum=BYTES of integers; startsum=BYTES non-blocking,
+ *                keptsum=BYTES persistent, of doubles
  * ordered=BYTES  an allreduce with an operation that does not commute
  * derived=BYTES  the same on elements of a derived type
  * reduce_scatter=BYTES, in equal parts
@@ -95,6 +96,24 @@ static void derived(int n)
     MPI_Type_free(&type);
 }
 
+/* An allreduce of doubles that is started; errors are the communicator's. */
+static void start_sum(int n, int persistent)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int count = n / (int)sizeof(double);
+    if (!persistent)
+        CRESTA_Iallreduce(in, out, count, MPI_DOUBLE, MPI_SUM, comm, &request);
+#ifdef CRESTA_HAVE_PERSISTENT
+    else
+        CRESTA_Allreduce_init(in, out, count, MPI_DOUBLE, MPI_SUM, comm, MPI_INFO_NULL, &request);
+#endif
+    if (persistent && request != MPI_REQUEST_NULL)
+        MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (persistent && request != MPI_REQUEST_NULL)
+        MPI_Request_free(&request);
+}
+
 /* Collectives by name; false if there is none. */
 static int collective(const char *name, int n)
 {
@@ -104,6 +123,8 @@ static int collective(const char *name, int n)
         CRESTA_Coll_end(1, &request);
     } else if (strcmp(name, "sum") == 0)
         CRESTA_Allreduce(in, out, n / (int)sizeof(double), MPI_DOUBLE, MPI_SUM, comm);
+    else if (strcmp(name, "startsum") == 0 || strcmp(name, "keptsum") == 0)
+        start_sum(n, name[0] == 'k');
     else if (strcmp(name, "isum") == 0)
         CRESTA_Allreduce(in, out, n / (int)sizeof(int), MPI_INT, MPI_SUM, comm);
     else if (strcmp(name, "allreduce") == 0)

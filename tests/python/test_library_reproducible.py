@@ -34,10 +34,11 @@ def test_without_shared_memory_messages_run_the_same(build, tmp_path):
     assert list(implementations(records, "allreduce").values()) == ["shm:exact"]
 
 
-def test_memory_of_a_device(build):
+@pytest.mark.parametrize("step", ["sum=64", "startsum=64"])
+def test_memory_of_a_device(build, step):
     """Nothing of ours may touch it: an error, never other bits, whatever CRESTA_FALLBACK says."""
     env = {**ON, "CRESTA_DEVICE_MEMORY": "yes", "CRESTA_FALLBACK": "silent"}
-    done = run(build, "script", "isum=64", "sum=64", env=env)
+    done = run(build, "script", "isum=64", step, env=env)
     assert done.returncode != 0, done.stderr
     (message,) = messages(done)
     assert "GPU's memory" in message and message.endswith("(CRESTA_REPRODUCIBLE=1)"), message
@@ -48,3 +49,12 @@ def test_ranks_that_differ(build):
     assert done.returncode != 0
     (message,) = messages(done)
     assert "must be the same on all ranks, but 1 of 3 differ" in message, message
+
+
+@pytest.mark.parametrize("policy, code, said", [("warn", 0, 1), ("silent", 0, 0), ("error", 1, 1)])
+def test_persistent_sums_are_the_mpis(build, policy, code, said):
+    env = {**ON, "CRESTA_FALLBACK": policy}
+    done = run(build, "script", "keptsum=64", "keptsum=64", env=env)
+    assert (done.returncode != 0) == bool(code), done.stderr
+    assert len(messages(done)) == said, done.stderr
+    assert said == 0 or "persistent reductions are the MPI's own" in done.stderr
