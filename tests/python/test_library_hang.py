@@ -109,6 +109,7 @@ CASES = {
     "late": (3, ("in MPI_Barrier, call 2",) * 2 + ("computing",), [2], "has not arrived there"),
     "receive": (3, ("in MPI_Barrier, call 2",) * 2 + ("from rank 0, tag 7",), [2], "MPI_Recv"),
     "circle": (2, ("in MPI_Recv", "in MPI_Recv"), [0, 1], "0 -> 1 -> 0"),
+    "finalize": (2, ("in MPI_Barrier, call 2", "MPI_Finalize"), [1], "MPI_Finalize"),
     "begun": (3, ("began: MPI_Ibarrier, call 2",) * 2 + ("in MPI_Wait",), [2], "has not begun it"),
 }
 
