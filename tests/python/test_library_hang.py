@@ -208,24 +208,15 @@ def test_a_good_program_ends_as_ever(build, tmp_path):
         command, cwd=tmp_path, env=clean(), capture_output=True, text=True, timeout=DEADLINE_S
     )
     assert "checks passed" in good(done).stdout and messages(done) == []
-    for value in ("ask", "50"):
-        done = run(build, "hangs", "request", "good", env={"CRESTA_WATCHDOG": value})
-        assert "checks passed" in good(done).stdout and messages(done) == []
+    done = run(build, "hangs", "request", "good", env={"CRESTA_WATCHDOG": "ask"})
+    assert "checks passed" in good(done).stdout and messages(done) == []
 
 
-@pytest.mark.parametrize(
-    "name, value, expected",
-    [
-        ("WATCHDOG", "soon", "expected a number of seconds"),
-        ("WATCHDOG", "0", "expected a number of seconds"),
-        ("WATCHDOG", "5:stop", "expected a number of seconds"),
-        ("WATCHDOG_SIGNAL", "KILL", "expected USR1, USR2"),
-    ],
-)
-def test_wrong_values(build, name, value, expected):
-    done = run(build, "script", "allreduce=8", env={f"CRESTA_{name}": value})
+def test_a_wrong_value(build):
+    """Others: tests/unit/test_settings.c."""
+    done = run(build, "script", "allreduce=8", env={"CRESTA_WATCHDOG": "soon"})
     assert done.returncode != 0 and len(messages(done)) == 1, done.stderr
-    assert expected in done.stderr, done.stderr
+    assert "expected a number of seconds" in done.stderr, done.stderr
 
 
 MATCHES = {
@@ -261,7 +252,7 @@ def test_match_linked_and_fortran(build, way):
     assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", ["collective", "communicator", "request", "counts"])
+@pytest.mark.parametrize("case", ["collective", "counts"])
 def test_match_lets_good_programs_pass(build, case):
     done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
     assert "checks passed" in good(done).stdout and messages(done) == []
