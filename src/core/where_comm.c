@@ -14,6 +14,7 @@ static void release(void *data)
     cco_where_lock(true);
     cco_where_forget(data);
     cco_where_lock(false);
+    free(data);
 }
 
 /* "0-3,7"; empty if there is no room. */

@@ -81,6 +81,7 @@ static void release(void *data)
     free(m->own);
     free(m->made);
     free(m->theirs);
+    free(m);
 }
 
 void cco_match_set_up(cco_comm *state)

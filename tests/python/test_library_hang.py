@@ -109,6 +109,7 @@ CASES = {
     "late": (3, ("in MPI_Barrier, call 2",) * 2 + ("computing",), [2], "has not arrived there"),
     "receive": (3, ("in MPI_Barrier, call 2",) * 2 + ("from rank 0, tag 7",), [2], "MPI_Recv"),
     "circle": (2, ("in MPI_Recv", "in MPI_Recv"), [0, 1], "0 -> 1 -> 0"),
+    "finalize": (2, ("in MPI_Barrier, call 2", "MPI_Finalize"), [1], "MPI_Finalize"),
     "begun": (3, ("began: MPI_Ibarrier, call 2",) * 2 + ("in MPI_Wait",), [2], "has not begun it"),
 }
 
@@ -207,24 +208,15 @@ def test_a_good_program_ends_as_ever(build, tmp_path):
         command, cwd=tmp_path, env=clean(), capture_output=True, text=True, timeout=DEADLINE_S
     )
     assert "checks passed" in good(done).stdout and messages(done) == []
-    for value in ("ask", "50"):
-        done = run(build, "hangs", "request", "good", env={"CRESTA_WATCHDOG": value})
-        assert "checks passed" in good(done).stdout and messages(done) == []
+    done = run(build, "hangs", "request", "good", env={"CRESTA_WATCHDOG": "ask"})
+    assert "checks passed" in good(done).stdout and messages(done) == []
 
 
-@pytest.mark.parametrize(
-    "name, value, expected",
-    [
-        ("WATCHDOG", "soon", "expected a number of seconds"),
-        ("WATCHDOG", "0", "expected a number of seconds"),
-        ("WATCHDOG", "5:stop", "expected a number of seconds"),
-        ("WATCHDOG_SIGNAL", "KILL", "expected USR1, USR2"),
-    ],
-)
-def test_wrong_values(build, name, value, expected):
-    done = run(build, "script", "allreduce=8", env={f"CRESTA_{name}": value})
+def test_a_wrong_value(build):
+    """Others: tests/unit/test_settings.c."""
+    done = run(build, "script", "allreduce=8", env={"CRESTA_WATCHDOG": "soon"})
     assert done.returncode != 0 and len(messages(done)) == 1, done.stderr
-    assert expected in done.stderr, done.stderr
+    assert "expected a number of seconds" in done.stderr, done.stderr
 
 
 MATCHES = {
@@ -260,7 +252,7 @@ def test_match_linked_and_fortran(build, way):
     assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", ["collective", "communicator", "request", "counts"])
+@pytest.mark.parametrize("case", ["collective", "counts"])
 def test_match_lets_good_programs_pass(build, case):
     done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
     assert "checks passed" in good(done).stdout and messages(done) == []

@@ -125,6 +125,21 @@ static void words_of_debug(void)
     CHECK(strstr(cco_configured.error, "'check;trace'") != NULL, "%s", cco_configured.error);
 }
 
+static void wrong_watchdogs(void)
+{
+    static const char *const cases[][2] = {
+        {"CRESTA_WATCHDOG", "soon"},   {"CRESTA_WATCHDOG", "0"},     {"CRESTA_WATCHDOG", "-1"},
+        {"CRESTA_WATCHDOG", "5:stop"}, {"CRESTA_WATCHDOG", "5 s"},   {"CRESTA_WATCHDOG", "ask:end"},
+        {"CRESTA_WATCHDOG", "9999999"}, {"CRESTA_WATCHDOG_SIGNAL", "KILL"}};
+    for (int i = 0; i < LEN(cases); i++) {
+        with(cases[i][0], cases[i][1]);
+        CHECK(strstr(cco_configured.error, ": expected ") != NULL, "%s", cco_configured.error);
+        CHECK(!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0, "nothing is on");
+    }
+    with("CRESTA_WATCHDOG_SIGNAL", "SIGUSR1");
+    CHECK(cco_configured.watchdog_signal == SIGUSR1, "%s", cco_configured.error);
+}
+
 /* What cannot be read is told, and why; a folder can be opened. */
 static void rules_that_cannot_be_read(void)
 {
@@ -190,6 +205,7 @@ int main(void)
     what_a_tuning_file_says();
     long_values();
     words_of_debug();
+    wrong_watchdogs();
     rules_that_cannot_be_read();
     the_environment_changes();
     a_private_directory();
