@@ -19,9 +19,10 @@ openmpi=(openmpi-bin libopenmpi-dev)
 mpich=(mpich libmpich-dev)
 extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2 python3-dev
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
-# Tests skip without them: what looks at reports, a second simulator, readers of man pages and of
-# module files.
-[ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev groff-base lmod)
+# Tests skip without them: what looks at reports, a second simulator, libraries that call MPI-IO and
+# what sees system calls, readers of man pages and of module files.
+[ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev groff-base lmod strace
+                         libhdf5-openmpi-dev libhdf5-mpich-dev libpnetcdf-dev)
 
 say() { echo "set-up: $*"; }
 

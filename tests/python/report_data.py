@@ -224,7 +224,7 @@ def io_part(what, calls, each, first, last):
 
 
 def io():
-    """What CRESTA_IO writes: independent writes in a window, that others do not reach; every kind."""
+    """What CRESTA_IO writes: every kind, and independent writes in a window of their own."""
     data = [
         io_part({"kind": "independent", "direction": "write"}, 4000, 4096, 8, 16),
         io_part({"kind": "independent", "direction": "read"}, 5, 100, 40, 48),
