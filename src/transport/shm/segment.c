@@ -99,7 +99,8 @@ static void give_back(cco_segment *segment)
 static bool may_use(cco_segment *segment, size_t most)
 {
     segment->counted = most != SIZE_MAX;
-    if (!segment->counted || __atomic_add_fetch(&in_use, of_rank(segment), __ATOMIC_RELAXED) <= most)
+    const size_t mine = of_rank(segment);
+    if (!segment->counted || __atomic_add_fetch(&in_use, mine, __ATOMIC_RELAXED) <= most)
         return true;
     give_back(segment);
     return false;
