@@ -3,7 +3,8 @@
  *
  * Its number may come to mean another process, so the time of its start goes along.  The kernel
  * tells its end by a pidfd (pidfd_open of Linux 5.3), at once, however it ends and whether or not
- * anybody has waited for it; where there is none, /proc tells. */
+ * anybody has waited for it; where there is none, /proc tells.  The pidfd of a process for which
+ * this one has waited long stays open until it ends. */
 #ifndef CCO_LIFE_H
 #define CCO_LIFE_H
 

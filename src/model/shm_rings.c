@@ -67,8 +67,7 @@ bool cco_shm_rings_told(cco_shm_rings *r, int lost)
     bool told = false;
     for (int i = 0; i < CCO_SHM_PARTS; i++)
         if (r->segments[i].memory != NULL)
-            told = __atomic_exchange_n(&r->segments[i].seats[lost].told, 1, __ATOMIC_ACQ_REL) != 0 ||
-                   told;
+            told |= __atomic_exchange_n(&r->segments[i].seats[lost].told, 1, __ATOMIC_ACQ_REL) != 0;
     return told;
 }
 

@@ -45,8 +45,8 @@ void cco_nodes_wanted_by(const cco_rules *rules)
         __atomic_store_n(&sends, true, __ATOMIC_RELAXED);
 }
 
-/* Combines the words of all ranks; none is known if a process has failed.  By an allreduce: some MPIs gather without waiting by a message
- * from every rank to every other. */
+/* Combines the words of all ranks; none is known if a process has failed.  By an allreduce: some
+ * MPIs gather without waiting by a message from every rank to every other. */
 static void combine(cco_comm *state, uint64_t *words, int count)
 {
     MPI_Request request;

@@ -81,7 +81,8 @@ static void free_oldest(void)
 static void make_room(size_t share, size_t most)
 {
     pthread_mutex_lock(&lock);
-    while (count > 0 && cco_segments_in_use() + share > most)
+    const size_t seats = cco_segment_pages(1); /* at most, of a rank */
+    while (count > 0 && cco_segments_in_use() + share + seats > most)
         free_oldest();
     pthread_mutex_unlock(&lock);
 }

@@ -72,17 +72,35 @@ size_t cco_segment_pages(size_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+static size_t shares_of(const cco_segment *segment)
+{
+    return segment->share * (size_t)segment->shares;
+}
+
+static size_t size_of(const cco_segment *segment)
+{
+    return shares_of(segment) + cco_segment_pages((size_t)segment->members * sizeof(cco_seat));
+}
+
+/* What a rank uses of it: its share, and its part of the seats. */
+static size_t of_rank(const cco_segment *segment)
+{
+    const size_t ranks = (size_t)segment->members;
+    return segment->share + (size_of(segment) - shares_of(segment) + ranks - 1) / ranks;
+}
+
 static void give_back(cco_segment *segment)
 {
     if (segment->counted)
-        __atomic_sub_fetch(&in_use, segment->share, __ATOMIC_RELAXED);
+        __atomic_sub_fetch(&in_use, of_rank(segment), __ATOMIC_RELAXED);
     segment->counted = false;
 }
 
 static bool may_use(cco_segment *segment, size_t most)
 {
     segment->counted = most != SIZE_MAX;
-    if (!segment->counted || __atomic_add_fetch(&in_use, segment->share, __ATOMIC_RELAXED) <= most)
+    const size_t mine = of_rank(segment);
+    if (!segment->counted || __atomic_add_fetch(&in_use, mine, __ATOMIC_RELAXED) <= most)
         return true;
     give_back(segment);
     return false;
@@ -101,16 +119,6 @@ static bool take_pages(int file, size_t from, size_t size)
             return errno == EOPNOTSUPP;
     }
     return true;
-}
-
-static size_t shares_of(const cco_segment *segment)
-{
-    return segment->share * (size_t)segment->shares;
-}
-
-static size_t size_of(const cco_segment *segment)
-{
-    return shares_of(segment) + cco_segment_pages((size_t)segment->members * sizeof(cco_seat));
 }
 
 /* The pages of the seats, which are nobody's share, are those of the rank that has the memory. */

@@ -32,7 +32,7 @@ typedef struct cco_segment {
 /* Bytes in whole pages. */
 size_t cco_segment_pages(size_t bytes);
 
-/* Bytes of the shares of this process, of all segments that count. */
+/* Bytes of this process, of all segments that count: its shares, and its parts of the seats. */
 size_t cco_segments_in_use(void);
 
 /* Makes a segment with `share` bytes for each rank; collective over `comm`, on which errors are
