@@ -39,6 +39,8 @@ int cco_prepare_ours(const cco_call *call)
     const int error = cco_near_reduce_wrong(call);
     if (error != MPI_SUCCESS)
         return error;
+    if (state == NULL)
+        return MPI_ERR_COMM;
     if (!cco_operation_pool_has(state, CCO_PATH_MESSAGES))
         return MPI_ERR_OTHER; /* the MPI has too few tags */
     if (cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
@@ -46,7 +48,7 @@ int cco_prepare_ours(const cco_call *call)
     return MPI_ERR_ARG;
 }
 
-/* Not if an algorithm was named that `p2p` has not: of nodes. */
+/* An algorithm that was named stays, also one of nodes. */
 void cco_settle_ours(const cco_call *call, cco_begin_path *begin, cco_way *way)
 {
     if (!cco_is_ours(call->coll) || begin->path != CCO_PATH_NONE)

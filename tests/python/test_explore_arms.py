@@ -209,7 +209,8 @@ def test_names_of_arms_have_no_blanks():
 
 def test_lists_of_collectives_are_those_of_the_table():
     table = read_table()
-    assert set(arms.REDUCTIONS) == {c.name for c in table if c.reduces}
+    # Those of neighbours, which no MPI has, round alike in every implementation.
+    assert set(arms.REDUCTIONS) == {c.name for c in table if c.reduces and not c.near}
     assert set(arms.UNSIZED) == {c.name for c in table if "sized" not in c.properties}
     assert set(arms.NEIGHBORS) == {c.name for c in table if c.near}
     assert sorted(series.EVERY) == sorted(c.name for c in table if not c.near)
