@@ -10,6 +10,7 @@ from crestacoll.ui import Problem
 
 PRESET_RATE = "0.01"
 FILES = "crestacoll-difference"
+NONE = "none"
 
 
 def value(rate):
@@ -29,7 +30,7 @@ def complete(settings, folder):
         return settings
     files = settings.get("CRESTA_VALIDATE_FILES") or FILES
     return settings | {
-        "CRESTA_VALIDATE_FILES": str(Path(files).absolute()),
+        "CRESTA_VALIDATE_FILES": files if files == NONE else str(Path(files).absolute()),
         "CRESTA_VALIDATE_SUMMARY": str(folder / "validated"),
     }
 

@@ -23,7 +23,7 @@ enum { PATH = 600, PIECE = 1 << 30, MOST_FILES = 1000 };
 static FILE *open_new(const cco_check *k, char path[PATH])
 {
     const char *begins = cco_configured.validate_files;
-    for (int i = 1; begins != NULL && i < MOST_FILES; i++) {
+    for (int i = 1; begins != NULL && i < MOST_FILES; i++) { /* other jobs may write beside us */
         snprintf(path, PATH, "%.500s-%s-%d", begins, cco_coll_infos[k->call.coll].name, i);
         const int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (file >= 0)
@@ -169,7 +169,7 @@ static void write_file(const cco_check *k, const char *text, const cco_content *
     const bool written = write_parts(file, mine, k, comm, tag);
     if (file == NULL)
         snprintf(how, room, "no file for crestacoll reproduce: %s: %s", path,
-                 error ? strerror(error) : "CRESTA_VALIDATE_FILES is empty");
+                 strerror(error));
     else if (fclose(file) == 0 && written)
         snprintf(how, room, "crestacoll reproduce %s makes the call again", path);
     else {
@@ -184,14 +184,16 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
     cco_comm *state = k->of->state;
     cco_difference told = *first;
     cco_content mine = {.data = NULL};
-    const bool near = cco_is_near(k->call.coll); /* their topology is not written */
+    const char *begins = cco_configured.validate_files; /* the topology of neighbours is not
+                                                           written */
+    const bool written = !cco_is_near(k->call.coll) && begins != NULL && strcmp(begins, "none") != 0;
     cco_channel *channel = cco_comm_channel(state);
     const int tag = channel != NULL ? cco_channel_call(channel) : -1;
     if (tag >= 0)
         bring(k, &told, who, channel->comm, tag);
     if (state->rank == (tag >= 0 ? 0 : who))
         describe(k, &told, text, sizeof text);
-    if (tag >= 0 && !near) {
+    if (tag >= 0 && written) {
         cco_part_write(&mine, k);
         if (state->rank != 0)
             send_part(&mine, channel->comm, tag);

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import functools
 import os
 import re
 import shutil
@@ -12,7 +13,7 @@ from crestacoll.bisect import answers, candidates
 from crestacoll.bisect import job as jobs
 from crestacoll.cli.run import Job, default_choice, tuning_settings
 from crestacoll.explore import runs
-from crestacoll.ui import WRONG, Problem, err, json_option, out, write_json
+from crestacoll.ui import WRONG, Problem, json_option, visible, write_json
 
 EPILOG = """\b
 crestacoll bisect --impl '*=shm' -- mpirun -n 4 ./app input.dat
@@ -89,7 +90,7 @@ def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to,
     if job.misfit():
         raise Problem(job.misfit())
     folder = folder_for(output)
-    say = err.print if json_to == "-" else out.print
+    say = functools.partial(print, file=sys.stderr if json_to == "-" else sys.stdout, flush=True)
     try:
         judge = answers.Judge(check, tolerance, ignore)
         forcing, switches = variables(job, force)
@@ -102,7 +103,7 @@ def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to,
     finally:
         if output is None:
             shutil.rmtree(folder, ignore_errors=True)
-    say(sentence(found))
+    say(visible(sentence(found)))
     if json_to:
         write_json({"schema": "crestacoll-bisect-1", **found, "runs": made.done}, json_to)
     sys.exit(0 if found["verdict"] == "no_setting" else WRONG)
@@ -151,8 +152,5 @@ def sentence(found):
         )
     if found["verdict"] == "plain_fails":
         return f"The program fails without any setting: {found['why']}\n{found['said']}"
-    whose = "The MPI's own call is" if found.get("mpi") else "The setting is"
-    if found.get("mpi"):
-        heal = found["rule"].rsplit("=", 1)[0] + f"={jobs.HEALING}"
-        return f"{whose} to blame: {found['setting']}; the rule '{heal}' avoids it."
-    return f"{whose} to blame: {found['setting']}; to avoid it: {found['remedy']}."
+    whose = "the MPI's own call" if found.get("mpi") else "this setting"
+    return f"To blame is {whose}: {found['setting']}; to avoid it: {found['remedy']}."
