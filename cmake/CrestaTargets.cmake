@@ -2,9 +2,9 @@
 # What `make static` and `make shared` build: one kind of library, and what bin/crestacoll needs.
 
 set(CRESTA_TOOLS "")
-foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead crestacoll-reproduce
+foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead
         crestacoll-describe crestacoll-explain crestacoll-simulate crestacoll-tuning
-        crestacoll-check crestacoll-check-fortran)
+        crestacoll-check crestacoll-check-fortran crestacoll-reproduce)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()

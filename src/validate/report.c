@@ -140,8 +140,9 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
                      (long long)d->block, (long long)d->offset);
     if (cco_coll_infos[k->call.coll].properties & CCO_SIZED && !near)
         used += snprintf(text + used, room - (size_t)used, ", %lld bytes", (long long)k->bytes);
-    snprintf(text + used, room - (size_t)used, ": expected %s, found %s; %lld elements differ there",
-             d->expected, d->found, (long long)d->wrong);
+    snprintf(text + used, room - (size_t)used,
+             ": expected %s, found %s; %lld elements differ there", d->expected, d->found,
+             (long long)d->wrong);
 }
 
 /* What it was called with, for who reads the message on another rank. */
@@ -184,9 +185,9 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
     cco_comm *state = k->of->state;
     cco_difference told = *first;
     cco_content mine = {.data = NULL};
-    const char *begins = cco_configured.validate_files; /* the topology of neighbours is not
-                                                           written */
-    const bool written = !cco_is_near(k->call.coll) && begins != NULL && strcmp(begins, "none") != 0;
+    const char *begins = cco_configured.validate_files;
+    const bool near = cco_is_near(k->call.coll); /* their topology is not written */
+    const bool written = !near && begins != NULL && strcmp(begins, "none") != 0;
     cco_channel *channel = cco_comm_channel(state);
     const int tag = channel != NULL ? cco_channel_call(channel) : -1;
     if (tag >= 0)

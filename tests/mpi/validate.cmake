@@ -2,7 +2,7 @@
 # CRESTA_VALIDATE.
 
 # The preload library with algorithms that are wrong in one element; the same for programs that are
-# linked (tests/python/test_cli_validate.py).
+# linked.
 set(spoilt "algo/(alltoall/pairwise|allreduce/ring)[.]c")
 set(right "$<FILTER:$<TARGET_OBJECTS:cresta_objects>,EXCLUDE,${spoilt}>")
 add_library(wrong_element OBJECT wrong_element.c)

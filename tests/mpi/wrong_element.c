@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong_element.c - algorithms that are wrong in one element, at one size, on one rank, instead of
- * those of the library that have their names: what CRESTA_VALIDATE and `crestacoll bisect` are there
- * for.  tests/python/test_cli_validate.py preloads a library with them.
+/* wrong_element.c - algorithms that are wrong in one element, at one size, on one rank, instead
+ * of those of the library that have their names: what CRESTA_VALIDATE and `crestacoll bisect` are
+ * there for.  tests/python/spoilt.py preloads a library with them.
  *
  *     alltoall=p2p:pairwise, allreduce=p2p:ring   on rank 1, calls of WRONG_BYTES bytes: the 8
  *                                                 bytes in the middle of the last block are those

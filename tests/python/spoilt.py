@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""bin/crestacoll with a preload library that is wrong in one element (tests/mpi/wrong_element.c)."""
+"""bin/crestacoll with a preload library that is wrong in one element: tests/mpi/wrong_element.c."""
 
 import shutil
 import subprocess

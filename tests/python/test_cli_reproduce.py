@@ -41,7 +41,7 @@ def test_nothing_is_found_where_nothing_is_wrong(spoilt):
     words = ["run", "--impl", RULES, "--validate", "0.5", "--"]
     ran = spoilt(*words, *spoilt.program(steps=4, WRONG_BYTES="1"))
     assert ran.returncode == 0, ran.stderr
-    assert re.search(r"validate: \d+ of \d+ calls by crestacoll were checked, 0 differed", ran.stderr)
+    assert re.search(r"validate: \d+ of \d+ calls by crestacoll .* 0 differed", ran.stderr)
     assert not list(spoilt.folder.glob("crestacoll-difference*"))
 
 

@@ -60,7 +60,9 @@ def key_of(record, unnamed):
     return (record["collective"], name, *rest)
 
 
-CHOSEN = re.compile(r"crestacoll: (\w+) on communicator '(.*)' \((\d+) processes\): (\S+) for (\d+) ")
+CHOSEN = re.compile(
+    r"crestacoll: (\w+) on communicator '(.*)' \((\d+) processes\): (\S+) for (\d+) "
+)
 
 
 def with_choice(candidate, text):

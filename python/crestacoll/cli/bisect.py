@@ -11,8 +11,9 @@ import click
 
 from crestacoll.bisect import answers, candidates
 from crestacoll.bisect import job as jobs
-from crestacoll.cli.run import Job, default_choice, tuning_settings
+from crestacoll.cli.run import Job
 from crestacoll.explore import runs
+from crestacoll.rulesources import default_choice, tuning_settings
 from crestacoll.ui import WRONG, Problem, json_option, visible, write_json
 
 EPILOG = """\b
@@ -21,9 +22,9 @@ crestacoll bisect --check './compare reference.dat result.dat' -- mpirun -n 4 ./
 crestacoll bisect --force allreduce=ring --ignore 'elapsed' -- mpirun -n 4 ./app
 
 \b
-Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for each
-collective, power of two of bytes and communicator; and the variables in your shell, or of --force,
-that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
+Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for
+each collective, power of two of bytes and communicator; and the variables in your shell, or of
+--force, that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
 I_MPI_ADJUST_... With N candidates there are at most 2 + log2(N + 1) runs, rounded up: one without
 them, one with all, and those that halve what is left, of which the program itself is one. If it
 fails --check without any setting, the MPI's own calls are the candidates.
