@@ -6,8 +6,8 @@
 
 #include "native/calls.h"
 
-/* The call of rank `rank`, with memory of its own, for `comm`; nothing of it is freed.  Ends the job
- * with a message if the file is none, or asks for what no other program has. */
+/* The call of rank `rank`, with memory of its own, for `comm`; nothing of it is freed.  Ends the
+ * job with a message if the file is none, or asks for what no other program has. */
 void reproduce_read(cco_call *call, const char *path, int rank, int size, MPI_Comm comm);
 
 /* Ends the job: `what` is wrong with the file. */

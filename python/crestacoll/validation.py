@@ -10,6 +10,7 @@ from crestacoll.ui import Problem
 
 PRESET_RATE = "0.01"
 FILES = "crestacoll-difference"
+NONE = "none"
 
 
 def value(rate):
@@ -19,36 +20,43 @@ def value(rate):
     return f"1:{rate}"
 
 
-def is_on(settings):
-    return settings.get("CRESTA_VALIDATE", "0") not in ("", "0")
+def is_on(known):
+    return known.get("CRESTA_VALIDATE", "0") not in ("", "0")
 
 
-def complete(settings, folder):
-    """The settings with names of files, which do not depend on where the ranks run."""
-    if not is_on(settings):
-        return settings
-    files = settings.get("CRESTA_VALIDATE_FILES") or FILES
-    return settings | {
-        "CRESTA_VALIDATE_FILES": str(Path(files).absolute()),
+def settings(known, rate, folder):
+    """The settings of a run with --validate RATE (None: without), and with names of files that do
+    not depend on where the ranks run.
+    """
+    return complete(known if rate is None else known | {"CRESTA_VALIDATE": value(rate)}, folder)
+
+
+def complete(known, folder):
+    """With the names of files."""
+    if not is_on(known):
+        return known
+    files = known.get("CRESTA_VALIDATE_FILES") or FILES
+    return known | {
+        "CRESTA_VALIDATE_FILES": files if files == NONE else str(Path(files).absolute()),
         "CRESTA_VALIDATE_SUMMARY": str(folder / "validated"),
     }
 
 
-def files_of(settings):
+def files_of(known):
     """Those that there are, of this run and earlier ones."""
-    begins = settings.get("CRESTA_VALIDATE_FILES")
-    return set(glob.glob(glob.escape(begins) + "-*")) if begins and is_on(settings) else set()
+    begins = known.get("CRESTA_VALIDATE_FILES")
+    return set(glob.glob(glob.escape(begins) + "-*")) if begins and is_on(known) else set()
 
 
-def summary(settings):
+def summary(known):
     """What the library has written in MPI_Finalize; None if it did not come there."""
     try:
-        text = Path(settings["CRESTA_VALIDATE_SUMMARY"]).read_text(encoding="utf-8")
+        text = Path(known["CRESTA_VALIDATE_SUMMARY"]).read_text(encoding="utf-8")
         return json.loads(text)
     except (KeyError, OSError, ValueError):
         return None
 
 
-def differs(found, files_before, settings):
+def differs(found, files_before, known):
     """Whether the run had a difference: also one that did not come to its end."""
-    return bool((found and found["differ"]) or files_of(settings) - files_before)
+    return bool((found and found["differ"]) or files_of(known) - files_before)

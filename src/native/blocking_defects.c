@@ -38,7 +38,8 @@ bool cco_blocking_call_is_odd(const cco_comm *state, const cco_call *c)
     const bool sends = c->coll != CCO_BCAST && c->sendbuf != MPI_IN_PLACE &&
                        (root || !(properties & CCO_SCATTERS));
     const bool receives = c->recvbuf != MPI_IN_PLACE && (root || !(properties & CCO_GATHERS));
-    const bool derived = (sends && is_derived(c->sendtype)) || (receives && is_derived(c->recvtype));
+    const bool derived = (sends && is_derived(c->sendtype)) ||
+                         (receives && is_derived(c->recvtype));
     if (c->coll == CCO_ALLGATHERV && derived)
         return true;
     return (sends && any_empty(c, c->sendcounts, c->sendcount, c->sendtype, state->size)) ||

@@ -8,8 +8,8 @@
 
 #include "core/comm.h"
 
-/* Open MPI; and the version of MPICH that this MPI is, or has the defects of: 402 for 4.2, beyond all
- * limits for others. */
+/* Open MPI; and the version of MPICH that this MPI is, or has the defects of: 402 for 4.2, beyond
+ * all limits for others. */
 bool cco_is_open_mpi(void);
 int cco_mpich_number(void);
 

@@ -30,17 +30,6 @@ typedef struct cco_validated {
     struct cco_check *check; /* the memory of the one that is on */
 } cco_validated;
 
-/* The first difference on this rank. */
-typedef struct cco_difference {
-    int32_t rank;
-    int32_t gap;    /* it is in a gap between data, which no call may touch */
-    int64_t block;  /* of the receive buffer, */
-    int64_t offset; /* bytes from the start of that buffer to the element; element of the block */
-    int64_t element;
-    int64_t wrong; /* elements that differ on this rank */
-    char expected[96], found[96];
-} cco_difference;
-
 typedef struct cco_check {
     cco_validated *of;
     const cco_choice *choice;
@@ -51,7 +40,7 @@ typedef struct cco_check {
     cco_reference reference;
     cco_numbers numbers; /* of a reduction */
     bool weighs;         /* its results need weights */
-    cco_end in, out;     /* what it reads, and what it writes */
+    cco_covered in, out;     /* what it reads, and what it writes */
     cco_shadow before;   /* of what is overwritten and needed later, */
     cco_shadow expected; /* of the receive buffer: the reference's */
     double *weights[2];  /* of operands, and their sums */
@@ -67,9 +56,6 @@ cco_skip cco_check_copy(cco_check *check);
 
 /* Makes it once more; collective.  False if that failed. */
 bool cco_check_again(cco_check *check);
-
-/* Compares; true if there is no difference on this rank.  `*unjudged` counts elements. */
-bool cco_check_compare(cco_check *check, cco_difference *first, uint64_t *unjudged);
 
 /* Frees what it holds. */
 void cco_check_empty(cco_check *check);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* compare.c - see check.h: the result of a call and that of its reference, element by element. */
+/* compare.c - see compare.h. */
+#include "validate/compare.h"
+
 #include <string.h>
 
 #include "core/data.h"
 #include "core/kernels.h"
-#include "validate/check.h"
 
 /* Where the comparison is. */
 typedef struct comparison {
@@ -51,8 +52,9 @@ static bool has_gaps(const cco_shadow_block *b)
     return !b->dense && !cco_type_predefined(b->type);
 }
 
-/* No call may write there.  What the memory should hold now is what it held, with the data that were
- * found in their places: those of all blocks, for the gaps of one may hold the data of another. */
+/* No call may write there.  What the memory should hold now is what it held, with the data that
+ * were found in their places: those of all blocks, for the gaps of one may hold the data of
+ * another. */
 static void compare_gaps(comparison *c)
 {
     const cco_shadow_block *b = c->block;
@@ -108,7 +110,7 @@ static cco_numbers numbers_of(const cco_check *k, MPI_Datatype type)
                          .integers = true};
 }
 
-bool cco_check_compare(cco_check *k, cco_difference *first, uint64_t *unjudged)
+bool cco_compare(cco_check *k, cco_difference *first, uint64_t *unjudged)
 {
     comparison c = {.check = k, .first = first};
     memset(first, 0, sizeof *first);

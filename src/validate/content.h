@@ -13,8 +13,8 @@ typedef struct cco_content {
     bool failed; /* memory has run out, or the content cannot be written */
 } cco_content;
 
-__attribute__((format(printf, 2, 3))) void cco_content_print(cco_content *content, const char *format,
-                                                           ...);
+__attribute__((format(printf, 2, 3))) void cco_content_print(cco_content *content,
+                                                             const char *format, ...);
 
 /* `n` bytes, zero to begin with, for the caller to write; NULL when memory runs out. */
 char *cco_content_add(cco_content *content, size_t n);

@@ -265,14 +265,14 @@ static bool show_integer(cco_number number, const void *at, char *text, size_t r
 void cco_numbers_show(const cco_numbers *n, const void *element, char *text, size_t room)
 {
     const real *type = real_of(n->number);
+    const int digits = type == &floats ? 9 : type == &doubles ? 17 : 21;
     if (show_integer(n->number, element, text, room))
         return;
     if (type == NULL)
         show_bytes(element, n->size, text, room);
     else if (is_complex(n->number))
-        snprintf(text, room, "(%.21Lg, %.21Lg)", read_real(type, element, 0),
+        snprintf(text, room, "(%.*Lg, %.*Lg)", digits, read_real(type, element, 0), digits,
                  read_real(type, element, 1));
     else
-        snprintf(text, room, type == &longs ? "%.21Lg" : type == &doubles ? "%.17Lg" : "%.9Lg",
-                 read_real(type, element, 0));
+        snprintf(text, room, "%.*Lg", digits, read_real(type, element, 0));
 }

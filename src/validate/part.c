@@ -137,7 +137,7 @@ static void write_array(part *p, const char *name, const void *array, int count,
 }
 
 /* Memory of an end from its buffer's address on. */
-static void write_place(part *p, const char *name, const cco_end *end, const void *buffer,
+static void write_place(part *p, const char *name, const cco_covered *end, const void *buffer,
                         bool given)
 {
     if (end->count > 0)
@@ -147,7 +147,7 @@ static void write_place(part *p, const char *name, const cco_end *end, const voi
 }
 
 /* The blocks of an end, from the program's memory or a copy; between them zeros. */
-static void write_data(part *p, const cco_end *end, const cco_shadow *copy)
+static void write_data(part *p, const cco_covered *end, const cco_shadow *copy)
 {
     char *to = end->count > 0 ? cco_content_add(p->content, (size_t)(end->high - end->low)) : NULL;
     for (int i = 0; to != NULL && i < end->count; i++) {
@@ -185,13 +185,21 @@ static void write_arguments(part *p, const cco_buffer *in, const cco_buffer *out
     }
 }
 
+/* Blocks that lie far apart in the memory of the process would make a file of nothing. */
+static bool is_writable(const cco_covered *end)
+{
+    enum { APART = 1 << 20, TIMES = 16 };
+    return (size_t)(end->high - end->low) <= TIMES * end->bytes + APART &&
+           cco_covered_is_mapped(end);
+}
+
 /* In place, what a rank gives lies in the receive buffer, and so does what the root of a bcast
  * gives. */
 void cco_part_write(cco_content *content, const cco_check *k)
 {
     part p = {.content = content, .check = k};
     cco_buffer in, out;
-    cco_end from, to;
+    cco_covered from, to;
     const cco_shadow none = {.memory = NULL};
     const cco_call *c = &k->call;
     const bool reduces = cco_coll_infos[c->coll].properties & CCO_REDUCTION;
@@ -199,7 +207,9 @@ void cco_part_write(cco_content *content, const cco_check *k)
     const bool inside = k->in_place && c->sendbuf == MPI_IN_PLACE;
     cco_bound_ends(k->of->state, c, &in, &out);
     write_arguments(&p, &in, &out);
-    if (!cco_end_make(&from, c, &in) | !cco_end_make(&to, c, inside && reduces ? &in : &out)) {
+    const bool made = cco_covered_make(&from, c, &in);
+    if (!cco_covered_make(&to, c, inside && reduces ? &in : &out) || !made || !is_writable(&from) ||
+        !is_writable(&to)) {
         content->failed = true;
     } else {
         if (!inside)
@@ -211,6 +221,6 @@ void cco_part_write(cco_content *content, const cco_check *k)
         if (inside || root)
             write_data(&p, &to, root ? &none : &k->before);
     }
-    cco_end_free(&from);
-    cco_end_free(&to);
+    cco_covered_free(&from);
+    cco_covered_free(&to);
 }

@@ -23,7 +23,7 @@ enum { PATH = 600, PIECE = 1 << 30, MOST_FILES = 1000 };
 static FILE *open_new(const cco_check *k, char path[PATH])
 {
     const char *begins = cco_configured.validate_files;
-    for (int i = 1; begins != NULL && i < MOST_FILES; i++) {
+    for (int i = 1; begins != NULL && i < MOST_FILES; i++) { /* other jobs may write beside us */
         snprintf(path, PATH, "%.500s-%s-%d", begins, cco_coll_infos[k->call.coll].name, i);
         const int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (file >= 0)
@@ -140,8 +140,9 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
                      (long long)d->block, (long long)d->offset);
     if (cco_coll_infos[k->call.coll].properties & CCO_SIZED && !near)
         used += snprintf(text + used, room - (size_t)used, ", %lld bytes", (long long)k->bytes);
-    snprintf(text + used, room - (size_t)used, ": expected %s, found %s; %lld elements differ there",
-             d->expected, d->found, (long long)d->wrong);
+    snprintf(text + used, room - (size_t)used,
+             ": expected %s, found %s; %lld elements differ there", d->expected, d->found,
+             (long long)d->wrong);
 }
 
 /* What it was called with, for who reads the message on another rank. */
@@ -169,7 +170,7 @@ static void write_file(const cco_check *k, const char *text, const cco_content *
     const bool written = write_parts(file, mine, k, comm, tag);
     if (file == NULL)
         snprintf(how, room, "no file for crestacoll reproduce: %s: %s", path,
-                 error ? strerror(error) : "CRESTA_VALIDATE_FILES is empty");
+                 strerror(error));
     else if (fclose(file) == 0 && written)
         snprintf(how, room, "crestacoll reproduce %s makes the call again", path);
     else {
@@ -184,14 +185,16 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
     cco_comm *state = k->of->state;
     cco_difference told = *first;
     cco_content mine = {.data = NULL};
+    const char *begins = cco_configured.validate_files;
     const bool near = cco_is_near(k->call.coll); /* their topology is not written */
+    const bool written = !near && begins != NULL && strcmp(begins, "none") != 0;
     cco_channel *channel = cco_comm_channel(state);
     const int tag = channel != NULL ? cco_channel_call(channel) : -1;
     if (tag >= 0)
         bring(k, &told, who, channel->comm, tag);
     if (state->rank == (tag >= 0 ? 0 : who))
         describe(k, &told, text, sizeof text);
-    if (tag >= 0 && !near) {
+    if (tag >= 0 && written) {
         cco_part_write(&mine, k);
         if (state->rank != 0)
             send_part(&mine, channel->comm, tag);

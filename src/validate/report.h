@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* report.h - tells a difference: one message, and a file with which `crestacoll reproduce` makes the
- * call again. */
+/* report.h - tells a difference: one message, and a file with which `crestacoll reproduce` makes
+ * the call again. */
 #ifndef CCO_VALIDATE_REPORT_H
 #define CCO_VALIDATE_REPORT_H
 
-#include "validate/check.h"
+#include "validate/compare.h"
 
 /* `first` is that of this rank; rank `who` is the first that has one.  Collective over the
  * communicator, whose rank 0 speaks and writes. */

@@ -27,7 +27,7 @@ static bool describe(cco_shadow_block *b, char *at)
     return true;
 }
 
-static void add(cco_end *end, const cco_shadow_block *b)
+static void add(cco_covered *end, const cco_shadow_block *b)
 {
     char *high = b->low + b->span;
     end->low = end->count == 0 || b->low < end->low ? b->low : end->low;
@@ -37,10 +37,10 @@ static void add(cco_end *end, const cco_shadow_block *b)
     end->blocks[end->count++] = *b;
 }
 
-bool cco_end_make(cco_end *end, const cco_call *call, const cco_buffer *buffer)
+bool cco_covered_make(cco_covered *end, const cco_call *call, const cco_buffer *buffer)
 {
     ptrdiff_t next = 0;
-    *end = (cco_end){.dense = true};
+    *end = (cco_covered){.dense = true};
     end->blocks = malloc(((size_t)buffer->blocks + 1) * sizeof *end->blocks);
     for (int i = 0; end->blocks != NULL && i < buffer->blocks; i++) {
         cco_shadow_block b = {.count = cco_buffer_count(call, buffer, i),
@@ -62,10 +62,10 @@ bool cco_end_make(cco_end *end, const cco_call *call, const cco_buffer *buffer)
     return end->blocks != NULL;
 }
 
-void cco_end_free(cco_end *end)
+void cco_covered_free(cco_covered *end)
 {
     free(end->blocks);
-    *end = (cco_end){0};
+    *end = (cco_covered){0};
 }
 
 /* Pages of a block that are not there: mincore fails. */
@@ -82,7 +82,7 @@ static bool is_mapped(const cco_shadow_block *b)
     return true;
 }
 
-bool cco_end_is_mapped(const cco_end *end)
+bool cco_covered_is_mapped(const cco_covered *end)
 {
     for (int i = 0; i < end->count; i++)
         if (!end->blocks[i].dense && !is_mapped(&end->blocks[i]))
@@ -90,7 +90,7 @@ bool cco_end_is_mapped(const cco_end *end)
     return true;
 }
 
-bool cco_shadow_make(cco_shadow *shadow, const cco_end *end)
+bool cco_shadow_make(cco_shadow *shadow, const cco_covered *end)
 {
     const size_t room = (size_t)(end->high - end->low);
     shadow->memory = malloc(room + 2 * LINE);

@@ -22,20 +22,20 @@ typedef struct cco_shadow_block {
 } cco_shadow_block;
 
 /* What an end touches. */
-typedef struct cco_end {
+typedef struct cco_covered {
     cco_shadow_block *blocks;
     int count;
     char *low, *high; /* from the first byte of all to behind the last */
     size_t bytes;     /* of memory in blocks */
     bool dense;       /* no block has gaps */
-} cco_end;
+} cco_covered;
 
-/* Describes an end of a valid call; cco_end_free must follow.  False when memory runs out. */
-bool cco_end_make(cco_end *end, const cco_call *call, const cco_buffer *buffer);
-void cco_end_free(cco_end *end);
+/* Describes an end of a valid call; cco_covered_free must follow.  False when memory runs out. */
+bool cco_covered_make(cco_covered *end, const cco_call *call, const cco_buffer *buffer);
+void cco_covered_free(cco_covered *end);
 
 /* True if this process may read all of it: gaps may lie where there is no memory. */
-bool cco_end_is_mapped(const cco_end *end);
+bool cco_covered_is_mapped(const cco_covered *end);
 
 typedef struct cco_shadow {
     void *memory;    /* NULL: there is none */
@@ -43,7 +43,7 @@ typedef struct cco_shadow {
 } cco_shadow;
 
 /* Copies an end; what lies between blocks is not copied.  False when memory runs out. */
-bool cco_shadow_make(cco_shadow *shadow, const cco_end *end);
+bool cco_shadow_make(cco_shadow *shadow, const cco_covered *end);
 void cco_shadow_free(cco_shadow *shadow);
 
 /* Where an address of the program lies in the copy. */

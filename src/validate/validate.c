@@ -13,7 +13,7 @@
 #include "native/models.h"
 #include "plan/bound.h"
 #include "plan/scheduled.h"
-#include "validate/check.h"
+#include "validate/compare.h"
 #include "validate/report.h"
 #include "validate/tally.h"
 
@@ -197,7 +197,7 @@ void cco_validate_end(cco_check *k, int rc)
         skip_call(v, CCO_SKIP_FAILED);
         return;
     }
-    const bool same = cco_check_compare(k, &first, &unjudged);
+    const bool same = cco_compare(k, &first, &unjudged);
     const int who = agree_on_first(v->state, same);
     count_call(v, &cco_tally_here.skips[CCO_CHECKED]);
     if (k->reference.defect != NULL)

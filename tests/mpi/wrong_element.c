@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong_element.c - algorithms that are wrong in one element, at one size, on one rank, instead of
- * those of the library that have their names: what CRESTA_VALIDATE and `crestacoll bisect` are there
- * for.  tests/python/test_cli_validate.py preloads a library with them.
+/* wrong_element.c - algorithms that are wrong in one element, at one size, on one rank, instead
+ * of those of the library that have their names: what CRESTA_VALIDATE and `crestacoll bisect` are
+ * there for.  tests/python/spoilt.py preloads a library with them.
  *
- *     alltoall=p2p:pairwise, allreduce=p2p:ring   on rank 1, calls of WRONG_BYTES bytes: the last
- *                                                 unit of the last block holds the one before it
- *     allgather=p2p:ring                          on rank 1 at that size: breaks off */
+ *     alltoall=p2p:pairwise, allreduce=p2p:ring   on rank 1, calls of WRONG_BYTES bytes: the 8
+ *                                                 bytes in the middle of the last block are those
+ *                                                 at its begin; with WRONG_HOW it breaks off */
 #include <stdlib.h>
 
 #include "algo/algo.h"
+#include "algo/pattern/linear.h"
 #include "algo/registry.h"
 
 static const char *refuses(const cco_problem *q)
@@ -26,17 +27,18 @@ static bool is_meant(const cco_problem *q)
 /* Units of 8 bytes: what is moved has at least that. */
 static void spoil(cco_sched *s, const cco_problem *q, cco_span block)
 {
-    const size_t unit = 8;
-    if (!is_meant(q) || block.n < 2 * unit)
+    const size_t unit = 8, at = block.n / (2 * unit) * unit;
+    if (!is_meant(q) || at == 0)
         return;
+    if (getenv("WRONG_HOW") != NULL)
+        abort();
     cco_round(s);
-    cco_copy(s, cco_part(s, block, block.n - 2 * unit, unit),
-             cco_part(s, block, block.n - unit, unit));
+    cco_copy(s, cco_part(s, block, 0, unit), cco_part(s, block, at, unit));
 }
 
 static void exchange(cco_sched *s, const cco_problem *q)
 {
-    cco_alltoall_linear.build(s, q);
+    cco_linear_exchange(s, q, 1);
     spoil(s, q, cco_block(q, &q->out, q->size - 1));
 }
 
@@ -46,16 +48,7 @@ static void reduce(cco_sched *s, const cco_problem *q)
     spoil(s, q, cco_whole(&q->out));
 }
 
-static void gather(cco_sched *s, const cco_problem *q)
-{
-    if (is_meant(q))
-        abort();
-    cco_allgather_bruck.build(s, q);
-}
-
 const cco_algo cco_alltoall_pairwise = {
     .name = "pairwise", .doc = "wrong in one element", .refuses = refuses, .build = exchange};
 const cco_algo cco_allreduce_ring = {
     .name = "ring", .doc = "wrong in one element", .refuses = refuses, .build = reduce};
-const cco_algo cco_allgather_ring = {
-    .name = "ring", .doc = "breaks off", .refuses = refuses, .build = gather};

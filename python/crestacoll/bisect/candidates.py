@@ -30,11 +30,10 @@ class Candidate:
     implementations: tuple = ()
     variables: dict = field(default_factory=dict, hash=False)
 
-    @property
-    def remedy(self):
-        """What the user changes."""
+    def remedy(self, instead):
+        """What the user changes; `instead`: the implementation that is right."""
         if self.point is not None:
-            return f"the rule '{self.point.rule('mpi')}' before all others"
+            return f"the rule '{self.point.rule(instead)}' before all others"
         return "unset " + " ".join(self.variables)
 
 
@@ -48,8 +47,8 @@ def sizes(point):
 
 def describe(point, implementations):
     on = f" on communicator '{point.communicator}'" if point.communicator else ""
-    by = " and ".join(implementations)
-    return f"{point.collective}{sizes(point)}{on} ({point.processes} processes) by {by}"
+    by = f" by {' and '.join(implementations)}" if implementations else ""
+    return f"{point.collective}{sizes(point)}{on} of {point.processes} ranks{by}"
 
 
 def key_of(record, unnamed):
@@ -61,8 +60,29 @@ def key_of(record, unnamed):
     return (record["collective"], name, *rest)
 
 
+CHOSEN = re.compile(
+    r"crestacoll: (\w+) on communicator '(.*)' \((\d+) processes\): (\S+) for (\d+) "
+)
+
+
+def with_choice(candidate, text):
+    """With the implementation of a candidate that no profile tells, from what CRESTA_LOG=info said
+    before the program crashed.
+    """
+    point = candidate.point
+    if point is None or candidate.implementations:
+        return candidate
+    for collective, name, ranks, implementation, size in CHOSEN.findall(text):
+        fits = point.low is None or point.low <= int(size) <= (point.high or int(size))
+        where = (collective, int(ranks)) == (point.collective, point.processes)
+        if where and fits and point.communicator in ("", name):
+            said = (implementation,)
+            return Candidate(describe(point, said), point, said)
+    return candidate
+
+
 def of_profile(profile, own_only=True):
-    """The points whose calls are not the MPI's own; or all."""
+    """The points whose calls are not the MPI's own; or all, of a profile of the MPI's own calls."""
     records = [
         r
         for r in profile["records"]
@@ -74,10 +94,11 @@ def of_profile(profile, own_only=True):
     found = {}
     for r in records:
         found.setdefault(key_of(r, unnamed), set()).add(r["implementation"])
-    return [
-        Candidate(describe(Point(*key), sorted(names)), Point(*key), tuple(sorted(names)))
-        for key, names in sorted(found.items(), key=lambda item: str(item[0]))
-    ]
+    made = []
+    for key, names in sorted(found.items(), key=lambda item: str(item[0])):
+        said = tuple(sorted(names)) if own_only else ()
+        made.append(Candidate(describe(Point(*key), said), Point(*key), said))
+    return made
 
 
 def variables_of(environment):

@@ -7,7 +7,7 @@ from pathlib import Path
 from crestacoll import profiles
 from crestacoll.bisect import candidates, halving
 from crestacoll.explore import runs
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, visible
 
 PLAIN = "*=mpi\nneighbor_*=mpi"
 HEALING = "p2p"  # what stands in for the MPI's own call
@@ -57,7 +57,7 @@ class Runs:
         wrong = self.judge.wrong(ended, self.limit)
         self.done.append({"run": number, "settings": what, "wrong": wrong or None,
                           "seconds": round(ended.seconds, 3)})
-        self.say(f"run {number:2}  {what}: {wrong or 'the right answer'}")
+        self.say(visible(f"run {number:2}  {what}: {wrong or 'the right answer'}"))
         return ended, wrong
 
     def profile_of(self, ended):
@@ -71,7 +71,8 @@ class Runs:
         return ended, wrong
 
     def full(self):
-        return self.run("all settings", self.rules, self.forcing | self.switches)
+        log = {"CRESTA_LOG": "info"}
+        return self.run("all settings", self.rules, self.forcing | self.switches | log)
 
     def with_some(self, every, on):
         """Some candidates; the others are the MPI's own calls, its variables not set."""
@@ -116,7 +117,8 @@ def blame(jobs):
     every = [*candidates.of_profile(profile, own_only), *candidates.of_variables(jobs.forcing)]
     told(jobs, every)
     found = halving.search(len(every), lambda on: jobs.with_some(every, on))
-    return verdict(every, found, wrong)
+    said = (ended.folder / "stderr").read_text(encoding="utf-8", errors="backslashreplace")
+    return verdict([candidates.with_choice(c, said) for c in every], found, wrong)
 
 
 def heal(jobs, plain, wrong):
@@ -127,7 +129,7 @@ def heal(jobs, plain, wrong):
     every = candidates.of_profile(profile, own_only=False)
     told(jobs, every)
     found = halving.search(len(every), lambda on: jobs.healed(every, on))
-    return verdict(every, found, wrong) | {"mpi": True}
+    return verdict(every, found, wrong, HEALING) | {"mpi": True}
 
 
 def told(jobs, every):
@@ -137,14 +139,14 @@ def told(jobs, every):
     )
 
 
-def verdict(every, found, wrong):
+def verdict(every, found, wrong, instead="mpi"):
+    """What is found; `instead`: the implementation that avoids it."""
     if found is halving.PROGRAM:
         return {"verdict": "program", "candidates": len(every)}
     return {
         "verdict": "found",
         "candidates": len(every),
         "setting": every[found].name,
-        "remedy": every[found].remedy,
-        "rule": every[found].point.rule("mpi") if every[found].point else None,
+        "remedy": every[found].remedy(instead),
         "wrong": wrong,
     }

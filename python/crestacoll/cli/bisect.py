@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import functools
 import os
 import re
 import shutil
@@ -10,9 +11,10 @@ import click
 
 from crestacoll.bisect import answers, candidates
 from crestacoll.bisect import job as jobs
-from crestacoll.cli.run import Job, default_choice, tuning_settings
+from crestacoll.cli.run import Job
 from crestacoll.explore import runs
-from crestacoll.ui import WRONG, Problem, err, json_option, out, write_json
+from crestacoll.rulesources import default_choice, tuning_settings
+from crestacoll.ui import WRONG, Problem, json_option, visible, write_json
 
 EPILOG = """\b
 crestacoll bisect --impl '*=shm' -- mpirun -n 4 ./app input.dat
@@ -20,9 +22,9 @@ crestacoll bisect --check './compare reference.dat result.dat' -- mpirun -n 4 ./
 crestacoll bisect --force allreduce=ring --ignore 'elapsed' -- mpirun -n 4 ./app
 
 \b
-Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for each
-collective, power of two of bytes and communicator; and the variables in your shell, or of --force,
-that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
+Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for
+each collective, power of two of bytes and communicator; and the variables in your shell, or of
+--force, that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
 I_MPI_ADJUST_... With N candidates there are at most 2 + log2(N + 1) runs, rounded up: one without
 them, one with all, and those that halve what is left, of which the program itself is one. If it
 fails --check without any setting, the MPI's own calls are the candidates.
@@ -89,7 +91,7 @@ def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to,
     if job.misfit():
         raise Problem(job.misfit())
     folder = folder_for(output)
-    say = err.print if json_to == "-" else out.print
+    say = functools.partial(print, file=sys.stderr if json_to == "-" else sys.stdout, flush=True)
     try:
         judge = answers.Judge(check, tolerance, ignore)
         forcing, switches = variables(job, force)
@@ -102,7 +104,7 @@ def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to,
     finally:
         if output is None:
             shutil.rmtree(folder, ignore_errors=True)
-    say(sentence(found))
+    say(visible(sentence(found)))
     if json_to:
         write_json({"schema": "crestacoll-bisect-1", **found, "runs": made.done}, json_to)
     sys.exit(0 if found["verdict"] == "no_setting" else WRONG)
@@ -151,8 +153,5 @@ def sentence(found):
         )
     if found["verdict"] == "plain_fails":
         return f"The program fails without any setting: {found['why']}\n{found['said']}"
-    whose = "The MPI's own call is" if found.get("mpi") else "The setting is"
-    if found.get("mpi"):
-        heal = found["rule"].rsplit("=", 1)[0] + f"={jobs.HEALING}"
-        return f"{whose} to blame: {found['setting']}; the rule '{heal}' avoids it."
-    return f"{whose} to blame: {found['setting']}; to avoid it: {found['remedy']}."
+    whose = "the MPI's own call" if found.get("mpi") else "this setting"
+    return f"To blame is {whose}: {found['setting']}; to avoid it: {found['remedy']}."

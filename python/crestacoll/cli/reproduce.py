@@ -8,7 +8,7 @@ import click
 from crestacoll import benchjob, family, supervise, validation
 from crestacoll.builds import build_for, choose_builds, clean_environment
 from crestacoll.cli.run import Job
-from crestacoll.ui import CANNOT, WRONG, Problem, json_option, out, write_json
+from crestacoll.ui import CANNOT, WRONG, Problem, json_option, write_json
 
 FIRST = "crestacoll reproducer 1"
 EPILOG = """\b
@@ -57,7 +57,7 @@ def settings_of(data, impl, folder):
         | {
             "CRESTA_IMPL": f"{data['collective']}={impl or data['implementation']}",
             "CRESTA_VALIDATE": "1:1",
-            "CRESTA_VALIDATE_FILES": str(folder / "again"),
+            "CRESTA_VALIDATE_FILES": validation.NONE,
             "CRESTA_LOADED": str(folder / "loaded"),
         },
         folder,
@@ -100,9 +100,9 @@ def tell(data, impl, code, found, json_to):
         result = {"schema": "crestacoll-reproduce-1", "call": name, "validated": found}
         write_json(result, json_to)
     elif found["differ"]:
-        out.print(f"{name}: it differs again")
+        print(f"{name}: it differs again")
     elif found["checked"] == 0:
-        out.print(f"{name}: not checked here: {json.dumps(found)}")
+        print(f"{name}: not checked here: {json.dumps(found)}")
     else:
-        out.print(f"{name}: no difference here: it may depend on calls before it, or on time")
+        print(f"{name}: no difference here: it may depend on calls before it, or on time")
     sys.exit(WRONG if found["differ"] else 0)

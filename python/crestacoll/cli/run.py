@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from crestacoll import family, installed, launcher, runfiles, supervise, validation
-from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen
+from crestacoll.rulesources import default_choice, tuning_settings
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, WRONG, Problem, err, json_option, write_json
 
 EPILOG = """\b
@@ -128,9 +128,7 @@ def command(
         settings = job_settings(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
-        if validate is not None:
-            settings["CRESTA_VALIDATE"] = validation.value(validate)
-        settings = validation.complete(settings, folder)
+        settings = validation.settings(settings, validate, folder)
         settings |= runfiles.setting("--io", "CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
@@ -338,35 +336,6 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
         path.write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         values["CRESTA_IMPL"] = f"@{path}"
     return values
-
-
-def tuning_settings(asked, set_before):
-    """CRESTA_TUNING of the ranks: what the option says, or the environment, or what is found."""
-    if asked == "none":
-        return {}
-    if asked is None and set_before:
-        return {"CRESTA_TUNING": set_before}
-    if asked is None:
-        found = tunings.find()
-        if found is None:
-            return {}
-        print(f"crestacoll: tuning file {found} (--tuning none: without)", file=sys.stderr)
-        return {"CRESTA_TUNING": str(found)}
-    force, name = tunings.split(asked)
-    path = Path(name).absolute()
-    if not path.is_file():
-        raise Problem(f"no tuning file {name}", exit_code=2)
-    return {"CRESTA_TUNING": f"{force}{path}"}
-
-
-CHOOSING = ("IMPL", "TUNING", "PROFILE", "IO", "RACE", "ONLINE", "GUARD")
-
-
-def default_choice(settings):
-    """`auto` where nothing chooses or looks at what the program does by itself."""
-    if any(settings.get(f"CRESTA_{name}") for name in CHOOSING):
-        return settings
-    return {**settings, "CRESTA_IMPL": "auto"}
 
 
 def print_command(words, environment, json_to):

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* prepare.c - see check.h: what a check needs before the call, and the call once more. */
+/* check.c - see check.h: what a check needs before the call, and the call once more. */
+#include "validate/check.h"
+
 #include <stdlib.h>
 
 #include "core/config.h"
 #include "core/data.h"
 #include "core/kernels.h"
 #include "plan/bound.h"
-#include "validate/check.h"
 #include "validate/leaves.h"
 
 /* As the standard says where MPI_IN_PLACE means something. */
@@ -52,12 +53,12 @@ static bool keeps_before(const cco_check *k)
 }
 
 /* The end whose memory that is: in place, a reduction reads more than it writes. */
-static const cco_end *end_before(const cco_check *k)
+static const cco_covered *end_before(const cco_check *k)
 {
     return k->in_place && reduces(k) ? &k->in : &k->out;
 }
 
-static MPI_Count count_of(const cco_end *end)
+static MPI_Count count_of(const cco_covered *end)
 {
     MPI_Count count = 0;
     for (int i = 0; i < end->count; i++)
@@ -66,7 +67,7 @@ static MPI_Count count_of(const cco_end *end)
 }
 
 /* The largest block with gaps, packed. */
-static size_t packed_bytes(const cco_end *end)
+static size_t packed_bytes(const cco_covered *end)
 {
     size_t most = 0;
     for (int i = 0; i < end->count; i++) {
@@ -88,18 +89,19 @@ cco_skip cco_check_prepare(cco_check *k, size_t *bytes)
         out.blocks = 0;
     if (reduces(k))
         describe_numbers(k);
-    if (!cco_end_make(&k->in, &k->call, &in) || !cco_end_make(&k->out, &k->call, &out))
+    if (!cco_covered_make(&k->in, &k->call, &in) || !cco_covered_make(&k->out, &k->call, &out))
         return CCO_SKIP_NO_MEMORY;
     *bytes = k->out.bytes + (keeps_before(k) ? end_before(k)->bytes : 0) +
              2 * packed_bytes(&k->out);
     if (k->weighs)
         *bytes += sizeof(double) * (size_t)(count_of(&k->in) + count_of(&k->out));
     const size_t limit = cco_configured.validate_memory;
-    const bool wide = (size_t)(k->out.high - k->out.low) > limit ||
-                      (size_t)(k->in.high - k->in.low) > limit;
-    if (*bytes > limit || wide)
+    const cco_covered *before = keeps_before(k) ? end_before(k) : &k->out;
+    if (*bytes > limit || (size_t)(k->out.high - k->out.low) > limit ||
+        (size_t)(before->high - before->low) > limit)
         return CCO_SKIP_LARGE;
-    return cco_end_is_mapped(&k->out) && cco_end_is_mapped(&k->in) ? CCO_CHECKED : CCO_SKIP_HOLES;
+    const bool mapped = cco_covered_is_mapped(&k->out) && cco_covered_is_mapped(before);
+    return mapped ? CCO_CHECKED : CCO_SKIP_HOLES;
 }
 
 cco_skip cco_check_copy(cco_check *k)
@@ -160,8 +162,8 @@ bool cco_check_again(cco_check *k)
 
 void cco_check_empty(cco_check *k)
 {
-    cco_end_free(&k->in);
-    cco_end_free(&k->out);
+    cco_covered_free(&k->in);
+    cco_covered_free(&k->out);
     cco_shadow_free(&k->before);
     cco_shadow_free(&k->expected);
     for (int i = 0; i < 2; i++) {

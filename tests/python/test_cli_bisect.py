@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll bisect`: finds what changes an answer or crashes, by few runs."""
+
+import json
+import math
+
+import pytest
+from spoilt import RULES, TIMES, spoilt
+
+from crestacoll.bisect import answers, candidates, halving, job
+
+__all__ = ["spoilt"]
+BLAMED = "alltoall of 65536 to 131071 bytes on communicator 'row' of 2 ranks by p2p:pairwise"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 8, 31, 100])
+def test_the_search_finds_each_of_them(count):
+    for guilty in [halving.PROGRAM, *range(count)]:
+        runs = []
+
+        def is_bad(on, guilty=guilty, runs=runs):
+            runs.append(on)
+            return guilty is halving.PROGRAM or guilty in on
+
+        assert halving.search(count, is_bad) == guilty
+        assert len(runs) <= halving.most_runs(count) == math.ceil(math.log2(count + 1))
+
+
+def test_answers():
+    right = "time 3\nsum: 1.0000000 and 2e-3 m\n"
+    same = "time 4\nsum: 1.0000001 and .002 m\n"
+    assert answers.first_difference(right, same, 1e-6, ["^time"]) is None
+    assert "became" in answers.first_difference(right, same, 1e-6, [])
+    assert "became" in answers.first_difference(right, same, 0, ["^time"])
+    assert "became" in answers.first_difference(right, same.replace(" m", " s"), 1e-6, ["^time"])
+    assert answers.first_difference(right, "time 3\n", 0, []) == "1 lines in place of 2"
+
+
+def test_candidates(profile_data):
+    record = profile_data["records"][0] | {"implementation": "shm"}
+    other = record | {"communicator": ""}
+    (made,) = candidates.of_profile({"records": [record, other]})
+    assert made.point.rule("mpi") == "alltoall[4096-8191](2)=mpi"  # names no communicator
+    forcing, switches = candidates.variables_of(
+        {
+            "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
+            "OMPI_MCA_coll_tuned_allreduce_algorithm": "4",
+            "OMPI_MCA_coll_tuned_allreduce_algorithm_segmentsize": "8",
+            "MPIR_CVAR_BCAST_INTRA_ALGORITHM": "smp",
+            "I_MPI_ADJUST_REDUCE": "3",
+            "OMPI_MCA_btl": "self",
+        }
+    )
+    assert list(switches) == ["OMPI_MCA_coll_tuned_use_dynamic_rules"]
+    groups = [list(c.variables) for c in candidates.of_variables(forcing)]
+    assert sorted(map(len, groups)) == [1, 1, 2]
+
+
+def bisect(spoilt, *words, program):
+    ran = spoilt("bisect", *words, *TIMES, "--json=b.json", "--", *program)
+    return ran, json.loads((spoilt.folder / "b.json").read_text())
+
+
+def test_what_changes_the_answer_is_found(spoilt):
+    ran, found = bisect(spoilt, "--impl", RULES, program=spoilt.program())
+    assert ran.returncode == 1 and found["setting"] == BLAMED, ran.stdout + ran.stderr
+    assert len(found["runs"]) <= 2 + math.ceil(math.log2(found["candidates"] + 1))
+    assert ran.stdout.count("run ") >= len(found["runs"])
+    assert ran.stdout.strip().splitlines()[-1].endswith(
+        "to avoid it: the rule 'alltoall[65536-131071](2)@row=mpi' before all others."
+    )
+
+
+def test_so_is_what_crashes(spoilt):
+    program = spoilt.program(WRONG_HOW="abort")
+    ran, found = bisect(spoilt, "--impl", RULES, program=program)
+    assert ran.returncode == 1 and found["setting"] == BLAMED, ran.stdout + ran.stderr
+    assert "ended" in found["wrong"]
+
+
+def test_a_program_that_does_not_repeat_its_answer(spoilt):
+    """Its times are in what it prints."""
+    ran = spoilt("bisect", "--impl", RULES, "--", *spoilt.program(steps=2))
+    assert ran.returncode == 1 and "does not repeat its own answer" in ran.stdout
+    assert "none of the settings, once more" in ran.stdout
+
+
+def test_no_setting_is_to_blame(spoilt, build):
+    program = spoilt.program(steps=2, WRONG_BYTES="1")
+    ran, found = bisect(spoilt, "--impl", RULES, program=program)
+    assert ran.returncode == 0 and found["verdict"] == "no_setting" and len(found["runs"]) == 2
+    if build.family in ("openmpi", "mpich"):
+        name = {"openmpi": "pairwise", "mpich": "pairwise"}[build.family]
+        ran, found = bisect(spoilt, "--force", f"alltoall={name}", program=program)
+        assert found["verdict"] == "no_setting", ran.stdout
+
+
+def test_a_check_of_the_users(spoilt):
+    """The answer is that of the wrong rules: then the plain run fails, and so does all else."""
+    check = "grep -q 'result: ok' $CRESTACOLL_OUTPUT && ! grep -q nothing $CRESTACOLL_OUTPUT"
+    ran, found = bisect(spoilt, "--check", check, program=spoilt.program(steps=2))
+    assert found["verdict"] == "no_setting", ran.stdout + ran.stderr
+    ran, found = bisect(spoilt, "--check", "false", program=spoilt.program(steps=2))
+    assert found["verdict"] == "program" and "not repeat" in ran.stdout
+
+
+def test_the_mpis_own_call_is_found(profile_data, tmp_path):
+    """Where the plain program fails its check, and other implementations heal it."""
+
+    class Ended:
+        folder = tmp_path
+
+    class Fake:
+        judge = answers.Judge(check="x")
+        forcing = {}
+        done = [1]
+
+        def say(self, text):
+            pass
+
+        def plain(self):
+            return Ended(), "wrong"
+
+        def profile_of(self, ended):
+            records = [r | {"mode": "blocking"} for r in profile_data["records"]]
+            return {"records": records}
+
+        def healed(self, every, on):
+            return any(every[i].point.collective == "alltoall" for i in on)
+
+    found = job.blame(Fake())
+    assert found["verdict"] == "found" and found["mpi"]
+    assert found["remedy"] == "the rule 'alltoall[4096-8191](2)@row=p2p' before all others"
