@@ -149,15 +149,16 @@ static bool compare_and_swap(buffer *origin, buffer *compare, buffer *result, co
 #else
 /* mpi_f08 passes descriptors of the compiler's own, so that its names are in Fortran
  * (interpose_mpich_windows.F90), which calls these. */
+#define HIDDEN __attribute__((visibility("hidden")))
 #define WITH_BUFFERS(name, NAME, parameters, arguments, does)                                      \
-    void cresta_section_##name parameters(MPI_Fint);                                               \
+    HIDDEN void cresta_section_##name parameters(MPI_Fint);                                        \
     void cresta_section_##name parameters(MPI_Fint)                                                \
     {                                                                                              \
         does(own_##name arguments)                                                                 \
     }
 #define WITH_COUNTS(name, NAME, parameters, arguments, does)                                       \
     WITH_BUFFERS(name, NAME, parameters, arguments, does)                                          \
-    void cresta_section_##name##_large parameters(MPI_Count);                                      \
+    HIDDEN void cresta_section_##name##_large parameters(MPI_Count);                               \
     void cresta_section_##name##_large parameters(MPI_Count)                                       \
     {                                                                                              \
         does(own_##name arguments)                                                                 \
