@@ -5,8 +5,8 @@
  *     mpirun -n 2 automaton [WAYS [ROWS [STEPS]]]     all ways, 256 rows, 1000 steps
  *
  * WAYS are names with commas, or "all".  Ways take turns of 20 steps, and each has its own field;
- * in the end all must have the hash of the sequential program, which rank 0 runs.  Prints times of a
- * step, their ratio to the first way, and the speed-up over the sequential program.
+ * in the end all must have the hash of the sequential program, which rank 0 runs.  Prints times of
+ * a step, their ratio to the first way, and the speed-up over the sequential program.
  *
  * After S. Christgau, B. Schnor: One-sided communication in RCKMPI for the Single-Chip Cloud
  * Computer, 6th MARC Symposium, 2012. */

@@ -49,7 +49,8 @@ program automaton
         call MPI_Allreduce(hash(s), all_strips, 1, MPI_INTEGER8, MPI_SUM, MPI_COMM_WORLD)
         if (all_strips /= right) wrong = wrong + 1
         if (rank == 0) print '(a, f12.2, a, f6.2, a)', names(i), slowest, &
-            ' us a step, speed-up ', alone / slowest, merge('  right', '  WRONG', all_strips == right)
+            ' us a step, speed-up ', alone / slowest, &
+            merge('  right', '  WRONG', all_strips == right)
         call close_exchange(x)
     end do
     call MPI_Finalize()

@@ -29,7 +29,8 @@ static void window_close(exchange *x)
 
 static MPI_Aint place(int side, int step)
 {
-    return (MPI_Aint)offsetof(halo, rows) + (step % 2 * SIDES + side) * (MPI_Aint)sizeof(int[COLUMNS]);
+    const MPI_Aint row = sizeof(int[COLUMNS]);
+    return (MPI_Aint)offsetof(halo, rows) + (step % 2 * SIDES + side) * row;
 }
 
 static void put(exchange *x, const int *row, int side, int step)

@@ -19,6 +19,12 @@ static void shared_open(exchange *x)
     CRESTA_Set_impl(x->comm, "neighbor_alltoallw=shm");
 }
 
+static void hier_open(exchange *x)
+{
+    exchange_memory(x);
+    CRESTA_Set_impl(x->comm, "neighbor_alltoallw=hier");
+}
+
 static void neighbor_begin(exchange *x, const int *rows[SIDES], int step)
 {
     static const int counts[SIDES] = {COLUMNS, COLUMNS};
@@ -78,6 +84,8 @@ const way our_ways[] = {
     {"os", "CRESTA_Neighbor_alltoallw by windows of the MPI", os_open, neighbor_begin, neighbor_end,
      exchange_no_memory},
     {"shm", "CRESTA_Neighbor_alltoallw by shared memory", shared_open, neighbor_begin, neighbor_end,
+     exchange_no_memory},
+    {"hier", "the same between nodes by messages", hier_open, neighbor_begin, neighbor_end,
      exchange_no_memory},
     {"put", "shmem_putmem_signal of crestacoll_shmem.h", symmetric_open, symmetric_begin,
      symmetric_end, symmetric_close},
