@@ -16,7 +16,7 @@ from library_runs import ROOT, cached, each_build, family_of, good, run
 pytestmark = each_build
 
 HYPRE = Path("/usr/include/hypre/HYPRE.h")
-RULES = ["*=shm,neighbor_*=shm", "*=p2p,neighbor_*=p2p", "neighbor_*=auto", "*=hier,neighbor_*=hier"]
+RULES = [f"*={model},neighbor_*={model}" for model in ("shm", "p2p", "hier")] + ["neighbor_*=auto"]
 
 
 @functools.cache
