@@ -5,6 +5,7 @@
  *
  * All arguments are addresses, in each of the bindings; statuses go on as they came.  The profiling
  * names of the MPI are absent in a C program, hence weak. */
+#include "api/split_end.h"
 #include "api/pending.h"
 #include "api/split.h"
 #include "core/log.h"

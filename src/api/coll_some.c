@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* coll_some.c - CRESTA_Coll_some, CRESTA_Coll_testsome: which blocks have come. */
+#include "api/split_end.h"
 #include "api/split.h"
 #include "core/log.h"
 #include "progress/queue.h"

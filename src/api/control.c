@@ -2,6 +2,7 @@
 /* control.c - CRESTA_Set_impl, CRESTA_Comm_prepare. */
 #include <stdlib.h>
 
+#include "api/set_up.h"
 #include "api/dispatch.h"
 #include "core/config.h"
 #include "core/log.h"

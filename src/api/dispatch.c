@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dispatch.c - see dispatch.h. */
+#include "api/set_up.h"
 #include "api/dispatch.h"
 
 #include <stdlib.h>
@@ -35,101 +36,6 @@
 #include "tune/nodes.h"
 #include "tune/topology.h"
 #include "validate/validate.h"
-
-/* Ranks compare their settings and the communicator's name.  This is the first thing they do
- * together on it.  False if a process of it has failed. */
-static bool set_up(cco_comm *state)
-{
-    enum { CONFIGURATION, NAME, WHERE, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
-    _Static_assert((int)WORDS <= (int)CCO_AGREED, "cco_agree takes so many");
-    uint64_t words[WORDS], least[WORDS], most[WORDS];
-    cco_comm_read_name(state);
-    words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);
-    words[NAME] = cco_hash(0, state->name);
-    words[WHERE] = cco_where_comm_propose();
-    cco_facts_mine(&words[FACTS]);
-    const int rc = cco_agree(state->comm, words, WORDS, least, most);
-    if (cco_ulfm_class(rc) != MPI_SUCCESS)
-        return false;
-    if (rc != MPI_SUCCESS)
-        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
-    if (least[CONFIGURATION] != most[CONFIGURATION] || cco_configured.error[0])
-        cco_agree_explain(state->comm);
-    if (least[NAME] != most[NAME])
-        memset(state->name, 0, sizeof state->name);
-    cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
-    if (cco_where_on()) {
-        cco_where_comm_agreed(state, most[WHERE]);
-        state->watched |= CCO_WATCHED_WHERE;
-    }
-    if (cco_configured.debug.match > 0)
-        cco_match_set_up(state);
-    cco_nodes_find(state, NULL);
-    cco_topology_find(state);
-    if (state->error != MPI_SUCCESS)
-        return false;
-    if (!cco_choose_for(state))
-        cco_fatal("no memory for the choices of communicator '%s'", state->name);
-    cco_topology_find_mates(state);
-    state->ready = true;
-    cco_comm_update(state);
-    cco_race_set_up(state);
-    cco_validate_set_up(state);
-    if (state->facts.begins)
-        cco_begins_prepare(state);
-    return true;
-}
-
-/* The thread is started before its ranks agree on what it does: it may be refused on one of them.
- */
-static void agree_on_progress(cco_comm *state)
-{
-    uint64_t words[CCO_FACT_WORDS], least[CCO_FACT_WORDS], most[CCO_FACT_WORDS];
-    cco_progress_start();
-    cco_facts_mine(words);
-    const int rc = cco_agree(state->comm, words, CCO_FACT_WORDS, least, most);
-    if (rc != MPI_SUCCESS && cco_comm_has_failed(state)) /* the call to come returns the error */
-        return;
-    if (rc != MPI_SUCCESS)
-        cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
-    cco_facts_agreed(&state->facts, least, most);
-}
-
-void cco_begins_prepare(cco_comm *state)
-{
-    if (cco_paths_possible(state) || cco_race_is_on()) {
-        if (!state->begins_ready) {
-            agree_on_progress(state);
-            state->reported_begin = 0; /* another runs from now on */
-        }
-        state->begins_ready = true;
-        cco_paths_prepare(state);
-        cco_race_prepare_begins(state);
-    }
-    state->begins_wanted = false;
-    cco_comm_update(state);
-}
-
-void cco_begins_want(cco_comm *state)
-{
-    cco_fact_begins();
-    if (state->begins_wanted || state->begins_ready || state->facts.progress == CCO_PROGRESS_NONE)
-        return;
-    state->begins_wanted = true;
-    cco_comm_update(state);
-}
-
-cco_comm *cco_prepare(MPI_Comm comm)
-{
-    cco_comm *state = cco_comm_find(comm);
-    if (state == NULL)
-        state = cco_comm_create(comm);
-    if (state == NULL || state->inter)
-        return NULL;
-    if (!state->ready && !set_up(state))
-        return NULL; /* the MPI's own call says so */
-    return state;
-}
 
 cco_comm cco_from_below = {.inter = true};
 

@@ -44,15 +44,4 @@ uint64_t cco_start_clock(const cco_comm *state);
 int cco_start_nonblocking(const cco_call *call, MPI_Request *request);
 void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint64_t start);
 
-/* Makes ready what begins run over on a communicator that is set up; collective. */
-void cco_begins_prepare(cco_comm *state);
-
-/* A call begins there, the same on all ranks: the next blocking call makes ready what begins run
- * over.  A program without begins shall not pay for them. */
-void cco_begins_want(cco_comm *state);
-
-/* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
- * not. */
-cco_comm *cco_prepare(MPI_Comm comm);
-
 #endif

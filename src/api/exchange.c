@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/set_up.h"
 #include "api/dispatch.h"
 #include "api/report.h"
 #include "core/data.h"

@@ -2,6 +2,7 @@
 /* memory.c - CRESTA_Alloc_mem, CRESTA_Free_mem. */
 #include <crestacoll.h>
 
+#include "api/set_up.h"
 #include "api/dispatch.h"
 #include "core/mpi_compat.h"
 #include "model/shm_memory.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ours.c - see ours.h. */
+#include "api/set_up.h"
 #include "api/ours.h"
 
 #include "api/dispatch.h"

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "api/outputs.h"
 #include "api/progress.h"
 #include "api/pending.h"
 #include "api/report.h"
@@ -23,14 +24,10 @@
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 #include "core/polite.h"
-#include "core/profile_json.h"
-#include "core/profile_merge.h"
 #include "core/snapshot.h"
-#include "core/ulfm.h"
 #include "core/wait.h"
 #include "core/world.h"
 #include "io/record.h"
-#include "io/write.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
 #include "match/match.h"
@@ -44,7 +41,6 @@
 #include "tune/impl.h"
 #include "tune/nodes.h"
 #include "tune/tuning_file.h"
-#include "validate/validate.h"
 
 cco_phase cco_process_phase = CCO_UNREAD;
 
@@ -204,18 +200,6 @@ static void take_tuning(cco_rules *rules)
     cco_choose_from_tuning(rules);
 }
 
-/* A file that cannot be written is told before the program computes, not after. */
-static void try_file(const char *variable, const char *path)
-{
-    cco_config *c = &cco_configured;
-    FILE *file = path != NULL && !c->error[0] ? fopen(path, "a") : NULL;
-    if (file != NULL)
-        fclose(file);
-    else if (path != NULL && !c->error[0])
-        snprintf(c->error, sizeof c->error, "%s=%.200s: cannot write this file: %s", variable, path,
-                 strerror(errno));
-}
-
 /* CRESTA_NODES names the node of every rank. */
 static void check_imposed_nodes(void)
 {
@@ -229,55 +213,12 @@ static void check_imposed_nodes(void)
                  ranks, size);
 }
 
-static void report_loaded(void)
-{
-    FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
-    if (file == NULL)
-        return;
-    fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
-            CRESTA_VERSION_PATCH);
-    fclose(file);
-}
-
-static void write_profile(void)
-{
-    char path[4096];
-    int rank, size;
-    cco_recording = false;
-    const double wall = cco_profile_wall();
-    cco_timelines timelines;
-    cco_member_sets members;
-    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines, &members);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank == 0) {
-        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members, &timelines,
-                                            size, wall);
-        if (error)
-            cco_say("cannot write the profile %s: %s", path, strerror(error));
-    }
-    cco_timelines_free(&timelines);
-    free(members.list);
-    free(rows.list);
-}
-
 /* Runs when MPI_Finalize frees the attributes of MPI_COMM_SELF: MPI still works, and all ranks come
  * here. */
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
-    /* Without some ranks, what needs them all does not happen. */
-    const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
-    if (cco_profiled_run && whole)
-        write_profile();
-    else if (cco_profiled_run && cco_world_reports())
-        cco_say("no profile: processes have failed");
-    if (begun && whole) /* then all ranks have been in MPI_Init with it */
-        cco_validate_finish();
-    if (cco_configured.io != NULL && whole)
-        cco_io_write(MPI_COMM_WORLD, spawned);
-    else if (cco_configured.io != NULL && cco_world_reports())
-        cco_say("no record of MPI-IO: processes have failed");
+    cco_outputs_write(begun, spawned);
     set_phase(CCO_IDLE);
     cco_polite_end();
     cco_race_end();
@@ -335,10 +276,8 @@ static void begin_together(int rank)
 {
     cco_facts_of(rank);
     disagree();
-    if (rank == 0) {
-        try_file("CRESTA_PROFILE", cco_configured.profile);
-        try_file("CRESTA_IO", cco_configured.io);
-    }
+    if (rank == 0)
+        cco_outputs_try();
     check_imposed_nodes();
     bool wanted[] = {wishes, !CCO_PRELOADED, mends}; /* by any rank */
     cco_presence_await(MPI_COMM_WORLD);
@@ -348,7 +287,7 @@ static void begin_together(int rank)
     if (cco_configured.tuning != NULL)
         take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)
-        report_loaded();
+        cco_outputs_loaded();
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_detect_crowding(MPI_COMM_WORLD, cco_lives_gather);
     cco_polite_decide(chosen);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* record.c - CRESTA_Record_begin, CRESTA_Record_end, CRESTA_Replay_start, CRESTA_Replay_end,
  * CRESTA_Recording_info, CRESTA_Recording_free. */
+#include "api/set_up.h"
 #include "api/dispatch.h"
 #include "api/progress.h"
 #include "core/config.h"

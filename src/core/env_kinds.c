@@ -267,16 +267,13 @@ static bool read_debug_word(cco_debug *d, const char *word, size_t length)
         return d->trace = true;
     if (length == 5 && strncmp(word, "match", 5) == 0)
         return (d->match = CCO_MATCH_PATIENCE) > 0;
-    if (strncmp(word, "match=", 6) == 0)
-        d->match = strtoul(word + 6, &end, 10);
-    else if (strncmp(word, "delay=", 6) == 0)
-        d->delay = strtoul(word + 6, &end, 10);
-    else if (strncmp(word, "fail=", 5) == 0)
-        d->fail = strtoul(word + 5, &end, 10);
-    else if (strncmp(word, "disagree=", 9) == 0)
-        d->disagree = strtoul(word + 9, &end, 10);
-    return end == word + length &&
-           (d->match > 0 || d->delay > 0 || d->fail > 0 || d->disagree > 0);
+    unsigned long *const numbers[] = {&d->match, &d->delay, &d->fail, &d->disagree};
+    static const char *const names[] = {"match=", "delay=", "fail=", "disagree="};
+    for (int i = 0; i < 4; i++)
+        if (strncmp(word, names[i], strlen(names[i])) == 0)
+            return (*numbers[i] = strtoul(word + strlen(names[i]), &end, 10)) > 0 &&
+                   end == word + length;
+    return false;
 }
 
 static void read_debug(void *member, const cco_env_value *v)

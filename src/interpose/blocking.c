@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "api/split_end.h"
 #include "api/split.h"
 #include "core/mpi_compat.h"
 #include "core/next.h"

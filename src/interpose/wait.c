@@ -12,6 +12,7 @@
  * anything of ours is under way: its wait cannot be a loop of tests.  (Where nothing is, its wait
  * is not polite.)  MPI_Wait and MPI_Waitall only look until all are over, and the tool's call ends
  * them; it does not see how long that took. */
+#include "api/split_end.h"
 #include "api/pending.h"
 #include "api/split.h"
 #include "core/next.h"

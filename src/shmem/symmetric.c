@@ -6,6 +6,7 @@
 
 #include <crestacoll.h>
 
+#include "api/set_up.h"
 #include "api/dispatch.h"
 #include "core/wait.h"
 #include "model/shm_memory.h"

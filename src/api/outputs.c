@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* outputs.c - see outputs.h. */
+#include "api/outputs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/report.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/profile_json.h"
+#include "core/profile_merge.h"
+#include "core/ulfm.h"
+#include "core/world.h"
+#include "io/write.h"
+#include "validate/validate.h"
+
+static void try_file(const char *variable, const char *path)
+{
+    cco_config *c = &cco_configured;
+    FILE *file = path != NULL && !c->error[0] ? fopen(path, "a") : NULL;
+    if (file != NULL)
+        fclose(file);
+    else if (path != NULL && !c->error[0])
+        snprintf(c->error, sizeof c->error, "%s=%.200s: cannot write this file: %s", variable, path,
+                 strerror(errno));
+}
+
+void cco_outputs_try(void)
+{
+    try_file("CRESTA_PROFILE", cco_configured.profile);
+    try_file("CRESTA_IO", cco_configured.io);
+}
+
+void cco_outputs_loaded(void)
+{
+    FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
+    if (file == NULL)
+        return;
+    fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
+            CRESTA_VERSION_PATCH);
+    fclose(file);
+}
+
+static void write_profile(bool spawned)
+{
+    char path[4096];
+    int rank, size;
+    cco_recording = false;
+    const double wall = cco_profile_wall();
+    cco_timelines timelines;
+    cco_member_sets members;
+    cco_rows rows = cco_profile_merge(MPI_COMM_WORLD, wall, &timelines, &members);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0) {
+        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members, &timelines,
+                                            size, wall);
+        if (error)
+            cco_say("cannot write the profile %s: %s", path, strerror(error));
+    }
+    cco_timelines_free(&timelines);
+    free(members.list);
+    free(rows.list);
+}
+
+void cco_outputs_write(bool met, bool spawned)
+{
+    const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
+    if (cco_profiled_run && whole)
+        write_profile(spawned);
+    else if (cco_profiled_run && cco_world_reports())
+        cco_say("no profile: processes have failed");
+    if (met && whole)
+        cco_validate_finish();
+    if (cco_configured.io != NULL && whole)
+        cco_io_write(MPI_COMM_WORLD, spawned);
+    else if (cco_configured.io != NULL && cco_world_reports())
+        cco_say("no record of MPI-IO: processes have failed");
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* set_up.h - what the ranks of a communicator do together before the first call on it. */
+#ifndef CCO_SET_UP_H
+#define CCO_SET_UP_H
+
+#include "core/comm.h"
+
+/* Makes ready what begins run over on a communicator that is set up; collective. */
+void cco_begins_prepare(cco_comm *state);
+
+/* A call begins there, the same on all ranks: the next blocking call makes ready what begins run
+ * over.  A program without begins shall not pay for them. */
+void cco_begins_want(cco_comm *state);
+
+/* The state of an intracommunicator, set up; NULL where there can be none.  Collective if it was
+ * not. */
+cco_comm *cco_prepare(MPI_Comm comm);
+
+#endif
