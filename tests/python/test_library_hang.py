@@ -9,10 +9,12 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 
 import pytest
+from crestacoll.rollcall import listen
 from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, messages, run
 
 pytestmark = each_build
@@ -152,6 +154,27 @@ def test_without_run_the_ranks_of_this_host_are_asked(build, tmp_path):
     words = job(build, "hangs_plain", "late")
     with started(words, tmp_path, LD_PRELOAD=preload, CRESTA_WATCHDOG="ask") as process:
         data = ask(process.pid, there("in MPI_Barrier, call 2", "computing"))
+    assert odd(data) == [1], data
+
+
+def test_ranks_of_other_hosts_come_by_tcp(build, tmp_path):
+    """This process listens as `crestacoll run` does; the ranks do not know of its Unix socket."""
+    watch = listen.Watch(0, False, None, tmp_path)
+    lines = watch.file.read_text().splitlines()
+    there_is = tmp_path / "tcp"
+    there_is.write_text("\n".join(line for line in lines if not line.startswith("unix ")) + "\n")
+    preload = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    env = {"LD_PRELOAD": preload, "CRESTA_WATCHDOG": "ask", "CRESTA_WATCHDOG_AT": str(there_is)}
+    try:
+        with started(job(build, "hangs_plain", "late"), tmp_path, **env) as process:
+            watch.started(process)
+            data = ask(os.getpid(), there("in MPI_Barrier, call 2", "computing"))
+            address, port = lines[-1].split()[1:]
+            with socket.create_connection((address, int(port)), TIMEOUT) as stranger:
+                stranger.sendall(b"crestacoll-rollcall\ttoken=1\n")
+                assert stranger.recv(1) == b"", "who does not know the token is sent away"
+    finally:
+        watch.close()
     assert odd(data) == [1], data
 
 
