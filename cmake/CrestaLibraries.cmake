@@ -14,7 +14,7 @@ set(for "${PROJECT_SOURCE_DIR}/fortran")
 file(GLOB CRESTA_COUNTED CONFIGURE_DEPENDS
      ${src}/core/*.c ${src}/sched/*.c ${src}/algo/*.c ${src}/algo/*/*.c ${src}/transport/*/*.c
      ${src}/native/*.c ${src}/plan/*.c ${src}/model/*.c ${src}/progress/*.c ${src}/tune/*.c
-     ${src}/record/*.c ${src}/race/*.c)
+     ${src}/record/*.c ${src}/race/*.c ${src}/rollcall/*.c ${src}/match/*.c)
 file(GLOB CRESTA_ENTRIES CONFIGURE_DEPENDS
      ${src}/api/*.c ${src}/interpose/init.c ${src}/interpose/wait.c
      ${src}/interpose/blocking.c

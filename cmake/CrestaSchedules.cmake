@@ -6,7 +6,8 @@ file(GLOB sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/src/algo/*/*.c" "${PROJECT_SOURCE_DIR}/src/transport/sim/*.c")
 add_library(cresta_schedules OBJECT ${sources} "${PROJECT_SOURCE_DIR}/src/core/collectives.c"
             "${PROJECT_SOURCE_DIR}/src/core/stencil.c"
-            "${PROJECT_SOURCE_DIR}/src/core/pause.c" "${PROJECT_SOURCE_DIR}/src/core/yielding.c")
+            "${PROJECT_SOURCE_DIR}/src/core/pause.c" "${PROJECT_SOURCE_DIR}/src/core/yielding.c"
+            "${PROJECT_SOURCE_DIR}/src/core/whereabouts.c")
 target_include_directories(cresta_schedules PRIVATE
   "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include" ${MPI_C_INCLUDE_DIRS})
 target_link_libraries(cresta_schedules PRIVATE cresta_flags)

@@ -57,6 +57,7 @@ SOURCES = {
         "core/teardown.c": "makes numbers unique, which rank 0 gives to all",
         "transport/shm/segment.c": "where the others find the memory",
         "core/process_read.c": "whom the others read; all agree whether they can",
+        "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
         "tune/neighbours.c": "for a message",
     },
     r"\bgetenv\(": {"core/config.c": "compared between ranks (core/settings.h)"},
@@ -83,7 +84,9 @@ SOURCES = {
         "tune/machine.c": "its definition", "tune/machine.h": "its definition",
         "tune/tuning_file.c": "rank 0 decides for all; where ranks have not met, they compare it",
     },
-    r"PMPI_Get_processor_name|\bgethostname\(": {},
+    r"PMPI_Get_processor_name|\bgethostname\(": {
+        "rollcall/rollcall.c": "whom a roll-call names; nothing else goes by it",
+    },
 }
 
 

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
-    core < sched < {algo, transport, native} < plan < model < progress < tune < {record, race}
-    < api < {interpose, fortran, bench, check} < python
+    core < sched < {algo, transport, native} < plan < model < progress < tune
+    < {record, race, rollcall, match} < api < {interpose, fortran, bench, check} < python
 """
 import re
 
 from sources import ROOT, Report, files
 
 RANK = {"core": 0, "sched": 1, "algo": 2, "transport": 2, "native": 2, "plan": 3, "model": 4,
-        "progress": 5, "tune": 6, "record": 7, "race": 7, "api": 8, "interpose": 9, "fortran": 9,
-        "bench": 9, "check": 9}
+        "progress": 5, "tune": 6, "record": 7, "race": 7, "rollcall": 7, "match": 7,
+        "api": 8, "interpose": 9, "fortran": 9, "bench": 9, "check": 9}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 

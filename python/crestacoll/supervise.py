@@ -55,18 +55,25 @@ def start(words, environment):
         raise Problem(f"{words[0]}: {e.strerror}", NOT_FOUND) from e
 
 
-def run(words, environment):
-    """Exit code of the command; 128+n if a signal ended it."""
+def run(words, environment, watch=None):
+    """Exit code of the command; 128+n if a signal ended it. A watch (rollcall/listen.py) hears of
+    its start, and may take signals.
+    """
     waited_for = HANDED_ON | {signal.SIGCHLD}
+    if watch is not None and watch.number is not None:
+        waited_for |= {watch.number}
     old = signal.pthread_sigmask(signal.SIG_BLOCK, waited_for)
     try:
         child = start(words, environment)
+        if watch is not None:
+            watch.started(child)
         while child.poll() is None:
             info = signal.sigwaitinfo(waited_for)
             if (
                 info.si_signo != signal.SIGCHLD
                 and info.si_code != FROM_KERNEL
                 and child.poll() is None
+                and not (watch is not None and watch.signal(info.si_signo))
             ):
                 child.send_signal(info.si_signo)
         return child.returncode if child.returncode >= 0 else 128 - child.returncode

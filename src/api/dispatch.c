@@ -18,8 +18,10 @@
 #include "core/snapshot.h"
 #include "core/timeline.h"
 #include "core/wait.h"
+#include "core/where_comm.h"
 #include "core/world.h"
 #include "progress/path.h"
+#include "match/match.h"
 #include "native/calls.h"
 #include "plan/bound.h"
 #include "plan/call_cache.h"
@@ -35,12 +37,13 @@
  * together on it. */
 static void set_up(cco_comm *state)
 {
-    enum { CONFIGURATION, NAME, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
+    enum { CONFIGURATION, NAME, WHERE, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
     _Static_assert((int)WORDS <= (int)CCO_AGREED, "cco_agree takes so many");
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
     words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);
     words[NAME] = cco_hash(0, state->name);
+    words[WHERE] = cco_where_comm_propose();
     cco_facts_mine(&words[FACTS]);
     if (cco_agree(state->comm, words, WORDS, least, most) != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);
@@ -49,6 +52,12 @@ static void set_up(cco_comm *state)
     if (least[NAME] != most[NAME])
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
+    if (cco_where_on()) {
+        cco_where_comm_agreed(state, most[WHERE]);
+        state->watched |= CCO_WATCHED_WHERE;
+    }
+    if (cco_configured.debug.match > 0)
+        cco_match_set_up(state);
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
     if (!cco_choose_for(state))
@@ -122,9 +131,11 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
     if (state == NULL || !state->ready) {
         if (cco_process_asks_nothing_of(comm, cco_is_near(coll)))
             return NULL;
+        if (cco_where_on())
+            cco_where_enter_set_up(comm, coll);
         state = cco_prepare(comm);
         if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
-            return cco_recording ? cco_comm_find(comm) : NULL;
+            return cco_recording || cco_where_on() ? cco_comm_find(comm) : NULL;
     }
     return state->ours >> coll & 1 ? state : NULL;
 }
@@ -136,7 +147,8 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
     if (cco_phase_now() == CCO_UNREAD)
         cco_natives_look_up();
     if (!(cco_recording || cco_recorders_any() || (CCO_PRELOADED && cco_progress_calls_mpi()) ||
-          cco_progress_thread_runs_no_ops()))
+          cco_progress_thread_runs_no_ops() || cco_where_on() ||
+          cco_configured.debug.match > 0))
         return NULL;
     cco_comm *state = cco_comm_find(comm);
     return state != NULL ? state : cco_comm_create(comm);
@@ -243,12 +255,15 @@ static int run_inter(cco_comm *state, const cco_call *call)
 {
     if (state == &cco_from_below)
         return cco_native_blocking(&cco_native[CCO_BY_US], call);
+    cco_where_enter_call(state, call);
     const uint64_t start = cco_ticks();
     const int rc = cco_native_blocking(cco_natives_for(call), call);
     const uint64_t end = cco_ticks();
+    cco_where_leave();
+    if (!cco_recording)
+        return rc;
     count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, end - start);
-    if (cco_recording)
-        place(call->coll, start, end);
+    place(call->coll, start, end);
     return rc;
 }
 
@@ -269,9 +284,13 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
  * run. */
 static bool come_first(cco_comm *state, const cco_call *call)
 {
+    const bool looks = state->watched & ~CCO_WATCHED_WHERE;
+    const bool valid = looks && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call);
+    if (state->watched & CCO_WATCHED_MATCH)
+        cco_match_call(state, call, valid);
     if (state->begins_wanted)
         cco_begins_prepare(state);
-    if (state->watched && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
+    if (valid)
         cco_race_call(state, call); /* a call that the MPI refuses may be one rank's alone */
     if (!(state->to_report >> call->coll & 1))
         return true;
@@ -290,6 +309,7 @@ static int run_allowed(cco_comm *state, const cco_call *call)
 {
     const MPI_Count bytes = cco_bytes(call, state->rank, state->size);
     cco_choice *choice = cco_choose_by_call(state, call, bytes);
+    cco_where_impl(choice->impl);
     if (!cco_is_recorded(state))
         return run_choice(state, choice, call, bytes);
     cco_recorder_note(state, &choice->way, call);
@@ -301,9 +321,11 @@ static int run_allowed(cco_comm *state, const cco_call *call)
 /* A call that something else comes before or after, or whose classes matter. */
 static int run_slow(cco_comm *state, const cco_call *call)
 {
+    cco_where_enter_call(state, call);
     const bool allowed = come_first(state, call);
     const int rc = allowed ? run_allowed(state, call)
                            : cco_comm_refuse(state, MPI_ERR_UNSUPPORTED_OPERATION);
+    cco_where_leave();
     if (state->watched & CCO_WATCHED_TIMES)
         cco_race_called(state, call->coll);
     if (!allowed && cco_is_recorded(state))

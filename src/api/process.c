@@ -29,11 +29,13 @@
 #include "core/world.h"
 #include "tune/agree.h"
 #include "tune/presence.h"
+#include "match/match.h"
 #include "model/registry.h"
 #include "native/natives.h"
 #include "progress/streamed.h"
 #include "race/race.h"
 #include "record/recording.h"
+#include "rollcall/rollcall.h"
 #include "tune/choose.h"
 #include "tune/impl.h"
 #include "tune/nodes.h"
@@ -55,6 +57,8 @@ static bool spawned;   /* asked before the program disconnects from its parents 
 static void move(void)
 {
     cco_progress_all();
+    if (cco_configured.debug.match > 0)
+        cco_match_poll();
 }
 
 /* From now on the MPI can be moved, also while we wait. */
@@ -167,7 +171,8 @@ static void read_environment(void)
         memcpy(c->error, wrong, sizeof wrong);
     chosen = !cco_rules_are_plain(user) || !cco_rules_are_plain(builtin);
     mends = cco_rules_may_replace(user) || cco_rules_may_replace(builtin);
-    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen;
+    wishes = c->profile != NULL || cco_race_arms() > 0 || c->log >= CCO_LOG_INFO || chosen ||
+             c->watchdog.on || c->watchdog_signal != 0 || c->debug.match > 0;
     take_needs(user);
     take_needs(builtin);
     if (c->profile != NULL) /* which says what goes between nodes */
@@ -264,6 +269,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_pending_end();
     cco_streamed_end();
     cco_ask_end();
+    cco_rollcall_end();
     stop_moving();
     return MPI_SUCCESS;
 }
@@ -322,6 +328,8 @@ static void begin_together(int rank)
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
         cco_wait_detect_crowding(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
+    if (cco_configured.debug.match > 0)
+        cco_polite_force();
     if (rank == 0)
         cco_report_waits();
 }
@@ -337,6 +345,7 @@ void cco_process_begin(void)
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
         begin_together(rank);
         spawned = is_spawned();
+        cco_rollcall_begin(true, spawned);
         cco_profiled_run = cco_configured.profile != NULL;
         if (cco_profiled_run)
             cco_profile_begin(cco_configured.profile_wait);
@@ -377,6 +386,7 @@ void cco_process_begin_late(void)
         } else {
             cco_ask_without_world(cco_comm_any);
         }
+        cco_rollcall_begin(false, false);
         if (cco_configured.profile != NULL)
             warn_no_profile();
         if (cco_configured.tuning != NULL)

@@ -15,6 +15,8 @@
 #include "core/polite.h"
 #include "core/progress_thread.h"
 #include "core/wait.h"
+#include "core/where_comm.h"
+#include "match/match.h"
 #include "native/calls.h"
 #include "plan/bound.h"
 #include "plan/scheduled.h"
@@ -194,6 +196,14 @@ static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MP
     return unsupported(state, call);
 }
 
+/* For a roll-call, and for the comparison of calls between ranks. */
+static void note_start(cco_comm *state, const cco_call *call)
+{
+    cco_where_starts(state, call);
+    if (cco_configured.debug.match > 0)
+        cco_match_begun(cco_comm_find(call->comm), call);
+}
+
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
               MPI_Request *request)
 {
@@ -204,6 +214,8 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
                                       : cco_native_nonblocking(to, call, request);
     if (state != NULL && cco_is_recorded(state))
         return refuse_while_recorded(state, call, request);
+    if (mode != CCO_PERSISTENT)
+        note_start(state, call);
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
@@ -230,6 +242,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
+    note_start(state, call);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_copies *copies;
@@ -321,15 +334,25 @@ static int end_one(MPI_Request *request)
     return rc;
 }
 
-int CRESTA_Coll_end(int count, MPI_Request requests[])
+static int end_several(int count, MPI_Request requests[])
 {
     int tries = CCO_PROGRESS_FIRST_TURN, at = 0;
-    if (count == 1 && tool_of_ends() == NULL)
-        return end_one(requests);
     do
         cco_progress_turn(&tries);
     while (!cco_all_complete(count, requests, &at));
     return end_all(count, requests);
+}
+
+int CRESTA_Coll_end(int count, MPI_Request requests[])
+{
+    const bool noted = cco_where_on();
+    if (noted)
+        cco_where_enter_wait("CRESTA_Coll_end", count);
+    const int rc = count == 1 && tool_of_ends() == NULL ? end_one(requests)
+                                                        : end_several(count, requests);
+    if (noted)
+        cco_where_leave();
+    return rc;
 }
 
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag)

@@ -59,9 +59,19 @@ typedef struct cco_node_shape {
 /* CRESTA_DEVICE_MEMORY */
 typedef enum cco_device_memory { CCO_DEVICE_AUTO, CCO_DEVICE_YES, CCO_DEVICE_NO } cco_device_memory;
 
+/* CRESTA_WATCHDOG: what ranks tell of themselves in a job that hangs (src/rollcall). */
+typedef struct cco_watchdog {
+    bool on;          /* they can be asked; */
+    unsigned seconds; /* in one call, after which they tell by themselves; 0: never, */
+    bool ends;        /* and end the job */
+} cco_watchdog;
+
+enum { CCO_MATCH_PATIENCE = 10 /* seconds, of CRESTA_DEBUG=match */ };
+
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
+    unsigned long match;    /* seconds of patience (src/match) */
     unsigned long delay;    /* seed */
     unsigned long fail;     /* number of the operation */
     unsigned long disagree; /* seed (core/facts.h) */
@@ -103,6 +113,9 @@ typedef struct cco_config {
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
     cco_debug debug;
+    cco_watchdog watchdog;
+    int watchdog_signal; /* 0: none */
+    char *watchdog_at;   /* file name or NULL */
     char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 

@@ -265,13 +265,18 @@ static bool read_debug_word(cco_debug *d, const char *word, size_t length)
         return d->check = true;
     if (length == 5 && strncmp(word, "trace", 5) == 0)
         return d->trace = true;
-    if (strncmp(word, "delay=", 6) == 0)
+    if (length == 5 && strncmp(word, "match", 5) == 0)
+        return (d->match = CCO_MATCH_PATIENCE) > 0;
+    if (strncmp(word, "match=", 6) == 0)
+        d->match = strtoul(word + 6, &end, 10);
+    else if (strncmp(word, "delay=", 6) == 0)
         d->delay = strtoul(word + 6, &end, 10);
     else if (strncmp(word, "fail=", 5) == 0)
         d->fail = strtoul(word + 5, &end, 10);
     else if (strncmp(word, "disagree=", 9) == 0)
         d->disagree = strtoul(word + 9, &end, 10);
-    return end == word + length && (d->delay > 0 || d->fail > 0 || d->disagree > 0);
+    return end == word + length &&
+           (d->match > 0 || d->delay > 0 || d->fail > 0 || d->disagree > 0);
 }
 
 static void read_debug(void *member, const cco_env_value *v)
@@ -282,7 +287,8 @@ static void read_debug(void *member, const cco_env_value *v)
         const size_t length = strcspn(word, ",+");
         if (!read_debug_word(d, word, length))
             snprintf(v->error, ERROR,
-                     "%s: no '%.*s'; possible: check, trace, delay=SEED, fail=K, disagree=SEED",
+                     "%s: no '%.*s'; possible: check, trace, delay=SEED, fail=K, disagree=SEED, "
+                     "match, match=SECONDS",
                      v->row->name, (int)(length < 40 ? length : 40), word);
         word += length + (word[length] != '\0');
     }
@@ -293,6 +299,8 @@ static void show_debug(const void *member, char *text)
     const cco_debug *d = member;
     int used = snprintf(text, CCO_VALUE, "%s%s", d->check ? "+check" : "",
                         d->trace ? "+trace" : "");
+    if (d->match > 0)
+        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+match=%lu", d->match);
     if (d->delay > 0)
         used += snprintf(text + used, CCO_VALUE - (size_t)used, "+delay=%lu", d->delay);
     if (d->fail > 0)

@@ -8,7 +8,7 @@
 #include "core/mpi_yields.h"
 #include "core/pause.h"
 
-bool cco_polite;
+unsigned cco_waits;
 
 static void (*on_change)(void); /* set before the first call that would have to hear of it */
 
@@ -17,14 +17,30 @@ void cco_polite_on_change(void (*changed)(void))
     __atomic_store_n(&on_change, changed, __ATOMIC_SEQ_CST);
 }
 
-static void set(bool polite)
+static void set_bit(unsigned bit, bool on)
 {
-    if (polite == cco_waits_politely())
+    const unsigned before = cco_waits_how(), now = on ? before | bit : before & ~bit;
+    if (now == before)
         return;
-    __atomic_store_n(&cco_polite, polite, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&cco_waits, now, __ATOMIC_SEQ_CST);
     void (*changed)(void) = __atomic_load_n(&on_change, __ATOMIC_SEQ_CST);
     if (changed != NULL)
         changed();
+}
+
+static void set(bool polite)
+{
+    set_bit(CCO_WAITS_POLITELY, polite);
+}
+
+void cco_polite_note(bool noted)
+{
+    set_bit(CCO_WAITS_NOTED, noted);
+}
+
+void cco_polite_force(void)
+{
+    set(true);
 }
 
 /* A look at an MPI that yields by itself costs more than its own wait: examples/jacobi, 4 ranks on

@@ -8,16 +8,32 @@
 
 #include <stdbool.h>
 
-extern bool cco_polite __attribute__((visibility("hidden"))); /* use the function */
+/* How the program's blocking calls differ from those of the MPI. */
+enum {
+    CCO_WAITS_POLITELY = 1,
+    CCO_WAITS_NOTED = 2 /* where each thread is is noted, for a roll-call (core/whereabouts.h) */
+};
+extern unsigned cco_waits __attribute__((visibility("hidden"))); /* use the functions */
+
+static inline unsigned cco_waits_how(void)
+{
+    return __atomic_load_n(&cco_waits, __ATOMIC_RELAXED);
+}
 
 static inline bool cco_waits_politely(void)
 {
-    return __atomic_load_n(&cco_polite, __ATOMIC_RELAXED);
+    return cco_waits_how() & CCO_WAITS_POLITELY;
 }
 
 /* Decides, once it is known whether ranks outnumber the cores of this node (core/wait.h).
  * `chosen`: an implementation was, for some collective. */
 void cco_polite_decide(bool chosen);
+
+/* A roll-call begins or ends. */
+void cco_polite_note(bool noted);
+
+/* Waits are polite whatever the setting is: somebody has to look at what comes meanwhile. */
+void cco_polite_force(void);
 
 /* MPI_Finalize is near: the MPI waits by itself. */
 void cco_polite_end(void);

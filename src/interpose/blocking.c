@@ -13,6 +13,7 @@
 #include "core/mpi_compat.h"
 #include "core/next.h"
 #include "core/polite.h"
+#include "core/where_comm.h"
 
 /* Asks again and again, with `ask` that sets `over`, until then or until it fails. */
 #define ASK(rc, ask, over)                                                                         \
@@ -215,44 +216,62 @@ static int polite_Win_wait(MPI_Win win)
 /* Where the calls go now: to the polite ones, a tool behind us, or the MPI; at first, and after a
  * change, to what finds that out.  So a call that is not polite takes a few instructions more than
  * the MPI's. */
-#define CCO_BLOCKING(x, parameters, arguments) static int first_##x parameters;
+#define CCO_BLOCKING(x, parameters, arguments, where) static int first_##x parameters;
 #include "interpose/blocking.def"
 #undef CCO_BLOCKING
 
 typedef struct calls {
-#define CCO_BLOCKING(x, parameters, arguments) int(*x) parameters;
+#define CCO_BLOCKING(x, parameters, arguments, where) int(*x) parameters;
 #include "interpose/blocking.def"
 #undef CCO_BLOCKING
 } calls;
 
 static calls now = {
-#define CCO_BLOCKING(x, parameters, arguments) .x = first_##x,
+#define CCO_BLOCKING(x, parameters, arguments, where) .x = first_##x,
 #include "interpose/blocking.def"
 #undef CCO_BLOCKING
 };
 
+/* Where those go that are noted first. */
+static calls behind;
+
 static void forget(void)
 {
-#define CCO_BLOCKING(x, parameters, arguments)                                                     \
+#define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     __atomic_store_n(&now.x, first_##x, __ATOMIC_RELEASE);
 #include "interpose/blocking.def"
 #undef CCO_BLOCKING
 }
 
+#define CCO_PLACE(comm, to, from, tag) comm, to, from, tag
+
 /* PMPI_x by the loader's table, which asks for it when it is called: a preloaded shell has none.
  * Where the setting changes while a call looks, it is asked again. */
-#define CCO_BLOCKING(x, parameters, arguments)                                                     \
+#define CCO_BLOCKING(x, parameters, arguments, where)                                              \
     static int own_##x parameters                                                                  \
     {                                                                                              \
         return PMPI_##x arguments;                                                                 \
     }                                                                                              \
+    static int noted_##x parameters                                                                \
+    {                                                                                              \
+        int(*then) parameters = __atomic_load_n(&behind.x, __ATOMIC_RELAXED);                      \
+        cco_where_enter_message(#x, CCO_PLACE where);                                              \
+        const int rc = then arguments;                                                             \
+        cco_where_leave();                                                                         \
+        return rc;                                                                                 \
+    }                                                                                              \
     static int first_##x parameters                                                                \
     {                                                                                              \
         cco_polite_on_change(forget);                                                              \
-        const bool polite = cco_waits_politely();                                                  \
-        int(*found) parameters = polite ? polite_##x : TOOL(x) != NULL ? TOOL(x) : own_##x;        \
+        const unsigned how = cco_waits_how();                                                      \
+        int(*found) parameters = how & CCO_WAITS_POLITELY ? polite_##x                             \
+                                 : TOOL(x) != NULL        ? TOOL(x)                                \
+                                                          : own_##x;                               \
+        __atomic_store_n(&behind.x, found, __ATOMIC_SEQ_CST);                                      \
+        if (how & CCO_WAITS_NOTED)                                                                 \
+            found = noted_##x;                                                                     \
         __atomic_store_n(&now.x, found, __ATOMIC_SEQ_CST);                                         \
-        if (polite != cco_waits_politely())                                                        \
+        if (how != cco_waits_how())                                                                \
             forget();                                                                              \
         return found arguments;                                                                    \
     }                                                                                              \

@@ -10,6 +10,7 @@
 #include "core/next.h"
 #include "api/process.h"
 #include "core/mpi_compat.h"
+#include "rollcall/rollcall.h"
 
 CCO_EXPORT int MPI_Init(int *argc, char ***argv)
 {
@@ -35,6 +36,7 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
 
 CCO_EXPORT int MPI_Finalize(void)
 {
+    cco_rollcall_finalizes();
     cco_progress_end();
     return CCO_CALL_NEXT(Finalize, ());
 }

@@ -17,6 +17,7 @@
 #include "core/next.h"
 #include "core/pause.h"
 #include "core/polite.h"
+#include "core/where_comm.h"
 #include "progress/queue.h"
 
 /* Tests, with `test` that sets `over` as it says, until then or until nothing of ours is under way;
@@ -35,7 +36,7 @@
 /* Whether a wait is more than the MPI's. */
 static inline bool loops(void)
 {
-    return cco_our_requests_any() || cco_waits_politely();
+    return cco_our_requests_any() || cco_waits_how() != 0;
 }
 
 /* The same where the MPI's test would pass by a tool behind us. */
@@ -56,6 +57,7 @@ __attribute__((noinline)) static int wait_for_ours(MPI_Request *request, MPI_Sta
 {
     cco_notes notes;
     int rc, flag = 0;
+    cco_where_enter_wait("Wait", 1);
     cco_pending_note(&notes, 1, request);
     if (CCO_TOOL("MPI_Wait", PMPI_Wait) != NULL) {
         look(1, request);
@@ -64,6 +66,7 @@ __attribute__((noinline)) static int wait_for_ours(MPI_Request *request, MPI_Sta
         CCO_WAIT(rc, PMPI_Test(request, &flag, status), flag, PMPI_Wait(request, status));
     }
     cco_pending_settle(&notes, request);
+    cco_where_leave();
     return rc;
 }
 
@@ -109,10 +112,12 @@ __attribute__((noinline)) static int wait_for_all(int count, MPI_Request request
                                                   MPI_Status *statuses)
 {
     cco_notes notes;
+    cco_where_enter_wait("Waitall", count);
     cco_pending_note(&notes, count, requests);
     const int over = look(count, requests);
     const int rc = wait_all(count, requests, statuses, over > 0);
     cco_pending_settle(&notes, requests);
+    cco_where_leave();
     return rc;
 }
 
@@ -134,16 +139,26 @@ CCO_EXPORT int MPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Sta
     return rc;
 }
 
-CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+static int wait_for_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
-    if (!LOOPS_PAST(Waitany))
-        return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_notes notes;
     int rc, flag = 0;
     cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testany(count, requests, index, &flag, status), flag,
              CCO_CALL_NEXT(Waitany, (count, requests, index, status)));
     cco_pending_settle(&notes, requests);
+    return rc;
+}
+
+CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    if (!loops())
+        return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
+    cco_where_enter_wait("Waitany", count);
+    const int rc = LOOPS_PAST(Waitany)
+                       ? wait_for_any(count, requests, index, status)
+                       : CCO_CALL_NEXT(Waitany, (count, requests, index, status));
+    cco_where_leave();
     return rc;
 }
 
@@ -160,17 +175,28 @@ CCO_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *f
     return rc;
 }
 
-CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
-                            MPI_Status *statuses)
+static int wait_for_some(int count, MPI_Request requests[], int *done, int indices[],
+                         MPI_Status *statuses)
 {
-    if (!LOOPS_PAST(Waitsome))
-        return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
     cco_notes notes;
     int rc;
     cco_pending_note(&notes, count, requests);
     CCO_WAIT(rc, PMPI_Testsome(count, requests, done, indices, statuses), *done != 0,
              CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses)));
     cco_pending_settle(&notes, requests);
+    return rc;
+}
+
+CCO_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int *done, int indices[],
+                            MPI_Status *statuses)
+{
+    if (!loops())
+        return CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
+    cco_where_enter_wait("Waitsome", count);
+    const int rc = LOOPS_PAST(Waitsome)
+                       ? wait_for_some(count, requests, done, indices, statuses)
+                       : CCO_CALL_NEXT(Waitsome, (count, requests, done, indices, statuses));
+    cco_where_leave();
     return rc;
 }
 

@@ -6,37 +6,9 @@
 #include <stdlib.h>
 
 #include "core/pause.h"
-
-typedef struct place {
-    cco_base base;
-    int layout;
-    ptrdiff_t at;
-    size_t count; /* elements */
-} place;
-
-typedef struct message {
-    bool sends;
-    int peer;
-    place data;
-} message;
-
-typedef struct local {
-    bool reduces;
-    int operation;
-    place from, to;
-} local;
-
-typedef struct remote {
-    cco_step_kind kind;
-    int peer, slot;
-    size_t where; /* in the slot */
-    place data;
-} remote;
-
-/* Where its steps end in the arrays; they begin where those of the round before end. */
-typedef struct round {
-    int messages, locals, remotes;
-} round;
+#include "core/whereabouts.h"
+#include "sched/engine_parts.h"
+#include "sched/engine_where.h"
 
 /* Bytes of messages that leave before their round listens.  Up to SMALL no MPI waits for the
  * receiver, and they arrive sooner.  From LARGE on every MPI asks the receiver first: where the
@@ -44,18 +16,6 @@ typedef struct round {
  * the answer lets loose there is in the way of its answer to us, and one direction would follow
  * the other.  In between, a receive that waits saves a copy. */
 enum { SMALL = 512, LARGE = 128 << 10 };
-
-struct cco_engine {
-    const cco_transport *transport;
-    void *transfer;
-    const cco_binding *binding;
-    int at; /* the round that is open */
-    int rounds;
-    round *ends; /* of each round */
-    message *messages;
-    local *locals;
-    remote *remotes;
-};
 
 static place place_of(const cco_sched *s, cco_span span)
 {
@@ -375,6 +335,8 @@ static void pause_after(const cco_engine *e, int *looks, int *tries)
     if (cco_pause_crowds() && *tries < LONG && ++*looks < e->transport->looks)
         return;
     *looks = 0;
+    if (cco_where_on())
+        cco_engine_tell_where(e);
     if (e->transport->tests_mpi)
         cco_pause_after_mpi(tries);
     else

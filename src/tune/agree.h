@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CCO_AGREED = 8 /* words at most */ };
+enum { CCO_AGREED = 9 /* words at most */ };
 
 /* The least and the most of each of `count` words over the ranks of an intracommunicator: if they
  * are the same, so is the word everywhere.  Collective, one allreduce.  Returns MPI_SUCCESS or an

@@ -48,6 +48,9 @@ static void every_variable_counts(void)
         {"CRESTA_CAF_BUFFER", "static:3", "CRESTA_CAF_BUFFER=static:3\n"},
         {"CRESTA_DEVICE_MEMORY", "yes", "CRESTA_DEVICE_MEMORY=yes\n"},
         {"CRESTA_DEBUG", "fail=3+check", "CRESTA_DEBUG=check+fail=3\n"},
+        {"CRESTA_WATCHDOG", "60:end", "CRESTA_WATCHDOG=60:end\n"},
+        {"CRESTA_WATCHDOG_SIGNAL", "USR2", "CRESTA_WATCHDOG_SIGNAL=USR2\n"},
+        {"CRESTA_WATCHDOG_AT", "at", NULL},
         {"CRESTA_LOADED", "version", NULL},
     };
     char race[] = "/tmp/test_settings.XXXXXX";
@@ -106,8 +109,27 @@ static void words_of_debug(void)
     CHECK(d.check && d.trace && d.delay == 9 && d.fail == 2, "all of them");
     CHECK(with("CRESTA_DEBUG", "fail=2+delay=9+trace+check") == commas, "the same");
     CHECK(!cco_configured.error[0], "%s", cco_configured.error);
+    with("CRESTA_DEBUG", "match");
+    CHECK(cco_configured.debug.match == CCO_MATCH_PATIENCE, "the preset");
+    with("CRESTA_DEBUG", "match=0");
+    CHECK(strstr(cco_configured.error, "'match=0'") != NULL, "%s", cco_configured.error);
     with("CRESTA_DEBUG", "check;trace");
     CHECK(strstr(cco_configured.error, "'check;trace'") != NULL, "%s", cco_configured.error);
+}
+
+static void wrong_watchdogs(void)
+{
+    static const char *const cases[][2] = {
+        {"CRESTA_WATCHDOG", "soon"},   {"CRESTA_WATCHDOG", "0"},     {"CRESTA_WATCHDOG", "-1"},
+        {"CRESTA_WATCHDOG", "5:stop"}, {"CRESTA_WATCHDOG", "5 s"},   {"CRESTA_WATCHDOG", "ask:end"},
+        {"CRESTA_WATCHDOG", "9999999"}, {"CRESTA_WATCHDOG_SIGNAL", "KILL"}};
+    for (int i = 0; i < LEN(cases); i++) {
+        with(cases[i][0], cases[i][1]);
+        CHECK(strstr(cco_configured.error, ": expected ") != NULL, "%s", cco_configured.error);
+        CHECK(!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0, "nothing is on");
+    }
+    with("CRESTA_WATCHDOG_SIGNAL", "SIGUSR1");
+    CHECK(cco_configured.watchdog_signal == SIGUSR1, "%s", cco_configured.error);
 }
 
 /* What cannot be read is told, and why; a folder can be opened. */
@@ -175,6 +197,7 @@ int main(void)
     what_a_tuning_file_says();
     long_values();
     words_of_debug();
+    wrong_watchdogs();
     rules_that_cannot_be_read();
     the_environment_changes();
     a_private_directory();

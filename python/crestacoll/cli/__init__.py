@@ -11,7 +11,7 @@ import click
 from crestacoll import __version__
 
 ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
-ORDER += ["place", "simulate", "demo", "tune", "tuning", "overhead", "peers", "help"]
+ORDER += ["hang", "place", "simulate", "demo", "tune", "tuning", "overhead", "peers", "help"]
 
 
 class SubCommands(click.Group):

@@ -11,11 +11,13 @@ import click
 from crestacoll import family, installed, launcher, supervise
 from crestacoll import tuning as tunings
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
+from crestacoll.rollcall import listen
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, Problem, err, json_option, write_json
 
 EPILOG = """\b
 Exit code: that of the command (128+n if signal n ended it), or
   2    wrong usage of crestacoll
+  123  a rank was in one call for too long, and --watchdog ...:end ended the job
   124  the command ended with 0, but no rank loaded crestacoll, or no profile was written
   125  crestacoll could not start it: no build for its MPI, launcher and program of different MPIs
   127  the launcher or program does not exist
@@ -73,6 +75,7 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
     type=click.Choice(["off", "warn", "info"]),
     help="CRESTA_LOG of the ranks; info reports which implementation was chosen and why.",
 )
+@listen.options
 @click.option(
     "--mpi",
     "mpi",
@@ -84,7 +87,18 @@ follow crestacoll's. CRESTA_ variables that are set in your shell are passed on.
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(
-    impl, tuning, profile, show_report, profile_wait, log, mpi, no_check, dry_run, json_to, command
+    impl,
+    tuning,
+    profile,
+    show_report,
+    profile_wait,
+    log,
+    mpi,
+    no_check,
+    dry_run,
+    json_to,
+    command,
+    **watchdog,
 ):
     """Run an MPI program with crestacoll preloaded; the program is not changed.
 
@@ -105,12 +119,16 @@ def command(
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
         if not show_report:
             settings = default_choice(settings)
-        words, environment = job.with_settings(settings)
-        if dry_run:
-            print_command(words, environment, json_to)
-            return
-        before, start = stamp(profile), time.monotonic()
-        code = supervise.run(words, os.environ | environment)
+        settings |= listen.asked(**watchdog)
+        with listen.watching({} if dry_run else settings, folder) as watch:
+            words, environment = job.with_settings(settings)
+            if dry_run:
+                print_command(words, environment, json_to)
+                return
+            before, start = stamp(profile), time.monotonic()
+            code = supervise.run(words, os.environ | environment, watch)
+        if watch is not None and watch.ended:
+            code = listen.ENDED
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
     written = profile is not None and stamp(profile) not in (None, before)

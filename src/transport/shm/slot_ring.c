@@ -2,6 +2,7 @@
 /* slot_ring.c - see slot_ring.h. */
 #include "transport/shm/slot_ring.h"
 
+#include "core/whereabouts.h"
 #include "transport/shm/pull.h"
 
 enum { PAIR = 512 }; /* bytes: swapping less takes longer than it saves */
@@ -68,8 +69,17 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
     return use.number <= b->passed;
 }
 
+/* For a roll-call: whose slot it is.  Two ranks may have swapped theirs. */
+__attribute__((noinline)) static void tell_where(const cco_slot_ring *b, const uint64_t *slot)
+{
+    const int owner = (int)((size_t)((const char *)slot - b->memory) / b->share);
+    cco_where_wait(&(cco_where_step){-1, -1, b->size == 2 ? 1 - b->rank : owner, b->size});
+}
+
 void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64_t number)
 {
+    if (cco_where_on())
+        tell_where(b, slot);
     int tries = CCO_PAUSE_MEMORY;
     do /* the caller has looked */
         cco_slot_ring_pause(b, &tries);

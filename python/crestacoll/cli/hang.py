@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import click
+
+from crestacoll.rollcall import ask, summary
+from crestacoll.ui import WRONG, Problem, json_option, write_json
+
+
+@click.command(
+    "hang",
+    short_help="Tell what each rank of a running job is in, and who is the odd one out.",
+    epilog="""\b
+Exit code: 0 if a rank answered, else
+  1    no process of the job answers: it was not started with CRESTA_WATCHDOG, or has ended
+  2    wrong usage""",
+)
+@json_option
+@click.argument("pid", type=click.IntRange(1))
+def command(pid, json_to):
+    """Tell what each rank of a running job is in, and who is the odd one out.
+
+    PID is the process of `crestacoll run`, of mpiexec, or of one that started them. The job goes
+    on. It must have been started with CRESTA_WATCHDOG (ask is enough), or with
+    `crestacoll run --watchdog`. Under `crestacoll run` ranks of all hosts are asked, otherwise
+    those of this host.
+
+    \b
+    crestacoll run --watchdog ask -- mpirun -n 4 ./app &
+    crestacoll hang $!
+    """
+    processes = ask.processes(pid)
+    why = f"asked for process {pid}"
+    if not processes:
+        raise Problem(
+            f"no rank answers among process {pid} and what it started: was the job started with"
+            " CRESTA_WATCHDOG, by this user, and on this host?",
+            exit_code=WRONG,
+        )
+    if json_to:
+        write_json(summary.data(processes, why), json_to)
+        return
+    print(summary.text(processes, why))

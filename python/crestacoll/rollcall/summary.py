@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The text and the JSON of a roll-call."""
+
+import re
+
+from crestacoll.rollcall import verdict, words
+from crestacoll.rollcall.records import Process
+from crestacoll.ui import visible
+
+SHOWN = 40  # different places in the list
+PART = re.compile(r"; (?=ranks? )")  # of a sentence: a line of its own
+
+
+def with_missing(processes):
+    """The processes, and the ranks of their MPI_COMM_WORLD that are not among them."""
+    worlds = {}
+    for p in processes:
+        if p.rank >= 0:
+            worlds.setdefault((p.world, p.size, p.spawned), set()).add(p.rank)
+    missing = [
+        Process(rank, size, world, spawned, state="unknown")
+        for (world, size, spawned), there in worlds.items()
+        for rank in range(size)
+        if rank not in there
+    ]
+    return sorted([*processes, *missing], key=lambda p: (p.spawned, p.world, p.rank))
+
+
+def text(processes, why):
+    """Lines for people; why: what made somebody ask."""
+    processes = with_missing(processes)
+    places = {}
+    for p in processes:
+        places.setdefault(words.place(p), []).append(p)
+    lines = [f"crestacoll: roll-call of {len(processes)} ranks: {why}"]
+    for place, ranks in list(places.items())[:SHOWN]:
+        lines.append(f"    {words.who(ranks)}: {place}")
+    if len(places) > SHOWN:
+        lines.append(f"    and {len(places) - SHOWN} other places")
+    found = verdict.verdict(processes)
+    lines.append("crestacoll: " + PART.sub(";\n    ", found.sentence))
+    lines += [f"    {p_where(p)}" for p in found.odd[:8] if p.pid]
+    if found.hint:
+        lines.append(f"    {found.hint}")
+    return visible("\n".join(lines))
+
+
+def p_where(process):
+    return f"{words.who([process])} is process {process.pid} on {process.host}"
+
+
+def data(processes, why):
+    """The same as JSON, of schema crestacoll-hang-1."""
+    processes = with_missing(processes)
+    found = verdict.verdict(processes)
+    return {
+        "schema": "crestacoll-hang-1",
+        "why": why,
+        "ranks": [
+            {
+                "rank": p.rank,
+                "spawned": p.spawned,
+                "host": p.host,
+                "pid": p.pid,
+                "state": p.state,
+                "place": words.place(p),
+                "odd": any(p is odd for odd in found.odd),
+            }
+            for p in processes
+        ],
+        "sentence": found.sentence,
+        "hint": found.hint,
+    }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* where_comm.c - see where_comm.h. */
+#include "core/where_comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char here; /* the key of what is attached to a state */
+static uint64_t last_id;
+
+static void release(void *data)
+{
+    cco_where_lock(true);
+    cco_where_forget(data);
+    cco_where_lock(false);
+    free(data);
+}
+
+/* "0-3,7"; empty if there is no room. */
+static void write_ranges(char *text, const int *ranks, int count)
+{
+    size_t used = 0;
+    for (int i = 0, last; i < count && used < CCO_WHERE_MEMBERS; i = last + 1) {
+        for (last = i; last + 1 < count && ranks[last + 1] == ranks[last] + 1; last++)
+            ;
+        const int n = snprintf(text + used, CCO_WHERE_MEMBERS - used,
+                               last > i ? "%s%d-%d" : "%s%d", used > 0 ? "," : "", ranks[i],
+                               ranks[last]);
+        used += (size_t)n;
+    }
+    if (used >= CCO_WHERE_MEMBERS)
+        text[0] = '\0';
+}
+
+static bool find_ranks(MPI_Group members, int count, int *theirs)
+{
+    MPI_Group world;
+    int *ranks = malloc(sizeof *ranks * (size_t)count);
+    bool known = ranks != NULL && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS;
+    if (known) {
+        for (int i = 0; i < count; i++)
+            ranks[i] = i;
+        known = PMPI_Group_translate_ranks(members, count, ranks, world, theirs) == MPI_SUCCESS;
+        PMPI_Group_free(&world);
+    }
+    for (int i = 0; known && i < count; i++)
+        if (theirs[i] == MPI_UNDEFINED)
+            theirs[i] = -1;
+    free(ranks);
+    return known;
+}
+
+/* Where its ranks are in MPI_COMM_WORLD. */
+static void find_members(cco_where_comm *w, MPI_Comm comm)
+{
+    MPI_Group members;
+    int *theirs = malloc(sizeof *theirs * (size_t)w->size);
+    int initialized = 0;
+    w->leader = -1;
+    PMPI_Initialized(&initialized);
+    if (theirs != NULL && initialized && PMPI_Comm_group(comm, &members) == MPI_SUCCESS) {
+        if (find_ranks(members, w->size, theirs)) {
+            bool all = true;
+            w->leader = theirs[0];
+            for (int i = 0; i < w->size; i++)
+                all = all && theirs[i] >= 0;
+            if (all)
+                write_ranges(w->members, theirs, w->size);
+        }
+        PMPI_Group_free(&members);
+    }
+    free(theirs);
+}
+
+cco_where_comm *cco_where_comm_of(cco_comm *state)
+{
+    if (state == NULL)
+        return NULL;
+    cco_where_comm *w = cco_comm_attached(state, &here);
+    if (w != NULL)
+        return w;
+    w = cco_comm_attach(state, &here, sizeof *w, release);
+    snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
+    w->rank = state->rank;
+    w->size = state->size;
+    w->inter = state->inter;
+    w->leader = -1;
+    if (!state->inter)
+        find_members(w, state->comm);
+    return w;
+}
+
+cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_find(comm);
+    return cco_where_comm_of(state != NULL ? state : cco_comm_create(comm));
+}
+
+/* If it has been made: threads may send and receive on one communicator at the same time. */
+static cco_where_comm *known(MPI_Comm comm)
+{
+    cco_comm *state = cco_comm_find(comm);
+    return state != NULL ? cco_comm_attached(state, &here) : NULL;
+}
+
+uint64_t cco_where_comm_propose(void)
+{
+    return __atomic_load_n(&last_id, __ATOMIC_RELAXED) + 1;
+}
+
+void cco_where_comm_agreed(cco_comm *state, uint64_t id)
+{
+    cco_where_comm *w = cco_where_comm_of(state);
+    uint64_t last = __atomic_load_n(&last_id, __ATOMIC_RELAXED);
+    while (last < id && !__atomic_compare_exchange_n(&last_id, &last, id, false, __ATOMIC_RELAXED,
+                                                     __ATOMIC_RELAXED))
+        ;
+    cco_where_lock(true);
+    w->id = id;
+    snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
+    cco_where_lock(false);
+}
+
+const char *cco_where_op_name(MPI_Op op)
+{
+    const struct {
+        MPI_Op op;
+        const char *name;
+    } names[] = {
+        {MPI_SUM, "MPI_SUM"},   {MPI_MAX, "MPI_MAX"},   {MPI_MIN, "MPI_MIN"},
+        {MPI_PROD, "MPI_PROD"}, {MPI_LAND, "MPI_LAND"}, {MPI_BAND, "MPI_BAND"},
+        {MPI_LOR, "MPI_LOR"},   {MPI_BOR, "MPI_BOR"},   {MPI_LXOR, "MPI_LXOR"},
+        {MPI_BXOR, "MPI_BXOR"}, {MPI_MAXLOC, "MPI_MAXLOC"}, {MPI_MINLOC, "MPI_MINLOC"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].op == op)
+            return names[i].name;
+    return "user-defined";
+}
+
+static cco_stay stay_of(cco_comm *state, const cco_call *call, cco_stay_kind kind)
+{
+    const cco_coll_info *info = &cco_coll_infos[call->coll];
+    cco_where_comm *w = cco_where_comm_of(state);
+    const bool sized = info->properties & CCO_SIZED && !state->inter;
+    w->number++;
+    return (cco_stay){
+        .kind = kind,
+        .call = info->mpi_name,
+        .comm = w,
+        .number = w->number,
+        .root = info->properties & CCO_ROOTED ? call->root : CCO_STAY_NOBODY,
+        .to = CCO_STAY_NOBODY,
+        .from = CCO_STAY_NOBODY,
+        .tag = CCO_STAY_NOBODY,
+        .bytes = sized ? (int64_t)cco_bytes(call, state->rank, state->size) : -1,
+        .op = info->properties & CCO_REDUCTION ? cco_where_op_name(call->op) : NULL,
+        .impl = "mpi",
+    };
+}
+
+void cco_where_enter_set_up(MPI_Comm comm, cco_coll coll)
+{
+    const cco_stay stay = {.kind = CCO_STAY_SET_UP,
+                           .call = cco_coll_infos[coll].mpi_name,
+                           .comm = cco_where_comm_of_handle(comm),
+                           .root = CCO_STAY_NOBODY,
+                           .to = CCO_STAY_NOBODY,
+                           .from = CCO_STAY_NOBODY,
+                           .tag = CCO_STAY_NOBODY,
+                           .bytes = -1};
+    if (stay.comm != NULL && !stay.comm->inter)
+        cco_where_enter(&stay);
+}
+
+void cco_where_enter_call(cco_comm *state, const cco_call *call)
+{
+    if (!cco_where_on())
+        return;
+    const cco_stay stay = stay_of(state, call, CCO_STAY_COLLECTIVE);
+    cco_where_enter(&stay);
+}
+
+void cco_where_starts(cco_comm *state, const cco_call *call)
+{
+    if (!cco_where_on() || state == NULL)
+        return;
+    const cco_stay stay = stay_of(state, call, CCO_STAY_BEGUN);
+    cco_where_is_begun(&stay);
+}
+
+static int64_t number_of(int given, int any)
+{
+    return given == any ? CCO_STAY_ANY : given;
+}
+
+void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, int tag)
+{
+    if (!cco_where_on())
+        return;
+    const cco_stay stay = {.kind = comm != MPI_COMM_NULL ? CCO_STAY_MESSAGE : CCO_STAY_REQUESTS,
+                           .call = name,
+                           .comm = known(comm),
+                           .root = CCO_STAY_NOBODY,
+                           .to = to,
+                           .from = number_of(from, MPI_ANY_SOURCE),
+                           .tag = number_of(tag, MPI_ANY_TAG),
+                           .bytes = -1};
+    cco_where_enter(&stay);
+}
+
+void cco_where_enter_wait(const char *name, int requests)
+{
+    cco_where_enter(&(cco_stay){.kind = CCO_STAY_REQUESTS,
+                                .call = name,
+                                .root = CCO_STAY_NOBODY,
+                                .to = CCO_STAY_NOBODY,
+                                .from = CCO_STAY_NOBODY,
+                                .tag = CCO_STAY_NOBODY,
+                                .bytes = -1,
+                                .requests = requests});
+}

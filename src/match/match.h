@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* match.h - CRESTA_DEBUG=match: the ranks of a communicator compare each collective call before it
+ * runs, and say who differs instead of hanging in it.
+ *
+ * Each rank sends what the standard wants to be equal (match/signature.h) to rank 0 of the
+ * communicator, by a message on a communicator of ours.  Before a blocking call, rank 0 waits for
+ * those of all ranks and lets them go; so each call waits for the last rank, and costs rank 0 two
+ * messages for each other.  A call that only starts waits for nobody: rank 0 compares it while it
+ * waits in some call, or before the next blocking one.  When ranks differ, one message says which,
+ * and the job ends with exit code 2.  A rank that does not come is told after some seconds; then
+ * the others go on waiting. */
+#ifndef CCO_MATCH_H
+#define CCO_MATCH_H
+
+#include "core/comm.h"
+
+/* In the set-up of an intracommunicator; collective. */
+void cco_match_set_up(cco_comm *state);
+
+/* Before a blocking call; `valid`: the MPI will not refuse its arguments. */
+void cco_match_call(cco_comm *state, const cco_call *call, bool valid);
+
+/* A call starts; waits for nobody.  Nothing where the state is NULL or not set up. */
+void cco_match_begun(cco_comm *state, const cco_call *call);
+
+/* On rank 0 of communicators: what has come meanwhile is compared.  For who waits. */
+void cco_match_poll(void);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rollcall.c - see rollcall.h. */
+#define _GNU_SOURCE
+#include "rollcall/rollcall.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/mpi_compat.h"
+#include "core/polite.h"
+#include "core/where_comm.h"
+#include "core/world.h"
+#include "rollcall/address.h"
+#include "rollcall/told.h"
+
+enum {
+    CALLERS = 4,         /* at once */
+    ANSWER = 1 << 16,    /* characters */
+    LINES = 40,          /* on stderr, of a process */
+    ENDED = 123,         /* exit code: CRESTA_WATCHDOG ended the job */
+    SEND_MS = 2000,      /* for who does not take what he asked for */
+    LONGEST_TICK_MS = 5000,
+    SHORTEST_TICK_MS = 20,
+    LAST_WORDS_MS = 2000 /* between a line and the end of the job: others write theirs */
+};
+
+/* A stay of a thread, as long as it lasts. */
+typedef struct watched {
+    uint64_t version;
+    int64_t round;
+    int64_t since_ms;
+    bool told;
+} watched;
+
+static cco_teller who;
+static pthread_t thread;
+static bool runs, stops; /* the thread */
+static volatile sig_atomic_t asked;
+static int wake = -1, listener = -1, server = -1, callers[CALLERS];
+static int lines = LINES;
+static watched stays[CCO_WHERE_THREADS];
+static int64_t ends_at_ms; /* 0: the job goes on */
+static struct sigaction handled_before;
+static bool handles;
+
+static int64_t now_ms(void)
+{
+    return cco_ns(CLOCK_MONOTONIC) / 1000000;
+}
+
+static void drop(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* All of it, or the connection ends. */
+static void send_all(int *fd, const char *text, size_t length)
+{
+    while (*fd >= 0 && length > 0) {
+        const ssize_t n = send(*fd, text, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+        struct pollfd ready = {.fd = *fd, .events = POLLOUT};
+        if (n > 0)
+            text += n, length -= (size_t)n;
+        else if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&ready, 1, SEND_MS) != 1))
+            drop(fd);
+    }
+}
+
+static void answer(int *fd, const char *head)
+{
+    static char text[ANSWER]; /* of the one thread that tells */
+    const size_t length = cco_told_answer(&who, text, sizeof text);
+    send_all(fd, head, strlen(head));
+    send_all(fd, text, length);
+}
+
+static void say(const cco_where *where, unsigned seconds)
+{
+    char text[1024];
+    cco_told_line(&who, where, seconds, text, sizeof text);
+    if (lines > 0)
+        cco_say("%s%s", text, lines == 1 ? " (this process writes no more lines)" : "");
+    lines--;
+}
+
+/* Without `crestacoll run`: a line for each thread. */
+static void say_all(void)
+{
+    cco_where where = {.now = {.kind = CCO_STAY_NONE}};
+    bool any = false;
+    for (int k = 0; k < CCO_WHERE_THREADS; k++) {
+        cco_where_lock(true);
+        if (cco_where_read(k, &where)) {
+            say(&where, 0);
+            any = true;
+        }
+        cco_where_lock(false);
+    }
+    if (!any)
+        say(&(cco_where){.now = {.kind = CCO_STAY_NONE}}, 0);
+}
+
+static void tell_asked(void)
+{
+    static const char line[] = "asked\n";
+    if (server >= 0)
+        send_all(&server, line, sizeof line - 1);
+    else
+        say_all();
+}
+
+static void tell_hang(const cco_where *where, int64_t ms)
+{
+    char line[80];
+    const unsigned seconds = (unsigned)(ms / 1000);
+    const int n = snprintf(line, sizeof line, "hang\tversion=%llu\tseconds=%u\n",
+                           (unsigned long long)where->version, seconds);
+    send_all(&server, line, (size_t)n);
+    if (server >= 0)
+        return; /* who ends the job, if need be */
+    say(where, seconds);
+    if (cco_configured.watchdog.ends && ends_at_ms == 0)
+        ends_at_ms = now_ms() + LAST_WORDS_MS;
+}
+
+/* MPI_Finalize waits for the last rank by its nature; there only who asks is told. */
+static bool may_hang(const cco_where *w)
+{
+    return w->now.inside && w->now.kind != CCO_STAY_FINALIZE;
+}
+
+static void look_at(watched *stay, const cco_where *where)
+{
+    const int64_t now = now_ms(), most = 1000 * (int64_t)cco_configured.watchdog.seconds;
+    if (!may_hang(where) || where->version != stay->version || where->step.round != stay->round)
+        *stay = (watched){where->version, where->step.round, now, false};
+    else if (now - stay->since_ms >= most && !stay->told) {
+        stay->told = true;
+        tell_hang(where, now - stay->since_ms);
+    }
+}
+
+static void look(void)
+{
+    cco_where where;
+    for (int k = 0; cco_configured.watchdog.seconds > 0 && k < CCO_WHERE_THREADS; k++) {
+        cco_where_lock(true);
+        if (cco_where_read(k, &where))
+            look_at(&stays[k], &where);
+        cco_where_lock(false);
+    }
+    if (ends_at_ms != 0 && now_ms() >= ends_at_ms) {
+        cco_say("rank %d (%s, process %ld) ends the job, as CRESTA_WATCHDOG says", who.rank,
+                who.host, who.pid);
+        _exit(ENDED);
+    }
+}
+
+/* A question, "tell NUMBER" from the server, comes in one piece: it is the only one under way. */
+static void hear_server(void)
+{
+    char text[128], head[160];
+    const ssize_t n = recv(server, text, sizeof text - 1, MSG_DONTWAIT);
+    if (n > 0) {
+        unsigned number;
+        text[n] = '\0';
+        if (sscanf(text, "tell %u", &number) == 1) {
+            snprintf(head, sizeof head, "told\tquestion=%u\n", number);
+            answer(&server, head);
+        }
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        drop(&server);
+}
+
+static void hear_caller(int *caller)
+{
+    char text[128];
+    const ssize_t n = recv(*caller, text, sizeof text, MSG_DONTWAIT);
+    if (n > 0)
+        answer(caller, "");
+    if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+        drop(caller);
+}
+
+static void take_caller(void)
+{
+    const int fd = cco_address_accept(listener);
+    for (int i = 0; fd >= 0 && i < CALLERS; i++)
+        if (callers[i] < 0) {
+            callers[i] = fd;
+            return;
+        }
+    if (fd >= 0)
+        close(fd);
+}
+
+static void hear_wake(void)
+{
+    uint64_t count;
+    if (read(wake, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
+        drop(&wake);
+    if (asked) {
+        asked = 0;
+        tell_asked();
+    }
+}
+
+static int tick_ms(void)
+{
+    const unsigned seconds = cco_configured.watchdog.seconds;
+    const int eighth = seconds < 1000 ? (int)seconds * 125 : LONGEST_TICK_MS;
+    if (seconds == 0)
+        return -1;
+    return eighth > LONGEST_TICK_MS    ? LONGEST_TICK_MS
+           : eighth < SHORTEST_TICK_MS ? SHORTEST_TICK_MS
+                                       : eighth;
+}
+
+static bool shall_stop(void)
+{
+    return __atomic_load_n(&stops, __ATOMIC_ACQUIRE);
+}
+
+static void introduce(void)
+{
+    char token[CCO_TOKEN], why[320], line[512];
+    const char *file = cco_configured.watchdog_at;
+    if (file == NULL)
+        return;
+    server = cco_address_connect(file, shall_stop, token, why, sizeof why);
+    if (server < 0) {
+        if (!shall_stop())
+            cco_say("rank %d (%s) tells of a hang on stderr, and not to crestacoll run: %s",
+                    who.rank, who.host, why);
+        return;
+    }
+    const int n = snprintf(line, sizeof line, "crestacoll-rollcall\ttoken=%s\n", token);
+    send_all(&server, line, (size_t)n);
+    send_all(&server, line, cco_told_who(&who, line, sizeof line));
+}
+
+static void *work(void *data)
+{
+    (void)data;
+    introduce();
+    while (!shall_stop() && wake >= 0) {
+        struct pollfd ready[3 + CALLERS] = {
+            {wake, POLLIN, 0}, {listener, POLLIN, 0}, {server, POLLIN, 0}};
+        for (int i = 0; i < CALLERS; i++)
+            ready[3 + i] = (struct pollfd){callers[i], POLLIN, 0};
+        poll(ready, 3 + CALLERS, tick_ms());
+        if (ready[0].revents != 0)
+            hear_wake();
+        if (ready[1].revents != 0)
+            take_caller();
+        if (ready[2].revents != 0)
+            hear_server();
+        for (int i = 0; i < CALLERS; i++)
+            if (ready[3 + i].revents != 0)
+                hear_caller(&callers[i]);
+        look();
+    }
+    return NULL;
+}
+
+static void handle(int number)
+{
+    const int before = errno;
+    const uint64_t one = 1;
+    (void)number;
+    asked = 1;
+    (void)!write(wake, &one, sizeof one);
+    errno = before;
+}
+
+/* The program's own handler, or the MPI's, comes first. */
+static void take_signal(void)
+{
+    const int number = cco_configured.watchdog_signal;
+    struct sigaction ours = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    if (number == 0 || sigaction(number, NULL, &handled_before) != 0)
+        return;
+    if (handled_before.sa_flags & SA_SIGINFO ||
+        (handled_before.sa_handler != SIG_DFL && handled_before.sa_handler != SIG_IGN)) {
+        if (who.rank <= 0 && cco_configured.watchdog_at == NULL) /* else crestacoll run has it */
+            cco_say("CRESTA_WATCHDOG_SIGNAL: the program or its MPI handles this signal already; "
+                    "name another one");
+        return;
+    }
+    sigemptyset(&ours.sa_mask);
+    handles = sigaction(number, &ours, NULL) == 0;
+}
+
+static void leave_signal(void)
+{
+    struct sigaction now;
+    const int number = cco_configured.watchdog_signal;
+    if (handles && sigaction(number, NULL, &now) == 0 && now.sa_handler == handle)
+        sigaction(number, &handled_before, NULL);
+    handles = false;
+}
+
+static void find_who(bool together, bool spawned)
+{
+    uint64_t world = 0;
+    who = (cco_teller){.rank = -1, .size = -1, .spawned = spawned, .pid = getpid()};
+    gethostname(who.host, sizeof who.host - 1);
+    if (cco_world_rank(&who.rank))
+        PMPI_Comm_size(MPI_COMM_WORLD, &who.size);
+    if (!together)
+        return;
+    world = cco_hash((uint64_t)who.pid ^ (uint64_t)cco_ns(CLOCK_REALTIME), who.host);
+    PMPI_Bcast(&world, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    who.world = world;
+}
+
+/* The program's signals are not for this thread. */
+static bool start(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const bool created = pthread_create(&thread, NULL, work, NULL) == 0;
+    if (created)
+        pthread_setname_np(thread, "crestacoll-hang");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return created;
+}
+
+void cco_rollcall_begin(bool together, bool spawned)
+{
+    if (runs || (!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0))
+        return;
+    find_who(together, spawned);
+    for (int i = 0; i < CALLERS; i++)
+        callers[i] = -1;
+    wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    listener = cco_address_listen(who.pid);
+    stops = false;
+    runs = wake >= 0 && start();
+    if (!runs) {
+        cco_log(CCO_LOG_WARN, "rank %d: no thread for CRESTA_WATCHDOG: %s", who.rank,
+                strerror(errno));
+        drop(&wake);
+        drop(&listener);
+        return;
+    }
+    cco_where_begin();
+    if (who.rank >= 0)
+        cco_where_comm_of_handle(MPI_COMM_WORLD);
+    cco_polite_note(true);
+    take_signal();
+}
+
+void cco_rollcall_finalizes(void)
+{
+    cco_where_enter(&(cco_stay){.kind = CCO_STAY_FINALIZE,
+                                .call = "Finalize",
+                                .root = CCO_STAY_NOBODY,
+                                .to = CCO_STAY_NOBODY,
+                                .from = CCO_STAY_NOBODY,
+                                .tag = CCO_STAY_NOBODY,
+                                .bytes = -1});
+}
+
+void cco_rollcall_end(void)
+{
+    static const char bye[] = "bye\n";
+    const uint64_t one = 1;
+    if (!runs)
+        return;
+    leave_signal();
+    cco_polite_note(false);
+    cco_where_end();
+    __atomic_store_n(&stops, true, __ATOMIC_RELEASE);
+    (void)!write(wake, &one, sizeof one);
+    pthread_join(thread, NULL);
+    send_all(&server, bye, sizeof bye - 1);
+    drop(&server);
+    drop(&listener);
+    drop(&wake);
+    for (int i = 0; i < CALLERS; i++)
+        drop(&callers[i]);
+    runs = false;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hangs.c - programs that are wrong and hang, for roll-calls and CRESTA_DEBUG=match.
+ *
+ *     hangs CASE [good]
+ *
+ * The last rank is the one that differs; with `good` it does what the others do, and the program
+ * ends.  Everybody makes one allreduce before, and one after. */
+#include <dirent.h>
+#include <mpi.h>
+
+#include "testing/testing.h"
+
+/* In plain MPI, for the preload library; or linked. */
+#if defined(PLAIN_MPI)
+#define CALL(x) MPI_##x
+#else
+#include <crestacoll.h>
+#define CALL(x) CRESTA_##x
+#endif
+
+enum { MANY = 1 << 20 }; /* bytes that no MPI sends before somebody receives them */
+
+static char in[MANY], out[MANY];
+static int rank, size, differs;
+static MPI_Comm row; /* of the same ranks */
+
+static void collective(void)
+{
+    if (differs)
+        CALL(Bcast)(in, MANY, MPI_BYTE, 0, MPI_COMM_WORLD);
+    else
+        CALL(Reduce)(in, out, MANY / 8, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void root(void)
+{
+    CALL(Bcast)(in, MANY, MPI_BYTE, differs ? size - 1 : 0, MPI_COMM_WORLD);
+}
+
+static void communicator(void)
+{
+    CALL(Barrier)(differs ? row : MPI_COMM_WORLD);
+}
+
+static void late(void)
+{
+    while (differs)
+        pause();
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+static void receive(void)
+{
+    if (differs)
+        MPI_Recv(in, 1, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+static void circle(void)
+{
+    if (size > 1 && testing_label[0] != 'g')
+        MPI_Recv(in, 1, MPI_BYTE, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void request(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    if (differs)
+        CALL(Ibarrier)(MPI_COMM_WORLD, &begun);
+    else if (testing_label[0] != 'g')
+        CALL(Iallreduce)(in, out, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+static void begun(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    if (differs)
+        MPI_Irecv(in, 1, MPI_BYTE, 0, 7, MPI_COMM_WORLD, &begun);
+    else
+        CALL(Ibarrier)(MPI_COMM_WORLD, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+}
+
+static void op(void)
+{
+    int one = 1, all;
+    CALL(Allreduce)(&one, &all, 1, MPI_INT, differs ? MPI_MAX : MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void bytes(void)
+{
+    CALL(Allreduce)(in, out, differs ? 3 : 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* The last rank expects one more of rank 0. */
+static void counts(void)
+{
+    int sent[64], taken[64], at[64];
+    for (int i = 0; i < size; i++) {
+        sent[i] = 1;
+        taken[i] = 1 + (differs && i == 0);
+        at[i] = 2 * i;
+    }
+    CALL(Alltoallv)(in, sent, at, MPI_INT, out, taken, at, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void finalize(void)
+{
+    if (!differs)
+        CALL(Barrier)(MPI_COMM_WORLD);
+}
+
+/* Those of this process that tell of it; the MPIs have others. */
+static int telling_threads(void)
+{
+    int found = 0;
+    char path[300], name[32] = "";
+    DIR *tasks = opendir("/proc/self/task");
+    for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        FILE *file = fopen(path, "r");
+        found += file != NULL && fscanf(file, "%31s", name) == 1 &&
+                 strcmp(name, "crestacoll-hang") == 0;
+        if (file != NULL)
+            fclose(file);
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return found;
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"collective", collective}, {"root", root},       {"communicator", communicator},
+             {"late", late},             {"receive", receive}, {"circle", circle},
+             {"request", request},       {"begun", begun},     {"op", op},
+             {"bytes", bytes},           {"counts", counts},   {"finalize", finalize}};
+
+int main(int argc, char **argv)
+{
+    int one = 1, all = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    MPI_Comm_dup(MPI_COMM_WORLD, &row);
+    MPI_Comm_set_name(row, "row");
+    const int good = argc > 2;
+    differs = rank == size - 1 && !good;
+    snprintf(testing_label, sizeof testing_label, "%s", good ? "good" : "bad");
+    CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CALL(Barrier)(row);
+    for (int i = 0; i < LEN(cases); i++)
+        if (argc > 1 && strcmp(argv[1], cases[i].name) == 0)
+            cases[i].run();
+    if (strcmp(argv[1], "finalize") != 0)
+        CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all == size, "%d", all);
+    MPI_Comm_free(&row);
+    const char *value = getenv("CRESTA_WATCHDOG");
+    CHECK(telling_threads() == (value != NULL), "before the end");
+    MPI_Finalize();
+    CHECK(telling_threads() == 0, "after the end");
+    return testing_end("hangs");
+}

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs that hang: the roll-call names the odd one out, and CRESTA_DEBUG=match ends them before.
+
+Nothing here waits for a fixed time: a job that hangs does so for ever, and is asked until it is
+where it has to come.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+from crestacoll.rollcall import listen
+from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, messages, run
+
+pytestmark = each_build
+
+COMMAND = [str(ROOT / "bin" / "crestacoll")]
+DEADLINE_S = 2 * TIMEOUT
+WAYS = {  # the programs that hang
+    "preloaded": "hangs_plain",
+    "linked": "hangs",
+    "fortran": "fortran_hangs",
+    "fortran-linked": "fortran_hangs_linked",
+}
+
+
+def clean(**more):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CRESTA_")}
+    return {**kept, **AS_ROOT, **more}
+
+
+def job(build, program, *arguments, ranks=2):
+    path = build / "tests" / "bin" / program
+    if not path.exists():
+        path = build / "bin" / program
+    if not path.exists():
+        pytest.skip(f"{program} is not built")
+    openmpi = family_of(build) == "openmpi"
+    words = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
+    return [*words, "-n", str(ranks), str(path), *arguments]
+
+
+@contextlib.contextmanager
+def started(words, cwd, **env):
+    """A job that is ended at the end, if it has not been before."""
+    process = subprocess.Popen(
+        words,
+        cwd=cwd,
+        env=clean(**env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        try:
+            process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def ask(pid, until):
+    """What `crestacoll hang` says of a job, as soon as it is what it has to come to."""
+    end, last = time.monotonic() + DEADLINE_S, None
+    while time.monotonic() < end:
+        done = subprocess.run(
+            [*COMMAND, "hang", str(pid), "--json"],
+            env=clean(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        last = done.stderr
+        if done.returncode == 0:
+            last = json.loads(done.stdout)
+            if until(last):
+                return last
+    raise AssertionError(f"never came to it: {last}")
+
+
+def there(*places):
+    """Whether ranks 0, 1, ... are where the words say."""
+
+    def check(data):
+        told = [r["place"] for r in data["ranks"]]
+        return len(told) == len(places) and all(
+            w in p for w, p in zip(places, told, strict=True)
+        )
+
+    return check
+
+
+def odd(data):
+    return [r["rank"] for r in data["ranks"] if r["odd"]]
+
+
+CASES = {
+    "collective": (2, ("in MPI_Reduce, call 2", "in MPI_Bcast, call 2"), [0, 1], "MPI_Bcast"),
+    "root": (2, ("root 0", "root 1"), [0, 1], "root 1"),
+    "communicator": (3, ("in MPI_Barrier, call 2",) * 2 + ("'row'",), [2], "another communicator"),
+    "late": (3, ("in MPI_Barrier, call 2",) * 2 + ("computing",), [2], "has not arrived there"),
+    "receive": (3, ("in MPI_Barrier, call 2",) * 2 + ("from rank 0, tag 7",), [2], "MPI_Recv"),
+    "circle": (2, ("in MPI_Recv", "in MPI_Recv"), [0, 1], "0 -> 1 -> 0"),
+    "finalize": (2, ("in MPI_Barrier, call 2", "MPI_Finalize"), [1], "MPI_Finalize"),
+    "begun": (3, ("began: MPI_Ibarrier, call 2",) * 2 + ("in MPI_Wait",), [2], "has not begun it"),
+}
+
+
+def run_words(options, words):
+    return [*COMMAND, "run", "--impl", "*=mpi", *options, "--", *words]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_preloaded(build, tmp_path, case):
+    ranks, places, differs, words = CASES[case]
+    command = run_words(["--watchdog", "ask"], job(build, "hangs_plain", case, ranks=ranks))
+    with started(command, tmp_path) as process:
+        data = ask(process.pid, there(*places))
+    assert odd(data) == differs and words in data["sentence"], data
+    assert data["hint"]
+
+
+@pytest.mark.parametrize("way", ["linked", "fortran", "fortran-linked"])
+def test_linked_and_fortran(build, tmp_path, way):
+    ranks, places, differs, words = CASES["collective"]
+    command = run_words(["--watchdog", "ask"], job(build, WAYS[way], "collective", ranks=ranks))
+    with started(command, tmp_path) as process:
+        data = ask(process.pid, there(*places))
+    assert odd(data) == differs and words in data["sentence"], data
+
+
+@pytest.mark.parametrize("rules", ["*=p2p", "*=shm"])
+def test_the_step_of_a_schedule(build, tmp_path, rules):
+    command = [*COMMAND, "run", "--impl", rules, "--watchdog", "ask", "--"]
+    with started([*command, *job(build, "hangs_plain", "late")], tmp_path) as process:
+        data = ask(process.pid, there("waits for rank 1", "computing"))
+    name = rules.split("=")[1]
+    assert f"by {name}" in data["ranks"][0]["place"] and odd(data) == [1], data
+    assert ("in round 1 of" in data["ranks"][0]["place"]) == (name == "p2p"), data
+
+
+def test_without_run_the_ranks_of_this_host_are_asked(build, tmp_path):
+    preload = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    words = job(build, "hangs_plain", "late")
+    with started(words, tmp_path, LD_PRELOAD=preload, CRESTA_WATCHDOG="ask") as process:
+        data = ask(process.pid, there("in MPI_Barrier, call 2", "computing"))
+    assert odd(data) == [1], data
+
+
+def test_ranks_of_other_hosts_come_by_tcp(build, tmp_path):
+    """This process listens as `crestacoll run` does; the ranks do not know of its Unix socket."""
+    watch = listen.Watch(0, False, None, tmp_path)
+    lines = watch.file.read_text().splitlines()
+    there_is = tmp_path / "tcp"
+    there_is.write_text("\n".join(line for line in lines if not line.startswith("unix ")) + "\n")
+    preload = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    env = {"LD_PRELOAD": preload, "CRESTA_WATCHDOG": "ask", "CRESTA_WATCHDOG_AT": str(there_is)}
+    try:
+        with started(job(build, "hangs_plain", "late"), tmp_path, **env) as process:
+            watch.started(process)
+            data = ask(os.getpid(), there("in MPI_Barrier, call 2", "computing"))
+            address, port = lines[-1].split()[1:]
+            with socket.create_connection((address, int(port)), TIMEOUT) as stranger:
+                stranger.sendall(b"crestacoll-rollcall\ttoken=1\n")
+                assert stranger.recv(1) == b"", "who does not know the token is sent away"
+    finally:
+        watch.close()
+    assert odd(data) == [1], data
+
+
+def test_it_tells_by_itself_and_ends_the_job(build, tmp_path):
+    command = run_words(["--watchdog", "1:end"], job(build, "hangs_plain", "late"))
+    done = subprocess.run(
+        command, cwd=tmp_path, env=clean(), capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert done.returncode == 123, done.stderr
+    assert "rank 1 has not arrived there" in done.stderr, done.stderr
+    assert "rank 0 has been in one call for" in done.stderr, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lines_where_nobody_listens(build):
+    done = run(build, "hangs_plain", "late", env={"CRESTA_WATCHDOG": "1:end"}, preload=True)
+    assert done.returncode != 0
+    assert any(
+        "rank 0" in m and "in MPI_Barrier, call 2 on 'MPI_COMM_WORLD' (2 ranks)" in m
+        for m in messages(done)
+    ), done.stderr
+
+
+def test_a_signal_asks(build, tmp_path):
+    options = ["--watchdog", "ask", "--watchdog-signal", "USR1"]
+    command = run_words(options, job(build, "hangs_plain", "late"))
+    with started(command, tmp_path) as process:
+        ask(process.pid, there("in MPI_Barrier, call 2", "computing"))
+        process.send_signal(signal.SIGUSR1)
+        told = []
+        while "rank 1 has not arrived there" not in "".join(told):
+            line = process.stderr.readline()
+            assert line, told
+            told.append(line)
+    assert "a signal asked for it" in "".join(told)
+
+
+def test_a_rank_that_is_stopped_is_named(build, tmp_path):
+    command = run_words(["--watchdog", "ask"], job(build, "hangs_plain", "late"))
+    with started(command, tmp_path) as process:
+        data = ask(process.pid, there("in MPI_Barrier, call 2", "computing"))
+        pid = data["ranks"][1]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            data = ask(process.pid, there("in MPI_Barrier", "did not answer"))
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    assert odd(data) == [1], data
+
+
+def test_a_good_program_ends_as_ever(build, tmp_path):
+    command = run_words(["--watchdog", "50"], job(build, "hangs_plain", "late", "good"))
+    done = subprocess.run(
+        command, cwd=tmp_path, env=clean(), capture_output=True, text=True, timeout=DEADLINE_S
+    )
+    assert "checks passed" in good(done).stdout and messages(done) == []
+    done = run(build, "hangs", "request", "good", env={"CRESTA_WATCHDOG": "ask"})
+    assert "checks passed" in good(done).stdout and messages(done) == []
+
+
+def test_a_wrong_value(build):
+    """Others: tests/unit/test_settings.c."""
+    done = run(build, "script", "allreduce=8", env={"CRESTA_WATCHDOG": "soon"})
+    assert done.returncode != 0 and len(messages(done)) == 1, done.stderr
+    assert "expected a number of seconds" in done.stderr, done.stderr
+
+
+MATCHES = {
+    "collective": ("ranks 0-1: MPI_Reduce, root 0, MPI_SUM, 1048576 bytes", "rank 2: MPI_Bcast"),
+    "root": ("ranks 0-1: MPI_Bcast, root 0", "rank 2: MPI_Bcast, root 2"),
+    "op": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 4 bytes", "rank 2: MPI_Allreduce, MPI_MAX"),
+    "bytes": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 8 bytes", "rank 2: MPI_Allreduce, MPI_SUM, 12"),
+    "counts": ("rank 0 sends 4 bytes to rank 2, which expects 8",),
+    "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
+}
+
+
+@pytest.mark.parametrize("case", MATCHES)
+def test_match(build, case):
+    env = {"CRESTA_DEBUG": "match", "CRESTA_IMPL": "*=mpi"}
+    done = run(build, "hangs_plain", case, ranks=3, env=env, preload=True)
+    assert done.returncode != 0
+    assert all(words in done.stderr for words in MATCHES[case]), done.stderr
+
+
+@pytest.mark.parametrize("way", ["linked", "fortran", "fortran-linked"])
+def test_match_linked_and_fortran(build, way):
+    if not (build / "tests" / "bin" / WAYS[way]).exists():
+        pytest.skip(f"{WAYS[way]} is not built")
+    done = run(
+        build,
+        WAYS[way],
+        "collective",
+        env={"CRESTA_DEBUG": "match"},
+        preload=way == "fortran",
+    )
+    assert done.returncode != 0
+    assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("case", ["collective", "counts"])
+def test_match_lets_good_programs_pass(build, case):
+    done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
+    assert "checks passed" in good(done).stdout and messages(done) == []
+
+
+def test_match_tells_who_is_late(build, tmp_path):
+    words = job(build, "hangs", "communicator", ranks=2)
+    with started(words, tmp_path, CRESTA_DEBUG="match=1") as process:
+        told = ""
+        while "for rank 1" not in told or "for rank 0" not in told:
+            line = process.stderr.readline()
+            assert line, told
+            told += line
+    assert "rank 0 of communicator 'MPI_COMM_WORLD' has waited 1 s before MPI_Barrier" in told
+    assert "rank 1 of communicator 'row' has waited 1 s before MPI_Barrier" in told
