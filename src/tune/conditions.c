@@ -26,8 +26,9 @@ static void keep_reductions(cco_parser *p, cco_rule *rule, const char *place, co
             reductions |= 1u << i;
     if (!cco_parse_failed(p) && (rule->collectives & reductions) == 0)
         cco_parse_fail(p, place,
-                       "%s is no reduction, and only reductions have the same %s on all ranks",
-                       cco_coll_infos[__builtin_ctz(rule->collectives)].name, what);
+                       "%s is no reduction%s, and only these have the same %s on all ranks",
+                       cco_coll_infos[__builtin_ctz(rule->collectives)].name,
+                       rule->collectives & cco_colls(true) ? " of all ranks" : "", what);
     rule->collectives &= reductions;
 }
 

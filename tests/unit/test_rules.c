@@ -173,12 +173,10 @@ static void classes(void)
         free(rules);
     }
     cco_rules *rules = one("*{type=integer}=mpi");
-    for (int i = 0; i < CCO_COLLECTIVES; i++) { /* neighbourhood calls are not in "*" */
-        const unsigned properties = cco_coll_infos[i].properties;
+    for (int i = 0; i < CCO_COLLECTIVES; i++)
         CHECK(cco_rule_matches(&rules->list[0], (cco_coll)i, "", 2) ==
-                  ((properties & CCO_REDUCTION) && !(properties & CCO_NEIGHBORS)),
+                  (cco_coll_infos[i].properties & CCO_REDUCTION && !cco_is_near((cco_coll)i)),
               "%s", cco_coll_infos[i].name);
-    }
     free(rules);
 }
 
@@ -275,6 +273,7 @@ static void mistakes(void)
         {"bcast{nodes=99999999999}=mpi", "too large", 0},
         {"bcast@x{nodes=1}=mpi", "no implementation \"1}=mpi\"", 0},
         {"bcast{type=integer}=mpi", "bcast is no reduction", 7},
+        {"neighbor_reduce{type=integer}=mpi", "neighbor_reduce is no reduction of all ranks", 17},
         {"alltoallw{operation=user}=mpi", "alltoallw is no reduction", 11},
         {"scan{type=int}=mpi", "integer, floating, other, derived", 11},
         {"scan{operation=sum}=mpi", "predefined, user, commutative, noncommutative, rounding", 16},
