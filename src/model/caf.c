@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
+#include "core/ulfm.h"
 #include "model/below.h"
 #include "model/stream_model.h"
 #include "model/registry.h"
@@ -148,8 +149,13 @@ static const cco_param options[CCO_OPTIONS + 1] = {
 /* What OpenCoarrays calls of the MPI passes us by.  A program with coarrays starts them itself. */
 static void job_begin(void)
 {
-    if (!cco_plugin_program_has_coarrays())
+    if (!cco_ulfm() && !cco_plugin_program_has_coarrays())
         cco_caf_begin(MPI_COMM_WORLD);
+}
+
+static const char *refuses(const cco_way *way, cco_coll coll, int size)
+{
+    return cco_ulfm() ? CCO_ULFM_NO_WINDOWS : cco_scheduled_refuses(way, coll, size);
 }
 
 const cco_model cco_model_caf = {
@@ -160,7 +166,7 @@ const cco_model cco_model_caf = {
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,
-    .refuses = cco_scheduled_refuses,
+    .refuses = refuses,
     .path = path,
     .hold = hold,
     .job_begin = job_begin,

@@ -3,7 +3,9 @@
 #include "model/shm_memory.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/wait.h"
 #include "transport/shm/segment.h"
@@ -37,16 +39,25 @@ const cco_regions *cco_shm_memory_of(const cco_comm *state)
     return cco_comm_attached(state, &regions_key);
 }
 
-/* The largest of what the ranks ask for; 0 if they cannot be asked. */
-static size_t most_of_all(size_t bytes, MPI_Comm comm)
+/* Of this machine, in bytes. */
+static uint64_t memory_here(void)
 {
-    unsigned long long mine = bytes, most = 0;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX / 2;
+}
+
+/* The largest of what the ranks ask for; 0 if they cannot be asked, or if so much for each is more
+ * than a machine of theirs has.  Nobody may try that: the pages are taken at once, and the kernel
+ * kills processes for it.  (Small numbers: some MPIs compare unsigned ones as signed.) */
+static size_t most_of_all(size_t bytes, const cco_comm *state)
+{
+    int64_t mine[] = {(int64_t)bytes, -(int64_t)memory_here()}, most[2] = {0};
     MPI_Request request;
-    if (PMPI_Iallreduce(&mine, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm, &request) !=
+    if (PMPI_Iallreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, state->comm, &request) !=
             MPI_SUCCESS ||
         cco_wait(&request) != MPI_SUCCESS)
         return 0;
-    return (size_t)most;
+    return most[0] <= -most[1] / state->size ? (size_t)most[0] : 0;
 }
 
 static int free_number(const cco_regions *regions)
@@ -64,7 +75,7 @@ static bool share(block *b, cco_comm *state, size_t bytes)
     cco_regions *regions = cco_comm_attached(state, &regions_key);
     if (regions == NULL)
         regions = cco_comm_attach(state, &regions_key, sizeof *regions, release);
-    const size_t most = most_of_all(bytes, comm);
+    const size_t most = most_of_all(bytes, state);
     const int number = free_number(regions);
     if (most == 0 || number == CCO_REGIONS || !cco_segment_make(&b->segment, most, SIZE_MAX, comm))
         return false;
