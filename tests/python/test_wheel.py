@@ -235,19 +235,6 @@ def test_run_profile(mpi, tmp_path):
     assert any(r["collective"] == "allreduce" for r in data["records"])
 
 
-def test_run_io(mpi, tmp_path):
-    """Also from Fortran, whose calls go to the MPI by names that it has not in C."""
-    for name in ("io_calls", "fortran_f08_io", "fortran_mpif_io"):
-        program = ROOT / "build" / mpi / "tests" / "bin" / name
-        words = ["--io", tmp_path / "io.json", "--", launcher(mpi), "-n", "2", program]
-        if program.exists():
-            done = crestacoll("run", *words, tmp_path / name)
-            assert done.returncode == 0, done.stderr
-            data = json.loads((tmp_path / "io.json").read_text())
-            assert [f["name"] for f in data["files"]] == [str(tmp_path / name)]
-            assert [(p["ranks"], p["calls"]) for p in data["other_calls"]] == [(2, 2)] * 4
-
-
 def test_mpi_that_is_loaded_late(mpi, tmp_path):
     """As an interpreter does it: for itself alone, when the program runs already."""
     _, library = compiled(mpi)
