@@ -6,16 +6,27 @@
  * the MPI's or a tool's. */
 #include <string.h>
 
+#include "core/log.h"
 #include "core/next.h"
 #include "handles.h"
 #include "io/record.h"
+
+static cco_function next_of(const char *name, cco_function *found)
+{
+    const cco_function next = cco_next(name, found);
+    if (next == NULL)
+        cco_fatal("%s was called, and nothing behind crestacoll defines it: the Fortran library of"
+                  " the MPI has to be loaded with RTLD_GLOBAL",
+                  name);
+    return next;
+}
 
 #pragma GCC visibility push(default)
 
 /* The next definition of a name, as a function with these parameters. */
 #define NEXT(name, parameters)                                                                     \
     static cco_function found;                                                                     \
-    void(*const next) parameters = (void(*) parameters)cco_next(name, &found)
+    void(*const next) parameters = (void(*) parameters)next_of(name, &found)
 
 /* Calls `next` with `arguments`, and, if that is counted and good, does `after`.  In mpi_f08 the
  * error code may be absent, so `rc` is passed. */

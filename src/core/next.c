@@ -9,11 +9,19 @@
 
 #include "core/mpi_compat.h"
 
+/* Not as the last call of a function: the loader takes the file to which it returns for ours. */
+static void *after_this_file(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    __asm__ volatile("" : "+r"(found));
+    return found;
+}
+
 /* What comes after the file that this copy is in: for another copy before it. */
 CCO_EXPORT void *cresta_next_definition(const char *name);
 void *cresta_next_definition(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    return after_this_file(name);
 }
 
 /* The same of the preload library, which alone has the MPI's collectives. */
@@ -21,7 +29,7 @@ void *cresta_next_definition(const char *name)
 CCO_EXPORT void *cresta_preload_next_definition(const char *name);
 void *cresta_preload_next_definition(const char *name)
 {
-    return dlsym(RTLD_NEXT, name);
+    return after_this_file(name);
 }
 #endif
 
@@ -36,7 +44,7 @@ static void *after_us(const char *name)
     if (of_front != NULL)
         return of_front(name);
 #endif
-    return dlsym(RTLD_NEXT, name);
+    return after_this_file(name);
 }
 
 /* Where the file begins that an address is in; NULL if nobody knows. */
