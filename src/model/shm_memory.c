@@ -94,7 +94,9 @@ int cco_shm_memory_make(cco_comm *state, size_t bytes, void **base)
     if (b == NULL) /* this rank alone: the others would wait */
         PMPI_Abort(state->comm, MPI_ERR_NO_MEM);
     if (!share(b, state, bytes)) {
-        const int rc = PMPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &b->base);
+        const bool fits = bytes <= memory_here(); /* MPICH 4.0 gives an address that is none */
+        const int rc = fits ? PMPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &b->base)
+                            : MPI_ERR_NO_MEM;
         if (rc != MPI_SUCCESS) {
             free(b);
             return rc;
