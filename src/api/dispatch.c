@@ -54,8 +54,10 @@ cco_comm *cco_enter_active(MPI_Comm comm, cco_coll coll)
         if (cco_where_on())
             cco_where_enter_set_up(comm, coll);
         state = cco_prepare(comm);
-        if (state == NULL) /* an intercommunicator: straight to the MPI, but counted */
-            return cco_recording || cco_where_on() ? cco_comm_find(comm) : NULL;
+        if (state == NULL) { /* an intercommunicator: straight to the MPI, but counted */
+            cco_comm *inter = cco_recording || cco_where_on() ? cco_comm_find(comm) : NULL;
+            return inter != NULL && inter->inter ? inter : NULL;
+        }
     }
     return state->ours >> coll & 1 ? state : NULL;
 }

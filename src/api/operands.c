@@ -59,6 +59,12 @@ static void combine(void *data)
         cco_fold_run(&here, NULL, true, &from, &into, &o->op);
 }
 
+/* To return on one rank would let the others wait. */
+static void no_memory(void)
+{
+    cco_fatal("CRESTA_REPRODUCIBLE: no memory for the operands of a non-blocking reduction");
+}
+
 static int parts_of(const cco_call *call, const operands *o)
 {
     switch (call->coll) {
@@ -82,18 +88,32 @@ static cco_coll carrier_of(cco_coll coll)
                                               : CCO_ALLGATHER;
 }
 
+/* Whether displacements of all ranks can be told as int: the same on all. */
+static bool counts_fit(const operands *o, const cco_call *call)
+{
+    MPI_Count sent = 0, most = 0;
+    for (int i = 0; i < o->size; i++) {
+        const MPI_Count n = cco_count_at(call, call->recvcounts, i);
+        if (n < 0 || n > INT_MAX || sent > INT_MAX)
+            return false;
+        sent += n;
+        most = n > most ? n : most;
+    }
+    return most * (o->size - 1) <= INT_MAX;
+}
+
 /* Blocks that are not alike: counts and displacements of both sides. */
 static int set_arrays(operands *o, const cco_call *call, cco_call *carrier)
 {
     MPI_Count sent = 0;
+    if (!counts_fit(o, call))
+        return MPI_ERR_COUNT;
     int *counts = malloc(4 * (size_t)o->size * sizeof *counts);
     if ((o->arrays = counts) == NULL)
-        return MPI_ERR_NO_MEM;
+        no_memory();
     for (int i = 0; i < o->size; i++) {
         const MPI_Count n = cco_count_at(call, call->recvcounts, i);
         const MPI_Count received = (MPI_Count)o->count * i;
-        if (n < 0 || n > INT_MAX || sent > INT_MAX || received > INT_MAX)
-            return MPI_ERR_COUNT;
         counts[i] = (int)n;
         counts[o->size + i] = (int)sent;
         counts[2 * o->size + i] = (int)o->count;
@@ -130,7 +150,7 @@ static int prepare(operands *o, const cco_call *call, cco_call *carrier)
     const bool receives = call->coll != CCO_REDUCE || o->parts > 0;
     const size_t bytes = receives ? (size_t)o->size * o->count * (size_t)extent : 0;
     if ((o->all = malloc(bytes + 1)) == NULL)
-        return MPI_ERR_NO_MEM;
+        no_memory();
     *carrier = *call;
     carrier->coll = carrier_of(call->coll);
     carrier->by = CCO_BY_US;

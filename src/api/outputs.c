@@ -74,9 +74,9 @@ void cco_outputs_write(bool met, bool spawned)
     else if (cco_profiled_run && cco_world_reports())
         cco_say("no profile: processes have failed");
     if (met && whole)
-        cco_validate_finish();
-    if (cco_configured.io != NULL && whole)
+        cco_validate_finish(spawned);
+    if (met && cco_configured.io != NULL && whole)
         cco_io_write(MPI_COMM_WORLD, spawned);
-    else if (cco_configured.io != NULL && cco_world_reports())
+    else if (met && cco_configured.io != NULL && cco_world_reports())
         cco_say("no record of MPI-IO: processes have failed");
 }

@@ -37,13 +37,24 @@ static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll
             choice->why, others);
 }
 
+/* A choice that must not run, ever: every call that would take it is refused. */
+static bool any_forbidden(const cco_choices *choices)
+{
+    for (int i = 0; i < choices->count; i++)
+        if (choices->list[i].refused != NULL && choices->list[i].way.exact)
+            return true;
+    return false;
+}
+
 bool cco_report_choice(cco_comm *state, const cco_choice *choice, cco_coll coll, MPI_Count bytes)
 {
     const bool refused = choice->refused != NULL;
     if (refused && !report_refused(state, choice, coll))
         return false;
     /* While no choice with something to say has come up, another size may bring it. */
-    if (refused || state->choices[coll].count == 1 || cco_configured.log >= CCO_LOG_INFO)
+    const bool last = refused || state->choices[coll].count == 1 ||
+                      cco_configured.log >= CCO_LOG_INFO;
+    if (last && !any_forbidden(&state->choices[coll]))
         state->to_report &= ~(1u << coll);
     cco_comm_update(state);
     if (state->rank == 0)

@@ -6,6 +6,7 @@
 #include "api/dispatch.h"
 #include "core/exact_array.h"
 #include "core/exact_fold.h"
+#include "core/float_state.h"
 #include "core/log.h"
 #include "record/recorder.h"
 
@@ -84,7 +85,7 @@ static int refuse(MPI_Comm comm, int error_class)
 }
 
 /* The last word says how many ranks cannot take part, so that none waits for them, or takes a sum
- * for whole that is not. */
+ * for whole that is not.  (Ranks that name different types give vectors of different lengths.) */
 static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm comm)
 {
     int64_t digits[CCO_EXACT_LONG_DIGITS], words[PARTS * WORDS + 1];
@@ -92,6 +93,7 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
     const char *why = wrong(kind, x, n, result);
     cco_exact sum;
     int count = 0;
+    const cco_float_state before = cco_float_enter(); /* floats become doubles */
     for (int i = 0; i < kind.parts; i++) {
         cco_exact_start_number(&sum, kind.number, digits);
         if (why == NULL)
@@ -100,6 +102,7 @@ static int sum_up(kind kind, const void *x, MPI_Count n, void *result, MPI_Comm 
         cco_exact_pack(&sum, words + count);
         count += sum.count + CCO_EXACT_MORE_WORDS;
     }
+    cco_float_leave(before);
     words[count] = why != NULL;
     if (why != NULL)
         cco_say("CRESTA_Repro_sum: %s", why);

@@ -47,8 +47,6 @@ static bool set_up(cco_comm *state)
         cco_where_comm_agreed(state, most[WHERE]);
         state->watched |= CCO_WATCHED_WHERE;
     }
-    if (cco_configured.debug.match > 0)
-        cco_match_set_up(state);
     cco_nodes_find(state, NULL);
     cco_topology_find(state);
     if (state->error != MPI_SUCCESS)
@@ -57,6 +55,8 @@ static bool set_up(cco_comm *state)
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_topology_find_mates(state);
     state->ready = true;
+    if (cco_configured.debug.match > 0)
+        cco_match_set_up(state);
     cco_comm_update(state);
     cco_race_set_up(state);
     cco_validate_set_up(state);

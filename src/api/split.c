@@ -33,11 +33,6 @@
 #include "record/recorder.h"
 #include "tune/topology.h"
 
-/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#endif
-
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 {
     return cco_comm_needs_bytes(state, call->coll)

@@ -14,6 +14,11 @@
 #include "progress/operation_pool.h"
 #include "progress/queue.h"
 
+/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
 static bool turn(int *tries, void (*pause)(int *tries))
 {
     if (*tries == CCO_PROGRESS_FIRST_TURN)

@@ -6,48 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#endif
-
 #include "core/call.h"
 #include "core/exact_array.h"
+#include "core/float_state.h"
 #include "core/kernels.h"
-
-/* Programs change how their processor rounds, let subnormal numbers be zeros for speed, or ask for
- * a signal at an overflow.  None of this may tell in a result, nor may what we do be seen. */
-#if defined(__SSE2__)
-typedef unsigned environment;
-
-static environment enter(void)
-{
-    enum { EVENTS = 0x3f, STANDARD = 0x1f80 };
-    const environment before = _mm_getcsr();
-    if ((before & ~(unsigned)EVENTS) != STANDARD)
-        _mm_setcsr(STANDARD);
-    return before;
-}
-
-static void leave(environment before)
-{
-    _mm_setcsr(before);
-}
-#else
-typedef fenv_t environment;
-
-static environment enter(void)
-{
-    environment before;
-    feholdexcept(&before);
-    fesetenv(FE_DFL_ENV);
-    return before;
-}
-
-static void leave(environment before)
-{
-    fesetenv(&before);
-}
-#endif
 
 /* Element by element, where `doubts` says so: words of 4 or 8 bytes. */
 static void settle(cco_exact_number number, const char *parts, ptrdiff_t step, int count, char *to,
@@ -72,13 +34,13 @@ static void fold(cco_exact_number number, cco_quick_sum quick, const char *parts
 {
     uint64_t doubts[CCO_QUICK];
     const size_t size = cco_exact_size(number);
-    const environment before = enter();
+    const cco_float_state before = cco_float_enter();
     for (size_t part; n > 0; n -= part, parts += part * size, to += part * size) {
         part = n < CCO_QUICK ? n : CCO_QUICK;
         if (quick(parts, step, count, to, doubts, part))
             settle(number, parts, step, count, to, doubts, part);
     }
-    leave(before);
+    cco_float_leave(before);
 }
 
 static void fold_r32(const void *parts, ptrdiff_t step, int count, void *to, size_t n)

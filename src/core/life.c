@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +38,21 @@ typedef struct neighbour {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known *all;
+static int files; /* pidfds that are open */
 static neighbour *neighbours;
 static int neighbours_count;
 
-/* State and start of a process as the kernel shows them; false if it shows nothing. */
-static bool read_stat(int64_t process, char *state, uint64_t *begun)
+/* What the kernel shows of a process. */
+typedef struct shown {
+    long long process;
+    char state;
+    unsigned long long begun;
+} shown;
+
+/* False if it shows nothing, which says nothing: another /proc may be mounted, or hide it. */
+static bool read_stat(const char *path, shown *process)
 {
-    char path[48], text[1024];
-    unsigned long long start = 0;
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process);
+    char text[1024];
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
@@ -53,33 +60,59 @@ static bool read_stat(int64_t process, char *state, uint64_t *begun)
     fclose(file);
     text[n] = '\0';
     const char *at = strrchr(text, ')'); /* its name may have anything in it */
-    if (at == NULL || sscanf(at + 1,
-                             " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-                             " %*s %*s %llu",
-                             state, &start) != 2)
-        return false;
-    *begun = start;
-    return true;
+    return at != NULL && sscanf(text, "%lld", &process->process) == 1 &&
+           sscanf(at + 1,
+                  " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+                  " %llu",
+                  &process->state, &process->begun) == 2;
 }
 
+/* Not known where /proc is that of another name space of processes. */
 cco_life cco_life_mine(void)
 {
-    cco_life life = {getpid(), 0};
-    char state;
-    if (!read_stat(life.process, &state, &life.begun))
-        life.begun = 0;
-    return life;
+    shown mine;
+    const bool known = read_stat("/proc/self/stat", &mine) && mine.process == getpid();
+    return known ? (cco_life){mine.process, mine.begun} : (cco_life){0, 0};
 }
 
-/* With the number of another process, or the mark of one that has ended. */
-static bool proc_says_over(const cco_life *life)
+static bool read_other(const cco_life *life, shown *other)
 {
-    uint64_t begun;
-    char state;
-    errno = 0;
-    if (!read_stat(life->process, &state, &begun))
-        return errno == ENOENT || errno == ESRCH;
-    return state == 'Z' || state == 'X' || (life->begun != 0 && begun != life->begun);
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)life->process);
+    return read_stat(path, other);
+}
+
+/* Its number means another process now.  That one began later, by more than what emulators of
+ * processors, which tell their own start, may be apart from the kernel. */
+static bool is_another(const cco_life *life, const shown *other)
+{
+    const long second = sysconf(_SC_CLK_TCK);
+    return life->begun != 0 && other->begun > life->begun + (second > 0 ? (uint64_t)second : 100);
+}
+
+static bool is_another_now(const cco_life *life)
+{
+    shown other;
+    return read_other(life, &other) && is_another(life, &other);
+}
+
+/* Without a pidfd. */
+static bool has_ended(const cco_life *life)
+{
+    shown other;
+    if (kill((pid_t)life->process, 0) != 0 && errno == ESRCH)
+        return true;
+    return read_other(life, &other) &&
+           (other.state == 'Z' || other.state == 'X' || is_another(life, &other));
+}
+
+/* As few open files of the program's as need be.  -1: none.  With the lock. */
+static int open_pidfd(const cco_life *life)
+{
+    enum { MOST = 64 };
+    const int file = files < MOST ? (int)syscall(SYS_pidfd_open, (pid_t)life->process, 0) : -1;
+    files += file >= 0;
+    return file;
 }
 
 /* With the lock. */
@@ -90,8 +123,8 @@ static known *find(const cco_life *life)
         k = k->next;
     if (k != NULL || (k = malloc(sizeof *k)) == NULL)
         return k;
-    *k = (known){*life, (int)syscall(SYS_pidfd_open, (pid_t)life->process, 0), false, all};
-    k->over = (k->file < 0 && errno == ESRCH) || proc_says_over(life); /* of the one that we have */
+    *k = (known){*life, open_pidfd(life), false, all};
+    k->over = k->file >= 0 && is_another_now(life); /* the pidfd would tell of that one */
     all = k;
     return k;
 }
@@ -101,10 +134,11 @@ static bool look(known *k)
     struct pollfd end = {.fd = k->file, .events = POLLIN};
     if (!k->over)
         k->over = k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
-                               : proc_says_over(&k->life);
+                               : has_ended(&k->life);
     if (k->over && k->file >= 0) {
         close(k->file);
         k->file = -1;
+        files--;
     }
     return k->over;
 }

@@ -16,9 +16,9 @@
 /* Whether it works in this job; the same on all ranks of a launch. */
 bool cco_ulfm(void);
 
-/* Why models on windows do not run then. */
-#define CCO_ULFM_NO_WINDOWS                                                                        \
-    "the job goes on after failures (mpirun --with-ft ulfm), and windows of the MPI do not"
+/* What that means, and why models on windows do not run then. */
+#define CCO_ULFM_GOES_ON "the job goes on after failures (mpirun --with-ft ulfm)"
+#define CCO_ULFM_NO_WINDOWS CCO_ULFM_GOES_ON ", and windows of the MPI do not"
 
 /* The class of errors by which calls say that a process has failed: MPIX_ERR_PROC_FAILED, or
  * MPI_ERR_OTHER where the MPI has none. */

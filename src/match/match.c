@@ -12,6 +12,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/pause.h"
+#include "core/ulfm.h"
 #include "core/wait.h"
 #include "core/whereabouts.h"
 #include "match/comparison.h"
@@ -28,6 +29,8 @@ enum { GO_ON, SEND_ROWS }; /* what rank 0 says */
 static const char here;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list, and of `own` */
 static cco_match *all;
+
+static bool take_all(cco_match *m);
 
 static void *memory(void *old, size_t bytes)
 {
@@ -75,6 +78,8 @@ static void release(void *data)
     pthread_mutex_unlock(&lock);
     if (m->comm != MPI_COMM_NULL) {
         forget_sent(m);
+        if (m->made != NULL)
+            take_all(m);
         if (is_quiet(m))
             PMPI_Comm_free(&m->comm);
     }
@@ -86,6 +91,12 @@ static void release(void *data)
 
 void cco_match_set_up(cco_comm *state)
 {
+    if (cco_ulfm()) { /* its waits would take a failure for a mismatch */
+        if (state->rank == 0)
+            cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': %s",
+                    state->name, CCO_ULFM_GOES_ON);
+        return;
+    }
     cco_match *m = cco_comm_attach(state, &here, sizeof *m, release);
     m->state = state;
     m->comm = cco_comm_copy(state->comm);
@@ -137,14 +148,15 @@ static void drop_made(cco_match *m)
  * is compared when all have come. */
 static void take_from(cco_match *m, int rank)
 {
-    int there = 1;
     while (m->made[rank] < m->count) {
         cco_signature *got = &m->theirs[rank];
-        PMPI_Iprobe(rank, TAG_SIGNATURE, m->comm, &there, MPI_STATUS_IGNORE);
-        if (!there)
+        int there = 0;
+        if (PMPI_Iprobe(rank, TAG_SIGNATURE, m->comm, &there, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            !there)
             return;
-        PMPI_Recv(got, (int)sizeof *got, MPI_BYTE, rank, TAG_SIGNATURE, m->comm,
-                  MPI_STATUS_IGNORE);
+        if (PMPI_Recv(got, (int)sizeof *got, MPI_BYTE, rank, TAG_SIGNATURE, m->comm,
+                      MPI_STATUS_IGNORE) != MPI_SUCCESS)
+            cco_fatal("CRESTA_DEBUG=match: the MPI's receive failed");
         const uint64_t number = m->made[rank]++;
         const cco_signature *own = &m->own[number - m->first];
         const bool waits = number + 1 == m->count && !own->begun;
@@ -288,8 +300,13 @@ void cco_match_begun(cco_comm *state, const cco_call *call)
         return;
     const cco_signature mine = cco_signature_of(state, call, true, true);
     if (state->rank == 0) {
+        enum { MANY = 64 }; /* kept before they are compared, in programs that hardly wait */
         pthread_mutex_lock(&lock);
         push(m, &mine);
+        if (m->count - m->first >= MANY && !m->busy) {
+            take_all(m);
+            drop_made(m);
+        }
         pthread_mutex_unlock(&lock);
         return;
     }

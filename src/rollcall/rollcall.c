@@ -341,9 +341,12 @@ static bool start(void)
 
 void cco_rollcall_begin(bool together, bool spawned)
 {
-    if (runs || (!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0))
+    if (!cco_configured.watchdog.on && cco_configured.watchdog_signal == 0)
         return;
-    find_who(together, spawned);
+    if (together || !runs) /* a session may have come first, on some ranks only */
+        find_who(together, spawned);
+    if (runs)
+        return;
     for (int i = 0; i < CALLERS; i++)
         callers[i] = -1;
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -41,7 +41,8 @@ static void describe_numbers(cco_check *k)
                                .loop = predefined ? cco_loop_of(k->call.op) : CCO_LOOPS,
                                .size = (size_t)cco_type_size(type),
                                .operands = k->of->state->size,
-                               .integers = cco_leaves_are_exact(type)};
+                               .integers = cco_leaves_are_exact(type),
+                               .ordered = cco_is_near(k->call.coll)};
     k->weighs = cco_numbers_exactness(&k->numbers) == CCO_BOUNDED;
 }
 

@@ -39,7 +39,7 @@ static void compare_data(comparison *c, const char *found, const char *expected)
     for (size_t i = 0; i < count; i++) {
         const char *a = found + i * size, *b = expected + i * size;
         const cco_judged judged = cco_numbers_judge(&c->numbers, a, b,
-                                                    weights != NULL ? weights[i] : 0);
+                                                    weights != NULL ? weights[i] : -1);
         c->unjudged += judged == CCO_UNJUDGED;
         if (judged == CCO_DIFFER)
             note(c, i, a, b);

@@ -67,6 +67,8 @@ cco_exactness cco_numbers_exactness(const cco_numbers *n)
         return n->integers ? CCO_EXACT : CCO_UNKNOWN;
     if (real_of(n->number) == NULL)
         return CCO_EXACT;
+    if (n->ordered) /* products of complex numbers are written in several ways */
+        return n->loop == CCO_LOOP_PROD ? CCO_UNKNOWN : CCO_EXACT;
     return n->loop == CCO_LOOP_MINLOC || n->loop == CCO_LOOP_MAXLOC ? CCO_PAIRS : CCO_BOUNDED;
 }
 
@@ -212,8 +214,8 @@ cco_judged cco_numbers_judge(const cco_numbers *n, const void *found, const void
     if (memcmp(found, expected, n->size) == 0)
         return CCO_SAME;
     switch (cco_numbers_exactness(n)) {
-    case CCO_BOUNDED:
-        return judge_bounded(n, found, expected, weight);
+    case CCO_BOUNDED: /* without a weight another rank could not make its own */
+        return weight < 0 ? CCO_UNJUDGED : judge_bounded(n, found, expected, weight);
     case CCO_PAIRS:
         return judge_pair(n, found, expected);
     case CCO_EXACT:

@@ -25,6 +25,7 @@ typedef struct cco_numbers {
     size_t size;       /* bytes of an element, without gaps */
     int operands;      /* at most */
     bool integers;     /* of what the loops do not know: nothing in it is rounded */
+    bool ordered;      /* every implementation takes the operands in the same order */
 } cco_numbers;
 
 /* How results are compared. */
@@ -49,7 +50,7 @@ typedef enum cco_judged {
 } cco_judged;
 
 /* Judges two results, elements without gaps at any address.  `weight` is the sum of the operands'
- * weights, if the exactness is CCO_BOUNDED. */
+ * weights, if the exactness is CCO_BOUNDED; below 0 if it is not known. */
 cco_judged cco_numbers_judge(const cco_numbers *n, const void *found, const void *expected,
                              double weight);
 

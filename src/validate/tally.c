@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/config.h"
+#include "core/json_out.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 
@@ -111,11 +112,12 @@ static void say(const cco_tally *t, double wall)
             (double)t->most_bytes / 0x1p20, (double)cco_configured.validate_memory / 0x1p20);
 }
 
-static void write_summary(const cco_tally *t, double wall)
+static void write_summary(const cco_tally *t, double wall, bool spawned)
 {
-    const char *path = cco_configured.validate_summary;
-    FILE *file = path != NULL ? fopen(path, "w") : NULL;
-    if (path != NULL && file == NULL)
+    char path[4096];
+    const char *asked = cco_configured.validate_summary;
+    FILE *file = asked != NULL ? cco_open_output(path, sizeof path, asked, spawned) : NULL;
+    if (asked != NULL && file == NULL)
         cco_say("CRESTA_VALIDATE_SUMMARY: cannot write %s: %s", path, strerror(errno));
     if (file == NULL)
         return;
@@ -130,7 +132,7 @@ static void write_summary(const cco_tally *t, double wall)
     fclose(file);
 }
 
-void cco_tally_finish(double wall)
+void cco_tally_finish(double wall, bool spawned)
 {
     int rank = 0;
     cco_tally all;
@@ -138,5 +140,5 @@ void cco_tally_finish(double wall)
     if (!add_up(&all) || rank != 0)
         return;
     say(&all, wall);
-    write_summary(&all, wall);
+    write_summary(&all, wall, spawned);
 }

@@ -27,6 +27,6 @@ void cco_tally_bytes(uint64_t bytes);
 
 /* Adds up those of all ranks, and says so on rank 0; collective over MPI_COMM_WORLD.  `wall` is the
  * time since MPI_Init, in seconds. */
-void cco_tally_finish(double wall);
+void cco_tally_finish(double wall, bool spawned);
 
 #endif

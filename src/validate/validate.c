@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "core/ulfm.h"
 #include "core/wait.h"
 #include "native/blocking_defects.h"
 #include "native/models.h"
@@ -50,9 +51,18 @@ static void release(void *data)
     free(data);
 }
 
+/* Its own calls of the MPI would end such a job, or wait for a process that has failed. */
+static bool jobs_survive_failures(const cco_comm *state)
+{
+    static bool told;
+    if (cco_ulfm() && state->rank == 0 && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+        cco_log(CCO_LOG_WARN, "CRESTA_VALIDATE checks nothing here: %s", CCO_ULFM_GOES_ON);
+    return cco_ulfm();
+}
+
 void cco_validate_set_up(cco_comm *state)
 {
-    if (!cco_configured.validate.on)
+    if (!cco_configured.validate.on || jobs_survive_failures(state))
         return;
     cco_validated *v = cco_comm_attach(state, &key, sizeof *v, release);
     const int64_t mine = __atomic_add_fetch(&seeds, 1, __ATOMIC_RELAXED);
@@ -137,7 +147,7 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
                               MPI_Count bytes)
 {
     cco_validated *v = cco_comm_attached(state, &key);
-    if (v == NULL || choice->way.model == &cco_model_mpi || !cco_arguments_valid(state, call) ||
+    if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi || !cco_arguments_valid(state, call) ||
         !cco_bound_is_valid(state, call))
         return NULL;
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
@@ -209,8 +219,8 @@ void cco_validate_end(cco_check *k, int rc)
     drop_check(v);
 }
 
-void cco_validate_finish(void)
+void cco_validate_finish(bool spawned)
 {
     if (cco_configured.validate.on)
-        cco_tally_finish(began > 0 ? cco_seconds() - began : 0);
+        cco_tally_finish(began > 0 ? cco_seconds() - began : 0, spawned);
 }

@@ -14,7 +14,8 @@ typedef struct transfer {
     cco_p2p *shared;
     int tag;
     int count; /* messages under way */
-    int looks; /* that found a peer ended, one after the other */
+    int looks; /* that found the same peer ended, one after the other, */
+    int last;  /* this one */
     int *peers;
     MPI_Request requests[];
 } transfer;
@@ -113,7 +114,7 @@ static int test(void *data, bool *done)
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
                                  : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
     if (flag)
-        f->count = 0;
+        f->count = f->looks = 0;
     *done = flag && rc == MPI_SUCCESS;
     return rc == MPI_SUCCESS ? rc : cause(f, rc);
 }
@@ -146,7 +147,8 @@ static int lost(void *data)
     if (error != MPI_SUCCESS)
         return cco_watch_fail(watch, error, -1);
     const int peer = ended(f);
-    f->looks = peer >= 0 ? f->looks + 1 : 0;
+    f->looks = peer < 0 ? 0 : peer == f->last ? f->looks + 1 : 1;
+    f->last = peer;
     return f->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
 }
 

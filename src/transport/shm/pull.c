@@ -66,6 +66,10 @@ bool cco_pull_probe(const cco_pull *p)
 static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
 {
     corner *mine = corner_of(p, p->rank);
+    if (p->ring != NULL && p->ring->error != MPI_SUCCESS) { /* nobody answers any more */
+        memset(to, 0, n);
+        return;
+    }
     mine->from = from;
     mine->n = n;
     __atomic_store_n(&mine->owner, (uint64_t)rank + 1, __ATOMIC_SEQ_CST);
