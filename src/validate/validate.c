@@ -147,8 +147,8 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
                               MPI_Count bytes)
 {
     cco_validated *v = cco_comm_attached(state, &key);
-    if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi || !cco_arguments_valid(state, call) ||
-        !cco_bound_is_valid(state, call))
+    if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
+        !cco_arguments_valid(state, call) || !cco_bound_is_valid(state, call))
         return NULL;
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
     const bool taken = cco_sample_takes(&v->sample, call->coll, sized ? (uint64_t)bytes : 0,

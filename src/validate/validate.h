@@ -24,8 +24,8 @@ struct cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice,
                                      const cco_call *call, MPI_Count bytes);
 void cco_validate_end(struct cco_check *check, int rc);
 
-/* In MPI_Finalize, collective over MPI_COMM_WORLD, which another program may have spawned: says what
- * was checked. */
+/* In MPI_Finalize, collective over MPI_COMM_WORLD, which another program may have spawned: says
+ * what was checked. */
 void cco_validate_finish(bool spawned);
 
 #endif
