@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ typedef struct neighbour {
     cco_life life;
 } neighbour;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool looking; /* a thread does, and nobody else uses what follows */
 static known *all;
 static int files; /* pidfds that are open */
 static neighbour *neighbours;
@@ -106,7 +105,7 @@ static bool has_ended(const cco_life *life)
            (other.state == 'Z' || other.state == 'X' || is_another(life, &other));
 }
 
-/* As few open files of the program's as need be.  -1: none.  With the lock. */
+/* As few open files of the program's as need be.  -1: none. */
 static int open_pidfd(const cco_life *life)
 {
     enum { MOST = 64 };
@@ -115,7 +114,7 @@ static int open_pidfd(const cco_life *life)
     return file;
 }
 
-/* With the lock. */
+/* By the thread that looks. */
 static known *find(const cco_life *life)
 {
     known *k = all;
@@ -145,12 +144,11 @@ static bool look(known *k)
 
 bool cco_life_over(const cco_life *life)
 {
-    if (life->process == 0)
-        return false;
-    pthread_mutex_lock(&lock);
+    if (life->process == 0 || __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE))
+        return false; /* another thread looks: this one does later, and waits for no lock */
     known *k = find(life);
     const bool over = k != NULL && look(k);
-    pthread_mutex_unlock(&lock);
+    __atomic_store_n(&looking, false, __ATOMIC_RELEASE);
     return over;
 }
 
