@@ -27,13 +27,13 @@ for tool in gcc cc clang; do
     if command -v $tool; then echo "there is a compiler"; exit 1; fi
 done
 if find / -xdev -name mpi.h | grep .; then echo "there are headers"; exit 1; fi
-files() { find / -xdev -type f ! -path '/tmp/*' ! -path "$HOME/work/*" ! -name '*.pyc' \
+files() { find / -xdev -type f ! -path '/tmp/*' ! -path "$HOME/trial/*" ! -name '*.pyc' \
     ! -path '/var/*' ! -path "$HOME/.cache/pip/*" | sort; }
-rm -rf venv work && mkdir work
+rm -rf venv trial && mkdir trial
 python3 -m venv venv
 files >/tmp/before
 venv/bin/pip --quiet install --disable-pip-version-check /tmp/*.whl
-cd work && cp ../hpccinf.txt .
+cd trial && cp ../hpccinf.txt .
 ../venv/bin/crestacoll info --no-run | sed -n 's/^build/installed: build/p'
 code=0
 ../venv/bin/crestacoll explore --budget 60s -- mpirun --oversubscribe -n 2 hpcc \
