@@ -82,8 +82,8 @@ static bool give_node(cco_neighbors *near, const cco_node_map *map, int node, in
     for (int place = 0; place < cco_node_ranks(map, node); place++) {
         const cco_neighbors *mate = &near[cco_node_rank(map, node, place)];
         degrees[place] = mate->degrees.in;
-        memcpy(sources + count, mate->in, (size_t)mate->degrees.in * sizeof *sources);
-        count += mate->degrees.in;
+        for (int i = 0; i < mate->degrees.in; i++) /* none: `in` is NULL */
+            sources[count++] = mate->in[i];
     }
     for (int place = 0; place < cco_node_ranks(map, node); place++) {
         cco_neighbors *mate = &near[cco_node_rank(map, node, place)];

@@ -35,7 +35,7 @@ static MPI_Comm duplicate(void)
 
 static void exercise(MPI_Comm comm, int n)
 {
-    int in[300], out[300], wrong = 0;
+    int in[300] = {0}, out[300], wrong = 0;
     for (int i = 0; i < n; i++)
         in[i] = rank + i;
     const int rc = CRESTA_Allreduce(in, out, n, MPI_INT, MPI_SUM, comm);
