@@ -4,7 +4,8 @@
 foreach(nodes IN ITEMS 2x2 1+3 0,1,0,1)
   string(REPLACE "," "-" name "${nodes}")
   cresta_mpi_test(NAME conformance-nodes-${name} RANKS 4 TIMEOUT 400 ENV "CRESTA_NODES=${nodes}"
-                  COMMAND crestacoll-check --all --seconds 0.01 --impl hier)
+                  COMMAND crestacoll-check --all --seconds 0.01 --impl hier
+                          --timeout ${patience})
 endforeach()
 
 # Begun calls, over memory and messages. With MPICH fewer ranks: they hold the cores.
