@@ -59,7 +59,8 @@ def launch(build, program, *arguments, ranks=RANKS, env=None):
 def failed(build, mode, impl, *more, env=None, ranks=RANKS):
     """(what is right, stderr) of `failed`."""
     rules = {"CRESTA_IMPL": f"barrier={impl.split(':')[0]},*={impl}", **(env or {})}
-    out, err = launch(build, build / "tests" / "bin" / "failed", mode, *more, env=rules, ranks=ranks)
+    program = build / "tests" / "bin" / "failed"
+    out, err = launch(build, program, mode, *more, env=rules, ranks=ranks)
     assert "WRONG" not in out, f"{out}\n{err}"
     return sorted(re.findall(r"^rank (\d) (\w+): right$", out, re.MULTILINE)), err
 
