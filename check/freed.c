@@ -6,14 +6,24 @@
 
 #include "call.h"
 
+/* Also of a type that was made with large counts. */
+static int combiner_of(MPI_Datatype type)
+{
+    int combiner;
+#if MPI_VERSION >= 4
+    MPI_Count a, b, c, d;
+    PMPI_Type_get_envelope_c(type, &a, &b, &c, &d, &combiner);
+#else
+    int a, b, c;
+    PMPI_Type_get_envelope(type, &a, &b, &c, &combiner);
+#endif
+    return combiner;
+}
+
 static MPI_Datatype fresh(MPI_Datatype type)
 {
-    int a, b, c, combiner;
     MPI_Datatype copy;
-    if (type == MPI_DATATYPE_NULL)
-        return type;
-    PMPI_Type_get_envelope(type, &a, &b, &c, &combiner);
-    if (combiner == MPI_COMBINER_NAMED)
+    if (type == MPI_DATATYPE_NULL || combiner_of(type) == MPI_COMBINER_NAMED)
         return type;
     PMPI_Type_dup(type, &copy);
     return copy;

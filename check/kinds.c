@@ -104,17 +104,28 @@ static void user_sparse(void *in, void *inout, int *n, MPI_Datatype *type)
 
 struct kind kinds[KINDS];
 
+/* With large counts, where the MPI has these. */
+static MPI_Datatype make_sparse(void)
+{
+    MPI_Datatype bare, sparse;
+#if MPI_VERSION >= 4
+    MPI_Type_indexed_c(2, (const MPI_Count[]){1, 1}, (const MPI_Count[]){0, 3}, MPI_INT, &bare);
+    MPI_Type_create_resized_c(bare, 0, sizeof(struct sparse), &sparse);
+#else
+    MPI_Type_indexed(2, (const int[]){1, 1}, (const int[]){0, 3}, MPI_INT, &bare);
+    MPI_Type_create_resized(bare, 0, sizeof(struct sparse), &sparse);
+#endif
+    MPI_Type_free(&bare);
+    return sparse;
+}
+
 void kinds_make(void)
 {
-    const int one[2] = {1, 1}, at[2] = {0, 3};
-    MPI_Datatype matrix, bare, sparse;
+    MPI_Datatype matrix, sparse = make_sparse();
     MPI_Op product, sum;
     MPI_Type_contiguous(4, MPI_INT, &matrix);
     MPI_Type_commit(&matrix);
-    MPI_Type_indexed(2, one, at, MPI_INT, &bare);
-    MPI_Type_create_resized(bare, 0, sizeof(struct sparse), &sparse);
     MPI_Type_commit(&sparse);
-    MPI_Type_free(&bare);
     MPI_Op_create(user_matrix, 0, &product);
     MPI_Op_create(user_sparse, 1, &sum);
 

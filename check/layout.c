@@ -7,14 +7,51 @@
 
 struct layout layouts[LAYOUTS];
 
+/* Most are made with large counts, where the MPI has these: such types are told by functions of
+ * their own. */
+#if MPI_VERSION >= 4
+static void make_row(int n, MPI_Datatype *type)
+{
+    MPI_Type_contiguous_c(n, MPI_INT, type);
+}
+
+static void make_two(int first, int second, MPI_Datatype *type)
+{
+    const MPI_Count one[2] = {1, 1}, at[2] = {first, second};
+    if (first < 0)
+        MPI_Type_indexed(2, (const int[]){1, 1}, (const int[]){first, second}, MPI_INT, type);
+    else
+        MPI_Type_indexed_c(2, one, at, MPI_INT, type);
+}
+
+static void resize(MPI_Datatype bare, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *type)
+{
+    MPI_Type_create_resized_c(bare, lb, extent, type);
+}
+#else
+static void make_row(int n, MPI_Datatype *type)
+{
+    MPI_Type_contiguous(n, MPI_INT, type);
+}
+
+static void make_two(int first, int second, MPI_Datatype *type)
+{
+    MPI_Type_indexed(2, (const int[]){1, 1}, (const int[]){first, second}, MPI_INT, type);
+}
+
+static void resize(MPI_Datatype bare, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *type)
+{
+    MPI_Type_create_resized(bare, lb, extent, type);
+}
+#endif
+
 /* Two ints at the given places (in ints), lower bound and extent likewise. */
 static struct layout two(int first, int second, int lb, int extent)
 {
-    const int one[2] = {1, 1}, at[2] = {first, second};
     const MPI_Aint size = sizeof(int);
     MPI_Datatype bare, type;
-    MPI_Type_indexed(2, one, at, MPI_INT, &bare);
-    MPI_Type_create_resized(bare, lb * size, extent * size, &type);
+    make_two(first, second, &bare);
+    resize(bare, lb * size, extent * size, &type);
     MPI_Type_commit(&type);
     MPI_Type_free(&bare);
     return (struct layout){type, 2, extent * size};
@@ -38,7 +75,7 @@ void layouts_free(void)
 struct layout layout_whole(int n)
 {
     struct layout whole = {MPI_DATATYPE_NULL, n, n * (MPI_Aint)sizeof(int)};
-    MPI_Type_contiguous(n, MPI_INT, &whole.type);
+    make_row(n, &whole.type);
     MPI_Type_commit(&whole.type);
     return whole;
 }

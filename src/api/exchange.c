@@ -14,10 +14,12 @@
 #include "api/set_up.h"
 #include "api/dispatch.h"
 #include "api/report.h"
+#include "core/awaited.h"
 #include "core/data.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/wait.h"
+#include "core/ulfm.h"
 #include "cresta_multisend.h"
 #include "progress/queue.h"
 #include "record/recorder.h"
@@ -49,10 +51,15 @@ typedef struct exchange {
     MPI_Comm comm; /* of ours */
     int tag, rank, size;
     MPI_Request *sends;
-    int count;   /* of sends */
-    bool sent;   /* all have been received */
+    int *to;      /* their receivers */
+    int count;    /* of sends */
+    bool sent;    /* all have been received */
     int distance; /* of the open round of the barrier; at least `size`: it is over */
     MPI_Request barrier[2];
+    int partners[2]; /* in it */
+    cco_channel *channel;
+    cco_watch *watch;
+    cco_awaited awaited;
 } exchange;
 
 static const char kept_key; /* its address is the key */
@@ -107,7 +114,7 @@ static int receive(exchange *x, MPI_Message message, const MPI_Status *status)
     if (rc == MPI_SUCCESS)
         rc = PMPI_Imrecv(to, n > INT_MAX ? 1 : (int)n, wide, &message, &request);
     if (rc == MPI_SUCCESS)
-        rc = cco_wait(&request);
+        rc = cco_awaited_end(x->watch, x->channel, &request, status->MPI_SOURCE);
     if (wide != MPI_BYTE)
         PMPI_Type_free(&wide);
     return rc;
@@ -131,6 +138,8 @@ static int open_round(exchange *x)
     const int from = (x->rank - x->distance + x->size) % x->size;
     if (x->distance >= x->size)
         return MPI_SUCCESS;
+    x->partners[0] = from;
+    x->partners[1] = to;
     int rc = PMPI_Irecv(NULL, 0, MPI_BYTE, from, x->tag + 1, x->comm, &x->barrier[0]);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Isend(NULL, 0, MPI_BYTE, to, x->tag + 1, x->comm, &x->barrier[1]);
@@ -145,11 +154,20 @@ static int go_on(exchange *x, bool *moved)
     MPI_Request *requests = x->sent ? x->barrier : x->sends;
     int rc = PMPI_Testall(n, requests, &over, MPI_STATUSES_IGNORE);
     if (rc != MPI_SUCCESS || !over)
-        return rc;
+        return cco_awaited_cause(x->channel, rc);
     *moved = true;
+    x->awaited = (cco_awaited){0};
     x->distance = x->sent ? 2 * x->distance : 1;
     x->sent = true;
     return open_round(x);
+}
+
+/* Whether a rank that this one sends to, or that it waits for in the barrier, has failed.  Every
+ * rank waits for all others in the end: who finds out tells them. */
+static int lost(exchange *x)
+{
+    return x->sent ? cco_awaited_lost(&x->awaited, x->watch, x->channel, 2, x->barrier, x->partners)
+                   : cco_awaited_lost(&x->awaited, x->watch, x->channel, x->count, x->sends, x->to);
 }
 
 static int run(exchange *x)
@@ -166,8 +184,34 @@ static int run(exchange *x)
             tries = 0;
         else
             cco_pause(&tries);
+        if (rc == MPI_SUCCESS && cco_watch_is_time(tries))
+            rc = lost(x);
     }
     return rc;
+}
+
+static void drop(MPI_Request *request)
+{
+    if (*request == MPI_REQUEST_NULL)
+        return;
+    PMPI_Cancel(request);
+    PMPI_Request_free(request);
+}
+
+/* What is under way must not be taken for data of a later call.  Into memory for what came the MPI
+ * may still write: it stays. */
+static void abandon(exchange *x)
+{
+    kept *k = x->kept;
+    __atomic_store_n(&x->channel->broken, true, __ATOMIC_RELAXED);
+    for (int i = 0; !x->sent && i < x->count; i++)
+        drop(&x->sends[i]);
+    for (int i = 0; x->sent && x->distance < x->size && i < 2; i++)
+        drop(&x->barrier[i]);
+    k->data = NULL;
+    k->bytes = k->data_room = 0;
+    k->count = 0;
+    k->there = false;
 }
 
 static int by_source(const void *a, const void *b)
@@ -202,12 +246,14 @@ static int send_all(exchange *x, const void *sendbuf, const int sendcounts[], co
     MPI_Aint low, extent = 0;
     int rc = ndestinations > 0 ? PMPI_Type_get_extent(type, &low, &extent) : MPI_SUCCESS;
     x->sends = grown(NULL, (size_t)ndestinations * sizeof(MPI_Request));
+    x->to = grown(NULL, (size_t)ndestinations * sizeof *x->to);
     for (int i = 0; i < ndestinations && rc == MPI_SUCCESS; i++) {
         const char *from = (const char *)sendbuf + sdispls[i] * extent;
         if (destinations[i] == MPI_PROC_NULL)
             continue;
         rc = PMPI_Issend(from, sendcounts[i], type, destinations[i], x->tag, x->comm,
                          &x->sends[x->count]);
+        x->to[x->count] = destinations[i];
         x->count += rc == MPI_SUCCESS;
     }
     return rc;
@@ -238,6 +284,27 @@ static cco_comm *state_of(MPI_Comm comm)
     return comm != MPI_COMM_NULL ? cco_prepare(comm) : NULL;
 }
 
+/* Exchanges, and puts what came in order. */
+static int exchange_all(exchange *x, const void *sendbuf, const int sendcounts[],
+                        const int sdispls[], MPI_Datatype type, int ndestinations,
+                        const int destinations[], int *bad)
+{
+    kept *k = x->kept;
+    k->count = 0;
+    k->bytes = 0;
+    k->there = true;
+    if (*bad == MPI_SUCCESS)
+        *bad = send_all(x, sendbuf, sendcounts, sdispls, type, ndestinations, destinations);
+    const int rc = run(x);
+    if (rc != MPI_SUCCESS)
+        abandon(x);
+    free(x->sends);
+    free(x->to);
+    if (k->count > 1)
+        qsort(k->list, (size_t)k->count, sizeof *k->list, by_source);
+    return rc;
+}
+
 int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
                     MPI_Datatype type, int ndestinations, const int destinations[], int *sources,
                     int *elements, MPI_Comm comm)
@@ -245,6 +312,8 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
     cco_comm *state = state_of(comm);
     if (state == NULL)
         return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_COMM);
+    if (state->error != MPI_SUCCESS)
+        return cco_comm_raise_in(state, "CRESTA_Exchange", state->error);
     if (cco_is_recorded(state)) {
         cco_report_recorded(state, "CRESTA_Exchange");
         return refuse(comm, MPI_ERR_UNSUPPORTED_OPERATION);
@@ -257,21 +326,16 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
                   .comm = channel->comm,
                   .tag = tag,
                   .rank = state->rank,
-                  .size = state->size};
-    x.kept->count = 0;
-    x.kept->bytes = 0;
-    x.kept->there = true;
+                  .size = state->size,
+                  .channel = channel,
+                  .watch = cco_comm_watch(state)};
     int bad = wrong(state, sendcounts, type, ndestinations, destinations);
-    if (bad == MPI_SUCCESS)
-        bad = send_all(&x, sendbuf, sendcounts, sdispls, type, ndestinations, destinations);
-    const int rc = run(&x);
-    if (rc != MPI_SUCCESS) /* what is under way must not be taken for data of a later call */
-        __atomic_store_n(&channel->broken, true, __ATOMIC_RELAXED);
-    free(x.sends);
-    if (x.kept->count > 1)
-        qsort(x.kept->list, (size_t)x.kept->count, sizeof *x.kept->list, by_source);
+    const int rc = exchange_all(&x, sendbuf, sendcounts, sdispls, type, ndestinations, destinations,
+                                &bad);
     *sources = x.kept->count;
     *elements = 0;
+    if (rc != MPI_SUCCESS && (state->error != MPI_SUCCESS || cco_ulfm_class(rc) != MPI_SUCCESS))
+        return cco_comm_raise_in(state, "CRESTA_Exchange", rc);
     if (bad == MPI_SUCCESS && rc == MPI_SUCCESS)
         bad = count_elements(x.kept, type, elements);
     bad = rc != MPI_SUCCESS ? rc : bad;

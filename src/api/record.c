@@ -5,10 +5,13 @@
 #include "api/dispatch.h"
 #include "api/progress.h"
 #include "core/config.h"
+#include "core/failure.h"
 #include "core/log.h"
+#include "core/ulfm.h"
 #include "record/agreed.h"
 #include "record/recorded.h"
 #include "record/recording.h"
+#include "record/replay_failure.h"
 
 static int refuse(MPI_Comm comm, int error_class)
 {
@@ -20,6 +23,21 @@ static int refuse(MPI_Comm comm, int error_class)
 static int fail(const cco_replay *r, int error_class)
 {
     return refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD, error_class);
+}
+
+/* Of a replay; a process may have failed. */
+static int end_in_error(cco_replay *r, const char *where, int error)
+{
+    const int known = cco_replay_error(r);
+    if (known == MPI_SUCCESS && cco_ulfm_class(error) == MPI_SUCCESS)
+        return fail(r, error);
+    if (r->state == NULL) {
+        cco_replay_leave(r, cco_ulfm_failed_class());
+        return fail(r, error);
+    }
+    if (known != MPI_SUCCESS)
+        cco_comm_fail(r->state, known, r->lost);
+    return cco_comm_raise_in(r->state, where, error);
 }
 
 int CRESTA_Record_begin(MPI_Comm comm)
@@ -34,6 +52,8 @@ int CRESTA_Record_begin(MPI_Comm comm)
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
         return refuse(comm, MPI_ERR_INTERN);
+    if (state->error != MPI_SUCCESS)
+        return cco_comm_raise_in(state, "CRESTA_Record_begin", state->error);
     if (cco_is_recorded(state)) {
         if (state->rank == 0)
             cco_say("CRESTA_Record_begin on communicator '%s': a recording is under way there",
@@ -69,7 +89,8 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
         rc = cco_recording_make(recorder, &handle);
     cco_recorder_free(recorder);
     if (rc != MPI_SUCCESS)
-        return refuse(state->comm, rc);
+        return state->error != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Record_end", rc)
+                                           : refuse(state->comm, rc);
     *recording = handle;
     return MPI_SUCCESS;
 }
@@ -94,7 +115,7 @@ int CRESTA_Replay_start(CRESTA_Recording recording)
     if (r == NULL)
         return fail(cco_recording_of(recording), MPI_ERR_REQUEST);
     const int rc = cco_replay_start(r);
-    return rc == MPI_SUCCESS ? rc : fail(r, rc);
+    return rc == MPI_SUCCESS ? rc : end_in_error(r, "CRESTA_Replay_start", rc);
 }
 
 int CRESTA_Replay_end(CRESTA_Recording recording)
@@ -104,7 +125,7 @@ int CRESTA_Replay_end(CRESTA_Recording recording)
     if (r == NULL)
         return fail(cco_recording_of(recording), MPI_ERR_REQUEST);
     const int rc = cco_replay_end(r, &told);
-    return rc == MPI_SUCCESS || told ? rc : fail(r, rc);
+    return rc == MPI_SUCCESS || told ? rc : end_in_error(r, "CRESTA_Replay_end", rc);
 }
 
 static void set(int *to, int value)

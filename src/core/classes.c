@@ -72,10 +72,9 @@ static unsigned class_without_loops(MPI_Datatype type)
 
 static unsigned class_of_type(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner = -1;
     if (!cco_type_predefined(type))
         return CCO_TYPE_DERIVED;
-    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    const int combiner = cco_type_combiner(type);
     if (combiner == MPI_COMBINER_F90_INTEGER || cco_number_kind(type) == CCO_KIND_INTEGER)
         return CCO_TYPE_INTEGER;
     if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||

@@ -27,23 +27,49 @@ static bool is_predefined(int combiner)
            combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
 }
 
+#if defined(CRESTA_HAVE_LARGE_COUNT)
+int cco_type_combiner(MPI_Datatype type)
+{
+    MPI_Count integers, addresses, counts, types;
+    int combiner = -1;
+    const int rc =
+        PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+    return rc == MPI_SUCCESS ? combiner : -1;
+}
+
 /* The type that a duplicate or contiguous type is made of; its caller frees what is not predefined.
  */
-static bool made_of(MPI_Datatype type, int combiner, MPI_Datatype *inner)
+static bool made_of(MPI_Datatype type, MPI_Datatype *inner)
 {
-    int count;
-    if (combiner == MPI_COMBINER_CONTIGUOUS)
-        return PMPI_Type_get_contents(type, 1, 0, 1, &count, NULL, inner) == MPI_SUCCESS;
-    return combiner == MPI_COMBINER_DUP &&
-           PMPI_Type_get_contents(type, 0, 0, 1, NULL, NULL, inner) == MPI_SUCCESS;
+    MPI_Count integers, addresses, counts, types, large;
+    int combiner, count;
+    return PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner) ==
+               MPI_SUCCESS &&
+           (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) &&
+           PMPI_Type_get_contents_c(type, integers, 0, counts, 1, &count, NULL, &large, inner) ==
+               MPI_SUCCESS;
 }
+#else
+int cco_type_combiner(MPI_Datatype type)
+{
+    int integers, addresses, types, combiner = -1;
+    const int rc = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    return rc == MPI_SUCCESS ? combiner : -1;
+}
+
+static bool made_of(MPI_Datatype type, MPI_Datatype *inner)
+{
+    const int combiner = cco_type_combiner(type);
+    int count;
+    return (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP) &&
+           PMPI_Type_get_contents(type, combiner == MPI_COMBINER_CONTIGUOUS ? 1 : 0, 0, 1, &count,
+                                  NULL, inner) == MPI_SUCCESS;
+}
+#endif
 
 bool cco_type_predefined(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner = -1;
-    return type != MPI_DATATYPE_NULL &&
-           PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-           is_predefined(combiner);
+    return type != MPI_DATATYPE_NULL && is_predefined(cco_type_combiner(type));
 }
 
 bool cco_op_predefined(MPI_Op op)
@@ -60,14 +86,12 @@ bool cco_op_reserved(MPI_Op op)
 
 bool cco_type_dense(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner = -1;
     MPI_Datatype inner;
-    if (type == MPI_DATATYPE_NULL ||
-        PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    if (type == MPI_DATATYPE_NULL)
         return false;
-    if (is_predefined(combiner))
+    if (is_predefined(cco_type_combiner(type)))
         return named_dense(type);
-    if (!made_of(type, combiner, &inner))
+    if (!made_of(type, &inner))
         return false;
     const bool dense = cco_type_dense(inner);
     if (!cco_type_predefined(inner))

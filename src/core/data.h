@@ -11,12 +11,17 @@
  * one element to the next. */
 bool cco_type_dense(MPI_Datatype type);
 
+/* How a type was made (MPI_COMBINER_NAMED and so on); -1 if it is none.  MPI_Type_get_envelope
+ * refuses types that were made with large counts. */
+int cco_type_combiner(MPI_Datatype type);
+
 /* True for types and operations of the standard, which nobody can free. */
 bool cco_type_predefined(MPI_Datatype type);
 bool cco_op_predefined(MPI_Op op);
 
 /* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
 bool cco_op_reserved(MPI_Op op);
+
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
  * class. */
 int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);

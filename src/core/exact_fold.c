@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/call.h"
+#include "core/data.h"
 #include "core/exact_array.h"
 #include "core/float_state.h"
 #include "core/kernels.h"
@@ -120,8 +121,7 @@ static void fold_complex_long(const void *parts, ptrdiff_t step, int count, void
 /* Types that MPI_Type_create_f90_real and _complex have made, by their size. */
 static cco_number number_of_f90(MPI_Datatype type)
 {
-    int integers, addresses, types, combiner = MPI_COMBINER_NAMED;
-    PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    const int combiner = cco_type_combiner(type);
     const MPI_Count size = cco_type_size(type);
     if (combiner == MPI_COMBINER_F90_REAL)
         return size == 4 ? CCO_R32 : size == 8 ? CCO_R64 : CCO_NUMBERS;

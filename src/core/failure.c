@@ -15,6 +15,7 @@
 #include "core/life.h"
 #include "core/log.h"
 #include "core/ulfm.h"
+#include "core/world.h"
 
 void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), void *what)
 {
@@ -61,14 +62,25 @@ bool cco_comm_has_failed(cco_comm *state)
     return state->error != MPI_SUCCESS;
 }
 
+/* By what those who are of one job and one host call the same process.  Of other hosts nothing but
+ * the rank in MPI_COMM_WORLD is known. */
+static void identify(const cco_comm *state, int lost, const cco_life *life, char *text, size_t room)
+{
+    if (life != NULL)
+        snprintf(text, room, "process-%lld-%llu", (long long)life->process,
+                 (unsigned long long)life->begun);
+    else
+        snprintf(text, room, "job-%lld-rank-%d", (long long)getppid(),
+                 cco_world_rank_of(state->comm, lost));
+}
+
 /* One message on each host: the name is a socket without a file, which goes with the process. */
-static bool claim(const cco_life *life)
+static bool claim(const char *identity)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     const int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1,
-                           "crestacoll-%d-failed-%lld-%llu", (int)getuid(),
-                           (long long)life->process, (unsigned long long)life->begun);
+    const int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "crestacoll-%d-failed-%s",
+                           (int)getuid(), identity);
     const socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
     if (s < 0 || bind(s, (const struct sockaddr *)&name, length) == 0)
         return true; /* held until this process ends */
@@ -98,25 +110,33 @@ static void name_host(int lost, const cco_life *life, char *text, size_t room)
         snprintf(text, room, "rank %d (process %lld)", lost, (long long)life->process);
 }
 
+bool cco_comm_tells_failure(const cco_comm *state)
+{
+    char identity[64];
+    const cco_life *life = state->lost >= 0 ? cco_life_of(state->comm, state->lost) : NULL;
+    identify(state, state->lost, life, identity, sizeof identity);
+    return claim(identity);
+}
+
 /* Who it was, and where that was found out.  Who has it from another rank leaves that to it. */
-static void tell(const cco_comm *state, cco_coll coll, bool ends)
+static void tell(const cco_comm *state, const char *where, bool ends)
 {
     enum { MOMENT_NS = 300 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
     const int lost = state->lost >= 0 ? state->lost : cco_ulfm_first_failed(state->comm);
     const cco_life *life = lost >= 0 ? cco_life_of(state->comm, lost) : NULL;
-    const cco_life nobody = {0, (uint64_t)getppid()};
-    char who[400];
-    if (lost >= 0 && (ends || cco_configured.log >= CCO_LOG_INFO) &&
-        claim(life != NULL ? life : &nobody)) {
+    char identity[64], who[400];
+    if (lost >= 0 && (ends || cco_configured.log >= CCO_LOG_INFO)) {
+        identify(state, lost, life, identity, sizeof identity);
         name_host(lost, life, who, sizeof who);
-        cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
-                state->rank, cco_coll_infos[coll].name);
+        if (claim(identity))
+            cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who,
+                    state->name, state->rank, where);
     }
     if (ends)
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
 }
 
-int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
+int cco_comm_raise_in(cco_comm *state, const char *where, int error)
 {
     const int class = cco_ulfm_class(error);
     if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
@@ -128,9 +148,14 @@ int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
     const bool revoked = cco_ulfm() && state->error == cco_ulfm_revoked_class();
     if (state->error != MPI_SUCCESS && !revoked && !state->told) {
         state->told = true;
-        tell(state, coll, ends_job(state->comm));
+        tell(state, where, ends_job(state->comm));
     }
     error = state->error != MPI_SUCCESS ? state->error : error;
     PMPI_Comm_call_errhandler(state->comm, error);
     return error;
+}
+
+int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
+{
+    return cco_comm_raise_in(state, cco_coll_infos[coll].name, error);
 }

@@ -24,8 +24,14 @@ cco_watch *cco_comm_watch(cco_comm *state);
  * ranks; then it is as after cco_comm_fail. */
 bool cco_comm_has_failed(cco_comm *state);
 
+/* Whether it is for this rank to say so: true for one on each host. */
+bool cco_comm_tells_failure(const cco_comm *state);
+
 /* The end of a call of ours that failed: says so where the job is about to end, calls the
  * communicator's error handler, and returns the class of the error. */
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error);
+
+/* The same of what is no collective: `where` is its name. */
+int cco_comm_raise_in(cco_comm *state, const char *where, int error);
 
 #endif

@@ -205,6 +205,13 @@ cco_number cco_number_of(MPI_Datatype type)
     return known != NULL ? number_of(known) : CCO_NUMBERS;
 }
 
+bool cco_op_takes(MPI_Op op, MPI_Datatype type)
+{
+    const cco_loop loop = cco_loop_of(op);
+    const known *known = known_of(type);
+    return known == NULL || (loop != CCO_LOOPS && (known->operations & 1 << loop) != 0);
+}
+
 /* NULL where this processor cannot run them. */
 static const cco_loops *loops_of(cco_isa isa)
 {

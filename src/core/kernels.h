@@ -5,6 +5,8 @@
 #ifndef CCO_KERNELS_H
 #define CCO_KERNELS_H
 
+#include <stdbool.h>
+
 #include "core/kernels/loops.h"
 #include "core/mpi_compat.h"
 
@@ -22,8 +24,9 @@ cco_loop cco_loop_of(MPI_Op op);
  * Fortran's LOGICAL, types that are not what they are to C. */
 cco_kernel cco_kernel_of(MPI_Op op, MPI_Datatype type);
 
-/* What C number the elements of a type are; CCO_NUMBERS if the loops do not know it. */
-cco_number cco_number_of(MPI_Datatype type);
+/* False if the standard has no such operation for elements of this type, where it is one of C's;
+ * true for other types. */
+bool cco_op_takes(MPI_Op op, MPI_Datatype type);
 
 typedef enum cco_isa { CCO_BASELINE, CCO_AVX2, CCO_AVX512, CCO_ISAS } cco_isa;
 

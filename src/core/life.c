@@ -15,6 +15,7 @@
 #include "core/log.h"
 #include "core/node_key.h"
 #include "core/wait.h"
+#include "core/world.h"
 
 #if !defined(SYS_pidfd_open)
 #define SYS_pidfd_open 434 /* on every architecture */
@@ -175,26 +176,12 @@ void cco_lives_gather(MPI_Comm node)
     neighbours_count = size;
 }
 
-static int world_rank(MPI_Comm comm, int rank)
-{
-    MPI_Group group, world;
-    int there = MPI_UNDEFINED;
-    if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
-        return there;
-    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-        PMPI_Group_translate_ranks(group, 1, &rank, world, &there);
-        PMPI_Group_free(&world);
-    }
-    PMPI_Group_free(&group);
-    return there;
-}
-
 const cco_life *cco_life_of(MPI_Comm comm, int rank)
 {
     const uint64_t here = cco_node_key();
     if (neighbours == NULL || here == 0)
         return NULL;
-    const int there = world_rank(comm, rank);
+    const int there = cco_world_rank_of(comm, rank);
     for (int i = 0; i < neighbours_count; i++)
         if (neighbours[i].rank == there && neighbours[i].node == here)
             return &neighbours[i].life;

@@ -42,6 +42,20 @@ bool cco_world_rank(int *rank)
            PMPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS;
 }
 
+int cco_world_rank_of(MPI_Comm comm, int rank)
+{
+    MPI_Group group, world;
+    int there = MPI_UNDEFINED;
+    if (!cco_has_world() || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return there;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        PMPI_Group_translate_ranks(group, 1, &rank, world, &there);
+        PMPI_Group_free(&world);
+    }
+    PMPI_Group_free(&group);
+    return there;
+}
+
 bool cco_world_reports(void)
 {
     int rank = 0;

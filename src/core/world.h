@@ -17,6 +17,9 @@ bool cco_in_world(MPI_Comm comm);
 /* The rank in MPI_COMM_WORLD.  False, and `*rank` unchanged, in a program of sessions only. */
 bool cco_world_rank(int *rank);
 
+/* What rank `rank` of `comm` is in MPI_COMM_WORLD; MPI_UNDEFINED if it is none of its ranks. */
+int cco_world_rank_of(MPI_Comm comm, int rank);
+
 /* True on the rank that reports for all: world rank 0, and every rank of a program of sessions. */
 bool cco_world_reports(void);
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/log.h"
-#include "core/wait.h"
 #include "progress/path.h"
+#include "race/complete.h"
 #include "tune/choose.h"
 
 /* What is chosen for a communicator: what is in its state under the arm that it has. */
@@ -178,12 +178,6 @@ static void add(cco_comm *state)
                             state->begins, a->waiting == CHANGES};
 }
 
-static void complete(int rc, MPI_Request *request)
-{
-    if (rc != MPI_SUCCESS || cco_wait(request) != MPI_SUCCESS)
-        cco_fatal("CRESTA_RACE: the MPI's collective failed");
-}
-
 /* From the begin on that no rank has passed, unless there is no room for the change on some. */
 static void change_at(cco_comm *state, const entry *own, const entry *all, int entries)
 {
@@ -207,12 +201,14 @@ static void change_at(cco_comm *state, const entry *own, const entry *all, int e
  * freed it already.) */
 static void agree_on_begins(MPI_Comm comm)
 {
+    cco_comm *state = cco_comm_find(comm);
     MPI_Request request;
     int most = 0, size = 0;
     count = 0;
     cco_comm_for_each(add);
     PMPI_Comm_size(comm, &size);
-    complete(PMPI_Iallreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm, &request), &request);
+    cco_race_complete(state, PMPI_Iallreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm, &request),
+                      &request);
     if (most == 0)
         return;
     while (room < most)
@@ -222,9 +218,9 @@ static void agree_on_begins(MPI_Comm comm)
     entry *all = malloc((size_t)size * (size_t)most * sizeof *all);
     if (all == NULL)
         cco_fatal("no memory for a race");
-    complete(PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS, MPI_UINT64_T,
-                             comm, &request),
-             &request);
+    cco_race_complete(state, PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS,
+                                             MPI_UINT64_T, comm, &request),
+                      &request);
     for (int i = 0; i < count; i++)
         change_at(states[i], &mine[i], all, size * most);
     free(all);

@@ -6,8 +6,8 @@
 
 #include "core/clock.h"
 #include "core/config.h"
-#include "core/wait.h"
 #include "core/world.h"
+#include "race/complete.h"
 
 enum { ENOUGH = 4096 }; /* calls on one that repeats, after which others need not be waited for */
 
@@ -82,11 +82,11 @@ cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
     return here;
 }
 
-static bool reduced(const uint64_t *mine, uint64_t *all, int n, MPI_Op op, MPI_Comm comm)
+static void reduce(const uint64_t *mine, uint64_t *all, int n, MPI_Op op, cco_comm *state)
 {
     MPI_Request request;
-    return PMPI_Iallreduce(mine, all, n, MPI_UINT64_T, op, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
+    cco_race_complete(
+        state, PMPI_Iallreduce(mine, all, n, MPI_UINT64_T, op, state->comm, &request), &request);
 }
 
 /* The least period that all ranks see, and the times of the slowest. */
@@ -99,8 +99,9 @@ static void ask(cco_candidate *c)
                            (uint64_t)(now - c->first_ns)};
     uint64_t all = 0, longest[2] = {0};
     c->period = 0;
-    if (!reduced(&mine, &all, 1, MPI_BAND, c->state->comm) ||
-        !reduced(ns, longest, 2, MPI_MAX, c->state->comm) || all == 0)
+    reduce(&mine, &all, 1, MPI_BAND, c->state);
+    reduce(ns, longest, 2, MPI_MAX, c->state);
+    if (all == 0)
         return;
     c->period = __builtin_ctzll(all) + 1;
     c->step_ns = (long)longest[0] * c->period;
@@ -149,7 +150,8 @@ int cco_candidate_period(cco_candidate *c, double watch_s)
         return 0;
     const bool may_follow = others_may_follow(c);
     const uint64_t mine = !may_follow && is_best(c);
-    return reduced(&mine, &all, 1, MPI_MIN, c->state->comm) && all ? c->period : 0;
+    reduce(&mine, &all, 1, MPI_MIN, c->state);
+    return all ? c->period : 0;
 }
 
 void cco_candidate_pattern(const cco_candidate *c, uint64_t *pattern)

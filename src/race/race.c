@@ -6,10 +6,11 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/ulfm.h"
 #include "core/world.h"
 #include "race/arms.h"
 #include "race/candidates.h"
+#include "race/complete.h"
 #include "race/online.h"
 #include "race/output.h"
 #include "race/rounds.h"
@@ -54,6 +55,18 @@ const cco_rules *cco_race_rules(int arm)
     return settings.arm[arm].rules;
 }
 
+/* On all ranks of a launch. */
+static void refuse(void)
+{
+    if (!tells)
+        return;
+    cco_say("%s: nothing is compared: " CCO_ULFM_GOES_ON,
+            cco_online_is_on() ? "CRESTA_ONLINE" : "CRESTA_RACE");
+    if (settings.calls == 0)
+        cco_race_output_open(settings.output);
+    cco_race_tell_none(CCO_ULFM_GOES_ON);
+}
+
 void cco_race_begin(bool many_threads)
 {
     int rank = 0;
@@ -61,6 +74,10 @@ void cco_race_begin(bool many_threads)
         return;
     tells = cco_world_rank(&rank) && rank == 0;
     cco_race_output_begin();
+    if (cco_ulfm()) { /* the ranks that are left would be in different blocks of a round */
+        refuse();
+        return;
+    }
     if (settings.calls > 0) {
         cco_turns_begin(&settings);
         now = TURNS;
@@ -205,9 +222,9 @@ static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
     int any = 0;
     if (!cco_candidate_is_due(state) && settings.every_call == 0)
         return;
-    if (PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
-        cco_fatal("CRESTA_RACE: the MPI's allreduce failed");
+    cco_race_complete(state,
+                      PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request),
+                      &request);
     if (any && settings.every_call > 0)
         start(state, NULL, 1, coll, bytes);
     else if (any)

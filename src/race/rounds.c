@@ -8,8 +8,8 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "core/wait.h"
 #include "race/arms.h"
+#include "race/complete.h"
 #include "race/output.h"
 
 static cco_race_settings *settings;
@@ -53,10 +53,7 @@ void cco_rounds_uses(cco_coll coll)
 
 static void complete(int rc, MPI_Request *request)
 {
-    if (rc == MPI_SUCCESS)
-        rc = cco_wait(request);
-    if (rc != MPI_SUCCESS)
-        cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed", anchor->name);
+    cco_race_complete(anchor, rc, request);
 }
 
 static void reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)

@@ -6,9 +6,9 @@
 
 #include "core/clock.h"
 #include "core/log.h"
-#include "core/wait.h"
 #include "core/world.h"
 #include "race/arms.h"
+#include "race/complete.h"
 #include "race/output.h"
 #include "race/sequence.h"
 #include "race/turn.h"
@@ -113,10 +113,9 @@ static void agree(turns *t)
     uint64_t known = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED), most[2];
     cco_world_rank(&rank);
     const uint64_t mine[] = {known, UINT64_MAX - (uint64_t)rank};
-    if (PMPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
-        cco_fatal("CRESTA_RACE: the MPI's allreduce on communicator '%s' failed", t->state->name);
+    cco_race_complete(
+        t->state,
+        PMPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm, &request), &request);
     t->number = most[0];
     t->lead = UINT64_MAX - most[1];
     while (known < t->number && !__atomic_compare_exchange_n(&numbers, &known, t->number, false,

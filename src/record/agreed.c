@@ -3,18 +3,33 @@
 #include "record/agreed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "core/call.h"
+#include "core/failure.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "native/watched_wait.h"
 #include "record/recorded.h"
-#include "tune/agree.h"
 
-/* The largest of each number over all ranks. */
-static int largest(const void *mine, void *all, int count, MPI_Datatype type, MPI_Comm comm)
+/* The largest of each number over all ranks.  When a process has failed, the MPI may still write to
+ * the copies: they stay. */
+static int largest(const void *mine, void *all, int count, MPI_Datatype type, cco_comm *state)
 {
-    MPI_Request request;
-    const int rc = PMPI_Iallreduce(mine, all, count, type, MPI_MAX, comm, &request);
-    return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
+    const size_t bytes = (size_t)count * (size_t)cco_type_size(type);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (state->error != MPI_SUCCESS)
+        return state->error;
+    char *copies = malloc(2 * bytes + 1);
+    if (copies == NULL) /* to go on without it on one rank would hang the others */
+        cco_fatal("no memory for a recording on communicator '%s'", state->name);
+    memcpy(copies, mine, bytes);
+    int rc = PMPI_Iallreduce(copies, copies + bytes, count, type, MPI_MAX, state->comm, &request);
+    if (rc == MPI_SUCCESS)
+        rc = cco_wait_watched(state, &request);
+    memcpy(all, copies + bytes, bytes);
+    if (request == MPI_REQUEST_NULL)
+        free(copies);
+    return rc == MPI_SUCCESS || !cco_comm_has_failed(state) ? rc : state->error;
 }
 
 /* Why this rank has no recording, and in which call; NULL if it has one. */
@@ -46,7 +61,7 @@ static int first_difference(const cco_recorder *r, int least)
         mine[k] = cco_recorded_signature(r->calls[k], r->state);
         mine[n + k] = ~mine[k];
     }
-    if (largest(mine, all, 2 * least, MPI_UINT64_T, r->state->comm) == MPI_SUCCESS)
+    if (largest(mine, all, 2 * least, MPI_UINT64_T, r->state) == MPI_SUCCESS)
         while (i < least && all[i] == ~all[least + i])
             i++;
     free(mine);
@@ -72,7 +87,7 @@ static void say_difference(const cco_recorder *r, int least, int most, int first
 int cco_agreed_calls(cco_recorder *r)
 {
     enum { COUNT, FAILED, CALLS, WORDS };
-    uint64_t words[WORDS], least[WORDS], most[WORDS];
+    uint64_t words[2 * WORDS], most[2 * WORDS], least[WORDS];
     int call;
     const bool failed = failure(r, &call) != NULL;
     words[COUNT] = (uint64_t)r->count;
@@ -80,8 +95,12 @@ int cco_agreed_calls(cco_recorder *r)
     words[CALLS] = 0;
     for (int i = 0; i < r->count; i++)
         words[CALLS] = words[CALLS] * 31 + cco_recorded_signature(r->calls[i], r->state);
-    if (cco_agree(r->state->comm, words, WORDS, least, most) != MPI_SUCCESS)
-        return MPI_ERR_INTERN;
+    for (int i = 0; i < WORDS; i++) /* the least complement is the complement of the most */
+        words[WORDS + i] = ~words[i];
+    if (largest(words, most, 2 * WORDS, MPI_UINT64_T, r->state) != MPI_SUCCESS)
+        return r->state->error != MPI_SUCCESS ? r->state->error : MPI_ERR_INTERN;
+    for (int i = 0; i < WORDS; i++)
+        least[i] = ~most[WORDS + i];
     if (least[FAILED] != UINT64_MAX) {
         if (least[FAILED] == (uint64_t)r->state->rank)
             say_failure(r);
@@ -113,7 +132,7 @@ int cco_agreed_parts(cco_recorder *r, int *before)
         mine[i] = r->calls[i]->path == CCO_PATH_NONE;
         mine[n + i] = last_dependence(r, i);
     }
-    const int rc = largest(mine, all, 2 * n, MPI_INT, r->state->comm);
+    const int rc = largest(mine, all, 2 * n, MPI_INT, r->state);
     for (int i = 0; rc == MPI_SUCCESS && i < n; i++) {
         cco_recorded *call = r->calls[i];
         before[i] = all[n + i];
@@ -127,11 +146,11 @@ int cco_agreed_parts(cco_recorder *r, int *before)
     return rc;
 }
 
-int cco_agreed(const cco_comm *state, int rc)
+int cco_agreed(cco_comm *state, int rc)
 {
     const int mine = rc;
     int all = MPI_ERR_INTERN;
-    if (largest(&mine, &all, 1, MPI_INT, state->comm) != MPI_SUCCESS)
-        return MPI_ERR_INTERN;
+    if (largest(&mine, &all, 1, MPI_INT, state) != MPI_SUCCESS)
+        return state->error != MPI_SUCCESS ? state->error : MPI_ERR_INTERN;
     return rc != MPI_SUCCESS ? rc : all != MPI_SUCCESS ? MPI_ERR_OTHER : rc;
 }

@@ -15,7 +15,8 @@ int cco_agreed_calls(cco_recorder *recorder);
  * on none.  Collective.  MPI_SUCCESS or an MPI error class. */
 int cco_agreed_parts(cco_recorder *recorder, int *before);
 
-/* MPI_SUCCESS if that is so on all ranks, otherwise an error on all; collective. */
-int cco_agreed(const cco_comm *state, int rc);
+/* MPI_SUCCESS if that is so on all ranks, otherwise an error on all; collective.  If a process has
+ * failed, at once what the state says, as in the others. */
+int cco_agreed(cco_comm *state, int rc);
 
 #endif

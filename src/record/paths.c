@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
+#include "record/replay_failure.h"
 #include "sched/engine_run.h"
 
 static bool any(const cco_replay *r, cco_path path)
@@ -35,7 +36,7 @@ static void over(cco_replay *r, cco_path path, const cco_transport *transport, v
 static void open_nodes(cco_replay *r)
 {
     cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, NULL, NULL);
+        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, cco_replay_lose, r);
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     r->sets[CCO_PATH_NODES] = sets;
     r->map = cco_node_map_keep(r->state->nodes.map);
@@ -49,7 +50,7 @@ static void open_nodes(cco_replay *r)
 static void open_segment(cco_replay *r)
 {
     cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel, NULL, NULL);
+        cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel, cco_replay_lose, r);
     r->sets[CCO_PATH_SEGMENT] = sets;
     if (sets != NULL)
         over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &cco_stream_sets_next(sets)->stream);
@@ -71,6 +72,7 @@ void cco_replay_paths_open(cco_replay *r)
         return;
     }
     r->p2p.channel = &r->channel;
+    cco_replay_watch(r);
     over(r, CCO_PATH_MESSAGES, &cco_transport_p2p, &r->p2p);
     if (nodes)
         open_nodes(r);

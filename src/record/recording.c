@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/failure.h"
 #include "core/log.h"
 #include "plan/hooked.h"
 #include "record/agreed.h"
 #include "record/paths.h"
 #include "record/recorded.h"
 #include "record/rehearse.h"
+#include "record/replay_failure.h"
 #include "sched/merge.h"
 
 enum { RECORDINGS = 4096, LINE = 64 };
@@ -29,17 +31,31 @@ static void release(void *data)
 {
     cco_replay **list = data;
     pthread_mutex_lock(&lock);
-    for (cco_replay *r = *list; r != NULL; r = r->beside)
+    for (cco_replay *r = *list; r != NULL; r = r->beside) {
+        cco_watch_forget(&r->program);
         r->state = NULL;
+    }
     pthread_mutex_unlock(&lock);
     free(list);
+}
+
+/* A process of the communicator has failed. */
+static void leave(void *data, int error)
+{
+    cco_replay **list = data;
+    pthread_mutex_lock(&lock);
+    for (cco_replay *r = *list; r != NULL; r = r->beside)
+        cco_replay_leave(r, error);
+    pthread_mutex_unlock(&lock);
 }
 
 static void link_to_comm(cco_replay *r)
 {
     cco_replay **list = cco_comm_attached(r->state, &key);
-    if (list == NULL)
+    if (list == NULL) {
         list = cco_comm_attach(r->state, &key, sizeof *list, release);
+        cco_comm_on_failure(r->state, leave, list);
+    }
     pthread_mutex_lock(&lock);
     r->beside = *list;
     *list = r;
@@ -130,6 +146,8 @@ static int share_counts(cco_replay *r)
         if (c->path != CCO_PATH_NONE && cco_algo_shares(c->algo, c->call.coll))
             rc = cco_replay_paths_share(r, c);
     }
+    if (rc != MPI_SUCCESS)
+        cco_replay_has_failed(r);
     return cco_agreed(r->state, rc);
 }
 
@@ -153,8 +171,8 @@ static int rehearse_calls(cco_replay *r)
         cco_recorded *c = r->calls[i];
         const int tag = c->path != CCO_PATH_NONE ? cco_channel_call(&r->channel) : 0;
         if (c->path != CCO_PATH_NONE)
-            rc = cco_rehearse(&c->levels, c->sched, r->channel.comm, tag);
-        if (rc != MPI_SUCCESS && rc != MPI_ERR_TRUNCATE)
+            rc = cco_rehearse(&c->levels, c->sched, &r->channel, &r->peers, tag);
+        if (rc != MPI_SUCCESS && rc != MPI_ERR_TRUNCATE && !cco_replay_has_failed(r))
             cco_fatal("a recording on communicator '%s' cannot be planned: %s", r->state->name,
                       rc == MPI_ERR_NO_MEM ? "no memory" : "the MPI's messages fail");
     }
@@ -300,6 +318,8 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
         __atomic_store_n(&table[*handle - 1], NULL, __ATOMIC_RELEASE);
     *handle = 0;
     free_replay(r);
+    if (state->error != MPI_SUCCESS)
+        return state->error;
     say_failure(state, rc);
     return cco_comm_refuse(state, rc);
 }

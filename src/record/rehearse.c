@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "core/wait.h"
+#include "core/awaited.h"
 
 /* What one end of a message tells the other. */
 typedef struct word {
@@ -14,6 +14,10 @@ typedef struct word {
 typedef struct room {
     word *mine, *theirs;
     MPI_Request *requests;
+    int *peers; /* of these */
+    const cco_channel *channel;
+    cco_watch *watch;
+    bool active; /* a request is, and the MPI may write to `theirs` */
 } room;
 
 static size_t bytes_of(const cco_step *step)
@@ -22,14 +26,16 @@ static size_t bytes_of(const cco_step *step)
 }
 
 /* A sender's words have one tag, a receiver's the other: so they come in the order of messages. */
-static int exchange(cco_message_levels *l, room *room, MPI_Comm comm, int tag)
+static int exchange(cco_message_levels *l, room *room, int tag)
 {
+    const MPI_Comm comm = room->channel->comm;
     int count = 0, rc = MPI_SUCCESS;
     for (int i = l->first; i < l->end && rc == MPI_SUCCESS; i++) {
         const cco_step *step = &l->sched->steps[i];
         const int to = tag + (step->kind == CCO_STEP_RECV), from = 2 * tag + 1 - to;
         if (!cco_step_is_message(step))
             continue;
+        room->peers[count] = room->peers[count + 1] = step->peer;
         room->mine[i] = (word){l->least, (int64_t)bytes_of(step)};
         rc = PMPI_Irecv(&room->theirs[i], 2, MPI_INT64_T, step->peer, from, comm,
                         &room->requests[count++]);
@@ -38,7 +44,8 @@ static int exchange(cco_message_levels *l, room *room, MPI_Comm comm, int tag)
                             &room->requests[count++]);
     }
     for (int i = 0; i < count && rc == MPI_SUCCESS; i++)
-        rc = cco_wait(&room->requests[i]);
+        rc = cco_awaited_end(room->watch, room->channel, &room->requests[i], room->peers[i]);
+    room->active = rc != MPI_SUCCESS;
     return rc;
 }
 
@@ -55,29 +62,36 @@ static bool meet(cco_message_levels *l, const room *room)
     return same;
 }
 
-static int go_through(cco_message_levels *l, room *room, MPI_Comm comm, int tag)
+static int go_through(cco_message_levels *l, room *room, int tag)
 {
     bool same = true;
     int rc;
     do {
-        rc = exchange(l, room, comm, tag);
+        rc = exchange(l, room, tag);
         same = rc == MPI_SUCCESS && meet(l, room) && same;
     } while (rc == MPI_SUCCESS && cco_message_levels_next(l));
     return rc != MPI_SUCCESS || same ? rc : MPI_ERR_TRUNCATE;
 }
 
-int cco_rehearse(cco_message_levels *levels, const cco_sched *s, MPI_Comm comm, int tag)
+int cco_rehearse(cco_message_levels *levels, const cco_sched *s, const cco_channel *channel,
+                 cco_watch *watch, int tag)
 {
     const size_t n = (size_t)s->count + 1;
     room room = {.mine = malloc(n * sizeof *room.mine),
                  .theirs = malloc(n * sizeof *room.theirs),
-                 .requests = malloc(2 * n * sizeof *room.requests)};
+                 .requests = malloc(2 * n * sizeof *room.requests),
+                 .peers = malloc(2 * n * sizeof *room.peers),
+                 .channel = channel,
+                 .watch = watch};
     int rc = MPI_ERR_NO_MEM;
     if (cco_message_levels_open(levels, s) && room.mine != NULL && room.theirs != NULL &&
-        room.requests != NULL)
-        rc = go_through(levels, &room, comm, tag);
-    free(room.mine);
-    free(room.theirs);
+        room.requests != NULL && room.peers != NULL)
+        rc = go_through(levels, &room, tag);
+    if (!room.active) {
+        free(room.mine);
+        free(room.theirs);
+    }
+    free(room.peers);
     free(room.requests);
     return rc;
 }

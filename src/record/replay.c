@@ -8,6 +8,7 @@
 #include "plan/bound_pack.h"
 #include "progress/queue.h"
 #include "record/recorded.h"
+#include "record/replay_failure.h"
 
 static cco_replay *started; /* stack */
 static cco_replay *running; /* list */
@@ -53,12 +54,15 @@ static cco_replay_phase go_on(cco_replay *r)
 }
 
 /* Moves a plan; true if a round ended. */
-static bool move(cco_replay *r, cco_replay_phase *phase)
+static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
 {
     const cco_replay_part *part = &r->parts[r->at];
     const int at = cco_engine_at(part->engine);
     bool done = false;
     r->rc = cco_engine_test(part->engine, &done);
+    const bool moved = cco_engine_at(part->engine) != at;
+    if (r->rc == MPI_SUCCESS && !done)
+        r->rc = cco_replay_look_around(r, moved, calls_mpi);
     if (r->rc == MPI_SUCCESS && done)
         r->rc = pack(r, part, true);
     if (r->rc != MPI_SUCCESS || done) {
@@ -66,7 +70,7 @@ static bool move(cco_replay *r, cco_replay_phase *phase)
         *phase = go_on(r);
         return true;
     }
-    return cco_engine_at(part->engine) != at;
+    return moved;
 }
 
 static void push(cco_replay *r)
@@ -101,7 +105,7 @@ static bool poll_all(bool calls_mpi)
         cco_replay *r = *link;
         cco_replay_phase phase = CCO_REPLAY_RUNNING;
         if (calls_mpi || r->level < CCO_PROGRESS_MPI)
-            moved = move(r, &phase) || moved;
+            moved = move(r, calls_mpi, &phase) || moved;
         if (phase == CCO_REPLAY_RUNNING) {
             link = &r->next;
             continue;
@@ -133,8 +137,8 @@ int cco_replay_start(cco_replay *r)
         cco_queue_also(poll_all);
         __atomic_store_n(&told, true, __ATOMIC_RELEASE);
     }
-    r->at = 0;
-    r->rc = MPI_SUCCESS;
+    r->at = r->idle = 0;
+    r->rc = cco_replay_error(r);
     const int rc = resume(r);
     if (rc != MPI_SUCCESS)
         set_phase(r, CCO_REPLAY_IDLE);

@@ -77,32 +77,26 @@ static bool same_bytes(const cco_rma_data *data, size_t bytes)
            (size_t)(size * data->count) == bytes;
 }
 
-/* From the program's data to a row of `n` elements of `basic`, or back. */
-static int convert(const cco_rma_data *data, char *to, size_t n, MPI_Datatype basic, size_t bytes,
+/* From the program's data to a row of `n` elements of `basic`, or back, by way of `packed`. */
+static int convert(const cco_rma_data *data, char *to, size_t n, MPI_Datatype basic, char *packed,
                    bool back)
 {
-    char *packed = malloc(bytes + 1);
-    if (packed == NULL)
-        return MPI_ERR_NO_MEM;
-    int rc = back ? cco_type_pack(packed, to, n, basic)
-                  : cco_type_pack(packed, data->at, (size_t)data->count, data->type);
-    if (rc == MPI_SUCCESS)
-        rc = back ? cco_type_unpack(data->at, (size_t)data->count, data->type, packed)
-                  : cco_type_unpack(to, n, basic, packed);
-    free(packed);
-    return rc;
+    const size_t count = (size_t)data->count;
+    const int rc = back ? cco_type_pack(packed, to, n, basic)
+                        : cco_type_pack(packed, data->at, count, data->type);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    return back ? cco_type_unpack(data->at, count, data->type, packed)
+                : cco_type_unpack(to, n, basic, packed);
 }
 
-static int make_row(row *r, const cco_rma_data *data, size_t n, const cco_element_map *basic,
-                    bool fill)
+static int make_row(row *r, const cco_rma_data *data, size_t n, size_t extent)
 {
     *r = (row){.at = data->at};
     if (cco_type_predefined(data->type))
         return MPI_SUCCESS;
-    r->at = r->copy = calloc(n + 1, (size_t)basic->extent);
-    if (r->copy == NULL)
-        return MPI_ERR_NO_MEM;
-    return fill ? convert(data, r->at, n, basic->basic, n * basic->bytes, false) : MPI_SUCCESS;
+    r->at = r->copy = calloc(n + 1, extent);
+    return r->copy != NULL ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 /* One row, or the elements that a derived type picks. */
@@ -110,34 +104,42 @@ static void change_all(cco_shared_window *w, const cco_accumulate *a, const cco_
                        const cco_element *e, char *target, const char *operand, char *result)
 {
     cco_element_lock *lock = &w->locks[a->rank];
-    if (map->at == NULL) {
+    if (map->runs == NULL) {
         cco_element_change(e, (size_t)a->count, target, operand, result, lock);
         return;
     }
     for (MPI_Count i = 0; i < a->count; i++, target += map->extent)
-        for (size_t k = 0; k < map->elements; k++) {
-            cco_element_change(e, 1, target + map->at[k], operand, result, lock);
-            operand += operand != NULL ? e->extent : 0;
-            result += result != NULL ? e->extent : 0;
+        for (size_t k = 0; k < map->count; k++) {
+            const cco_element_run *run = &map->runs[k];
+            cco_element_change(e, run->length, target + run->at, operand, result, lock);
+            operand += operand != NULL ? run->length * e->extent : 0;
+            result += result != NULL ? run->length * e->extent : 0;
         }
 }
 
-/* The target has derived types, or the program's data do. */
+/* The target has derived types, or the program's data do.  Where there is no memory, nothing has
+ * changed. */
 static int accumulate_derived(cco_shared_window *w, const cco_accumulate *a,
                               const cco_element_map *map, const cco_element *e, char *target)
 {
     const size_t n = (size_t)a->count * map->elements;
-    const cco_element_map basic = *cco_element_map_of(map->basic);
     row operand = {NULL, NULL}, result = {NULL, NULL};
     int rc = MPI_SUCCESS;
     if (a->op != MPI_NO_OP)
-        rc = make_row(&operand, &a->origin, n, &basic, true);
+        rc = make_row(&operand, &a->origin, n, e->extent);
     if (rc == MPI_SUCCESS && a->fetches)
-        rc = make_row(&result, &a->result, n, &basic, false);
+        rc = make_row(&result, &a->result, n, e->extent);
+    const bool converts = operand.copy != NULL || result.copy != NULL;
+    char *packed = converts ? malloc(n * map->bytes + 1) : NULL;
+    if (converts && packed == NULL)
+        rc = MPI_ERR_NO_MEM;
+    if (rc == MPI_SUCCESS && operand.copy != NULL)
+        rc = convert(&a->origin, operand.at, n, map->basic, packed, false);
     if (rc == MPI_SUCCESS)
         change_all(w, a, map, e, target, operand.at, result.at);
     if (rc == MPI_SUCCESS && result.copy != NULL)
-        rc = convert(&a->result, result.at, n, basic.basic, n * basic.bytes, true);
+        rc = convert(&a->result, result.at, n, map->basic, packed, true);
+    free(packed);
     free(operand.copy);
     free(result.copy);
     return rc;
@@ -156,14 +158,17 @@ static char *target_of(cco_shared_window *w, const cco_accumulate *a, const cco_
 
 bool cco_accumulate_all(cco_shared_window *w, const cco_accumulate *a, int *rc)
 {
-    const cco_element_map *map = a->count > 0 ? cco_element_map_of(a->type) : NULL;
+    const cco_element_map *map = NULL;
+    *rc = a->count > 0 ? cco_element_map_of(a->type, &map) : MPI_SUCCESS;
+    if (*rc != MPI_SUCCESS)
+        return true; /* by the MPI it would not be atomic with respect to ours */
     const cco_element *e = map != NULL && map->elements > 0 ? cco_element_of(map->basic, a->op)
                                                             : NULL;
     char *target = e != NULL ? target_of(w, a, map) : NULL;
     const bool reads = a->op != MPI_NO_OP;
     if (target == NULL)
         return false;
-    const bool plain = map->at == NULL && (!reads || same_elements(&a->origin, a)) &&
+    const bool plain = map->runs == NULL && (!reads || same_elements(&a->origin, a)) &&
                        (!a->fetches || same_elements(&a->result, a));
     if (plain && ((reads && a->origin.at == NULL) || (a->fetches && a->result.at == NULL)))
         return false;
@@ -171,7 +176,6 @@ bool cco_accumulate_all(cco_shared_window *w, const cco_accumulate *a, int *rc)
     if (!plain && ((reads && !same_bytes(&a->origin, bytes)) ||
                    (a->fetches && !same_bytes(&a->result, bytes))))
         return false;
-    *rc = MPI_SUCCESS;
     if (plain)
         change_all(w, a, map, e, target, reads ? a->origin.at : NULL,
                    a->fetches ? a->result.at : NULL);

@@ -34,15 +34,25 @@ static void compute(const cco_element *e, size_t n, void *value, const void *ope
         PMPI_Reduce_local((void *)operand, value, (int)n, e->type, e->op);
 }
 
+/* Between elements may lie what is none of theirs. */
+static void copy(const cco_element *e, size_t n, char *to, const char *from)
+{
+    if (e->extent == e->size) {
+        memcpy(to, from, n * e->size);
+        return;
+    }
+    for (size_t i = 0; i < n; i++, to += e->extent, from += e->extent)
+        memcpy(to, from, e->size);
+}
+
 static void change_locked(const cco_element *e, size_t n, void *target, const void *operand,
                           void *result, cco_element_lock *lock)
 {
-    const size_t bytes = (n - 1) * e->extent + e->size;
     take(lock);
     if (result != NULL)
-        memcpy(result, target, bytes);
+        copy(e, n, result, target);
     if (e->change == CCO_CHANGE_REPLACE)
-        memcpy(target, operand, bytes);
+        copy(e, n, target, operand);
     else if (e->change != CCO_CHANGE_NONE)
         compute(e, n, target, operand);
     release(lock);

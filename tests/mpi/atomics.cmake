@@ -18,6 +18,15 @@ cresta_mpi_test(NAME disagree-atomics RANKS 2 TIMEOUT 300 PRELOAD
                 ENV CRESTA_ATOMICS=on CRESTA_DEBUG=disagree=5
                 COMMAND atomics_values 100 5 4)
 
+# Datatypes of targets, and accumulates without memory, below the interface of the MPI.
+add_executable(atomics_types atomics_types.c)
+target_link_libraries(atomics_types PRIVATE crestacoll::static MPI::MPI_C Threads::Threads)
+target_include_directories(atomics_types PRIVATE "${PROJECT_SOURCE_DIR}/src"
+                           "${PROJECT_SOURCE_DIR}/tests")
+target_compile_options(atomics_types PRIVATE -Wall -Wextra)
+target_link_options(atomics_types PRIVATE "LINKER:--wrap=malloc,--wrap=calloc,--wrap=realloc")
+cresta_mpi_test(NAME atomics-types RANKS 1 COMMAND atomics_types)
+
 # Threads on communicators of their own: no lock in a blocking call.
 cresta_test_program(no_locks no_locks.c)
 target_compile_definitions(no_locks PRIVATE _GNU_SOURCE)

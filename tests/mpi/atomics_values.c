@@ -43,6 +43,7 @@ static const struct kind {
     {"bool", MPI_C_BOOL, LOGICAL},
     {"logical", MPI_LOGICAL, LOGICAL},
     {"byte", MPI_BYTE, BYTES},
+    {"char", MPI_CHAR, INTEGER},
     {"2int", MPI_2INT, PAIR},
     {"double int", MPI_DOUBLE_INT, PAIR},
     {"short int", MPI_SHORT_INT, PAIR},
@@ -194,7 +195,9 @@ static int integers(MPI_Op op, const char *operand, char *target)
     if (kind->group != INTEGER ||
         (op != MPI_SUM && op != MPI_PROD && op != MPI_MIN && op != MPI_MAX))
         return 0;
-    if (kind->type == MPI_SIGNED_CHAR)
+    if (kind->type == MPI_CHAR)
+        INTEGERS(char);
+    else if (kind->type == MPI_SIGNED_CHAR)
         INTEGERS(int8_t);
     else if (kind->type == MPI_SHORT)
         INTEGERS(int16_t);

@@ -7,11 +7,16 @@
  *     failed indirect    rank 0 waits for rank 2, which waits for rank 1, which fails
  *     failed begun       the others wait in the end of a begun collective
  *     failed gave        rank 1 ends after it gave its data, which others take later
+ *     failed exchange    the others wait in CRESTA_Exchange
+ *     failed replay      the others wait in the end of a replay
+ *     failed record      the others wait in CRESTA_Record_end
+ *     failed race        the others wait where a race compares
  *     failed repair      nobody fails, and the MPI cannot repair anything
  *
  * Programs end by _exit: MPI_Finalize would wait for rank 1. */
 #include <crestacoll.h>
 #include <cresta_sp_coll.h>
+#include <cresta_multisend.h>
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
 #include <mpi-ext.h>
 #endif
@@ -33,7 +38,7 @@ static const int expected = MPI_ERR_OTHER;
 enum { VICTIM = 1, LARGE = 300000 };
 
 static MPI_Comm comm;
-static int rank, size;
+static int rank, size, argument = 1;
 static double values[LARGE], sums[LARGE];
 
 static void sleep_ms(long ms)
@@ -125,6 +130,71 @@ static void gave(void)
     tell("takes", rc == MPI_SUCCESS && data == 42);
 }
 
+static int exchange(void)
+{
+    const int next = (rank + 1) % size, one = 1, first = 0;
+    int sources, elements;
+    return CRESTA_Exchange(&next, &one, &first, MPI_INT, 1, &next, &sources, &elements, comm);
+}
+
+static void exchanges(void)
+{
+    if (exchange() != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    fail();
+    tell("returns", is_expected(exchange()));
+    tell("again", is_expected(exchange()));
+}
+
+static int record(CRESTA_Recording *recording)
+{
+    int rc = CRESTA_Record_begin(comm);
+    if (rc == MPI_SUCCESS)
+        rc = add(1);
+    if (rc == MPI_SUCCESS)
+        rc = CRESTA_Bcast(values, 1000, MPI_DOUBLE, 0, comm);
+    if (rank == VICTIM && recording == NULL)
+        kill(getpid(), SIGKILL);
+    CRESTA_Recording mine = CRESTA_RECORDING_NULL;
+    return rc == MPI_SUCCESS ? CRESTA_Record_end(recording != NULL ? recording : &mine) : rc;
+}
+
+static int replay(CRESTA_Recording recording)
+{
+    const int rc = CRESTA_Replay_start(recording);
+    return rc == MPI_SUCCESS ? CRESTA_Replay_end(recording) : rc;
+}
+
+static void replays(void)
+{
+    CRESTA_Recording recording;
+    if (record(&recording) != MPI_SUCCESS || replay(recording) != MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    fail();
+    tell("returns", is_expected(replay(recording)));
+    tell("again", is_expected(replay(recording)));
+    tell("call", is_expected(add(1)));
+    tell("freed", CRESTA_Recording_free(&recording) == MPI_SUCCESS);
+}
+
+static void records(void)
+{
+    tell("returns", is_expected(record(NULL)));
+    tell("again", is_expected(CRESTA_Record_begin(comm)));
+}
+
+/* Calls that repeat, so that a race begins. */
+static void race(void)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; rc == MPI_SUCCESS; i++) {
+        if (rank == VICTIM && i == argument)
+            kill(getpid(), SIGKILL);
+        rc = add(1);
+    }
+    tell("returns", is_expected(rc));
+}
+
 static void repair(void)
 {
     MPI_Comm left = comm;
@@ -133,9 +203,20 @@ static void repair(void)
     tell("refused", class == MPI_ERR_UNSUPPORTED_OPERATION && left == MPI_COMM_NULL);
 }
 
+static const struct mode {
+    const char *name;
+    void (*run)(void);
+} modes[] = {{"indirect", indirect}, {"begun", begun},   {"gave", gave},
+             {"exchange", exchanges}, {"replay", replays}, {"record", records},
+             {"race", race},          {"repair", repair}};
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "call";
+    const int known = (int)(sizeof modes / sizeof modes[0]);
+    int i = 0;
+    if (argc > 2)
+        argument = atoi(argv[2]);
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_name(comm, "grid");
@@ -145,16 +226,12 @@ int main(int argc, char **argv)
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     CRESTA_Comm_prepare(comm);
     settle();
-    if (strcmp(mode, "indirect") == 0)
-        indirect();
-    else if (strcmp(mode, "begun") == 0)
-        begun();
-    else if (strcmp(mode, "repair") == 0)
-        repair();
-    else if (strcmp(mode, "gave") == 0)
-        gave();
+    while (i < known && strcmp(modes[i].name, mode) != 0)
+        i++;
+    if (i < known)
+        modes[i].run();
     else
-        call(argc > 2 ? atoi(argv[2]) : 1);
+        call(argument);
     sleep_ms(500); /* those that are left do not become failures while others look */
     _exit(0);
 }

@@ -56,12 +56,19 @@ def launch(build, program, *arguments, ranks=RANKS, env=None):
             os.killpg(job.pid, signal.SIGKILL)
 
 
-def failed(build, mode, impl, *more, env=None):
+def failed(build, mode, impl, *more, env=None, ranks=RANKS):
     """(what is right, stderr) of `failed`."""
     rules = {"CRESTA_IMPL": f"barrier={impl.split(':')[0]},*={impl}", **(env or {})}
-    out, err = launch(build, build / "tests" / "bin" / "failed", mode, *more, env=rules)
+    program = build / "tests" / "bin" / "failed"
+    out, err = launch(build, program, mode, *more, env=rules, ranks=ranks)
     assert "WRONG" not in out, f"{out}\n{err}"
     return sorted(re.findall(r"^rank (\d) (\w+): right$", out, re.MULTILINE)), err
+
+
+def takes_seconds(build):
+    """Nobody knows for whom collectives of the MPI wait: the others are patient for ten seconds."""
+    if "Open MPI" not in library_of(build):
+        pytest.skip("ranks of MPICH hold the cores while they wait")
 
 
 def of_others(*what):
@@ -91,6 +98,38 @@ def test_who_waits_for_one_that_gave_up_gives_up(build, impl):
 def test_a_begun_call_ends(build, impl):
     found, err = failed(build, "begun", impl, env={"CRESTA_ASYNC": "thread"})
     assert found == of_others("returns", "again"), err
+
+
+@pytest.mark.parametrize("ranks", [3, 5])
+def test_an_exchange_ends(build, ranks):
+    if ranks > RANKS and "Open MPI" not in library_of(build):
+        pytest.skip("ranks of MPICH hold the cores while they wait")
+    found, err = failed(build, "exchange", "p2p", ranks=ranks)
+    others = [str(rank) for rank in range(ranks) if rank != 1]
+    assert found == sorted((rank, one) for rank in others for one in ("returns", "again")), err
+
+
+@pytest.mark.parametrize("impl", ["shm", "p2p"])
+def test_a_replay_ends(build, impl):
+    found, err = failed(build, "replay", impl)
+    assert found == of_others("returns", "again", "call", "freed"), err
+
+
+def test_the_end_of_a_recording_ends(build):
+    takes_seconds(build)
+    found, err = failed(build, "record", "p2p")
+    assert found == of_others("returns", "again"), err
+
+
+def test_a_race_ends_the_job(build, tmp_path):
+    """Ranks would come to run different implementations without it."""
+    takes_seconds(build)
+    file = tmp_path / "race.txt"
+    lines = ["crestacoll race 1", f"output {tmp_path / 'race.jsonl'}", "watch_ms 0", "block_ms 0"]
+    lines += ["arm p2p *=p2p", "arm shm *=shm"]
+    file.write_text("\n".join(lines) + "\n")
+    found, err = failed(build, "race", "shm", "100", env={"CRESTA_RACE": str(file)})
+    assert not found and "rank 1 of communicator 'grid' has failed; rank" in err, err
 
 
 def test_who_has_given_its_data_has_not_failed(build):

@@ -212,6 +212,23 @@ static void test_results(const work *all)
         CHECK(shared.row[i] == n * (i + 1), "row %d: %ld", i, (long)shared.row[i]);
 }
 
+/* An int behind a double: what lies between one such pair and the next stays as it is. */
+static void test_gaps(void)
+{
+    enum { PAIRS = 3, SIZE = 12, EXTENT = 16 };
+    static const cco_element pair = {.size = SIZE, .extent = EXTENT, .change = CCO_CHANGE_REPLACE};
+    char target[PAIRS * EXTENT], operand[sizeof target], result[sizeof target];
+    memset(target, 1, sizeof target);
+    memset(operand, 2, sizeof operand);
+    memset(result, 3, sizeof result);
+    cco_element_change(&pair, PAIRS, target, operand, result, &shared.lock);
+    for (int i = 0; i < PAIRS * EXTENT; i++) {
+        const bool gap = i % EXTENT >= SIZE;
+        CHECK(target[i] == (gap ? 1 : 2) && result[i] == (gap ? 3 : 1), "byte %d: %d and %d", i,
+              target[i], result[i]);
+    }
+}
+
 int main(void)
 {
     pthread_t threads[THREADS];
@@ -224,5 +241,6 @@ int main(void)
     for (int t = 0; t < THREADS; t++)
         pthread_join(threads[t], NULL);
     test_results(all);
+    test_gaps();
     return testing_end("test_element");
 }

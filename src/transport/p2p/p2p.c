@@ -7,15 +7,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "core/awaited.h"
 #include "core/data.h"
-#include "core/ulfm.h"
 
 typedef struct transfer {
     cco_p2p *shared;
     int tag;
     int count; /* messages under way */
-    int looks; /* that found the same peer ended, one after the other, */
-    int last;  /* this one */
+    cco_awaited awaited;
     int *peers;
     MPI_Request requests[];
 } transfer;
@@ -49,7 +48,8 @@ static void begin(void *data)
 {
     transfer *f = data;
     f->tag = f->shared->tag++;
-    f->count = f->looks = 0;
+    f->count = 0;
+    f->awaited = (cco_awaited){0};
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */
@@ -97,59 +97,25 @@ static int start_send(void *data, int peer, const cco_data *from)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-/* Of several messages the MPI says only that one has failed. */
-static int cause(const transfer *f, int error)
-{
-    int class = MPI_SUCCESS;
-    if (!cco_ulfm() || PMPI_Error_class(error, &class) != MPI_SUCCESS || class != MPI_ERR_IN_STATUS)
-        return error;
-    return cco_ulfm_revoked(f->shared->channel->comm) ? cco_ulfm_revoked_class()
-                                                      : cco_ulfm_failed_class();
-}
-
 static int test(void *data, bool *done)
 {
     transfer *f = data;
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
                                  : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
-    if (flag)
-        f->count = f->looks = 0;
-    *done = flag && rc == MPI_SUCCESS;
-    return rc == MPI_SUCCESS ? rc : cause(f, rc);
-}
-
-/* The peer of a message that is not over, and that has ended; -1 if there is none. */
-static int ended(const transfer *f)
-{
-    for (int i = 0; i < f->count; i++) {
-        int over = 1;
-        if (f->requests[i] != MPI_REQUEST_NULL &&
-            PMPI_Request_get_status(f->requests[i], &over, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
-            !over && cco_watch_ended(f->shared->channel->comm, f->peers[i]))
-            return f->peers[i];
+    if (flag) {
+        f->count = 0;
+        f->awaited = (cco_awaited){0};
     }
-    return -1;
+    *done = flag && rc == MPI_SUCCESS;
+    return rc == MPI_SUCCESS ? rc : cco_awaited_cause(f->shared->channel, rc);
 }
 
-/* What a peer sent before it ended may still be on its way through the MPI: a millisecond later it
- * has come, or never will.  Other ranks that gave up say so. */
 static int lost(void *data)
 {
-    enum { LOOKS = 3 };
     transfer *f = data;
-    cco_watch *watch = f->shared->watch;
-    if (watch == NULL || f->count == 0 || !cco_watch_due(watch))
-        return MPI_SUCCESS;
-    int error = cco_watch_error(watch);
-    if (error == MPI_SUCCESS && cco_channel_noticed(f->shared->channel))
-        error = cco_ulfm_failed_class();
-    if (error != MPI_SUCCESS)
-        return cco_watch_fail(watch, error, -1);
-    const int peer = ended(f);
-    f->looks = peer < 0 ? 0 : peer == f->last ? f->looks + 1 : 1;
-    f->last = peer;
-    return f->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
+    return cco_awaited_lost(&f->awaited, f->shared->watch, f->shared->channel, f->count,
+                            f->requests, f->peers);
 }
 
 static int over(void *data, int number, bool *over)

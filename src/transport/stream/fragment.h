@@ -20,6 +20,7 @@ typedef struct cco_fragment {
 typedef struct cco_fragments {
     void *shared;
     int count, done; /* messages started, and how many of them are through */
+    unsigned asked;  /* peers so far after whose processes a long wait has looked */
     cco_fragment list[];
 } cco_fragments;
 

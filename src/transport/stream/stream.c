@@ -206,12 +206,24 @@ static int test(void *data, bool *done)
     return rc;
 }
 
-/* The peer of a message that will not come further: it has ended, or left.  -1 if there is none. */
-static int gone(const cco_fragments *f, cco_watch *watch)
+static bool has_left(const cco_watch *watch, int peer)
 {
+    return __atomic_load_n(&watch->seats[peer].left, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* The peer of a message that will not come further: it has left, or ended, for which the kernel is
+ * asked about a few at a time.  -1 if none is known. */
+static int gone(cco_fragments *f, cco_watch *watch)
+{
+    enum { ASKED = 16 };
     for (int i = 0; i < f->count; i++)
-        if (f->list[i].peer >= 0 && cco_watch_gone(watch, f->list[i].peer))
+        if (f->list[i].peer >= 0 && has_left(watch, f->list[i].peer))
             return f->list[i].peer;
+    for (int n = 0; n < f->count && n < ASKED; n++) {
+        const int peer = f->list[f->asked++ % (unsigned)f->count].peer;
+        if (peer >= 0 && cco_watch_gone(watch, peer))
+            return peer;
+    }
     return -1;
 }
 
@@ -231,8 +243,7 @@ static int lost(void *data)
     const int done_before = f->done, rc = test(data, &done);
     if (rc != MPI_SUCCESS || done || f->done > done_before)
         return rc;
-    const bool left = peer >= 0 && __atomic_load_n(&watch->seats[peer].left, __ATOMIC_ACQUIRE);
-    return cco_watch_fail(watch, error, left ? -1 : peer);
+    return cco_watch_fail(watch, error, peer >= 0 && has_left(watch, peer) ? -1 : peer);
 }
 
 /* Where the streams are, nobody knows. */

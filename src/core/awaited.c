@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* awaited.c - see awaited.h. */
+#include "core/awaited.h"
+
+#include <stddef.h>
+
+#include "core/pause.h"
+#include "core/ulfm.h"
+
+enum {
+    MESSAGES = 256, /* looked at in a millisecond, and of these */
+    PENDING = 16,   /* that are under way: for each, the MPI and the kernel are asked */
+    LOOKS = 3       /* that find a process ended until it counts */
+};
+
+/* The peer of a message that is under way, and that has ended; -1 if there is none among those
+ * whose turn it is. */
+static int ended(cco_awaited *a, MPI_Comm comm, int count, const MPI_Request *requests,
+                 const int *peers)
+{
+    const int most = count < MESSAGES ? count : MESSAGES, first = a->at;
+    for (int n = 0, pending = 0; n < most && pending < PENDING; n++) {
+        int over = 1;
+        a->at = (first + n) % count;
+        if (requests[a->at] == MPI_REQUEST_NULL ||
+            PMPI_Request_get_status(requests[a->at], &over, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+            over)
+            continue;
+        if (cco_watch_ended(comm, peers[a->at]))
+            return peers[a->at]; /* which comes first in the next look */
+        pending++;
+    }
+    a->at = (a->at + 1) % count;
+    return -1;
+}
+
+int cco_awaited_lost(cco_awaited *a, cco_watch *watch, const cco_channel *channel, int count,
+                     const MPI_Request *requests, const int *peers)
+{
+    if (watch == NULL || count == 0 || !cco_watch_due(watch))
+        return MPI_SUCCESS;
+    int error = cco_watch_error(watch);
+    if (error == MPI_SUCCESS && cco_channel_noticed(channel))
+        error = cco_ulfm_failed_class();
+    if (error != MPI_SUCCESS)
+        return cco_watch_fail(watch, error, -1);
+    const int peer = ended(a, channel->comm, count, requests, peers);
+    a->looks = peer < 0 ? 0 : peer == a->peer ? a->looks + 1 : 1;
+    a->peer = peer;
+    return a->looks < LOOKS ? MPI_SUCCESS : cco_watch_fail(watch, cco_ulfm_failed_class(), peer);
+}
+
+int cco_awaited_end(cco_watch *watch, const cco_channel *channel, MPI_Request *request, int peer)
+{
+    cco_awaited awaited = {0};
+    for (int tries = 0;; cco_pause_after_mpi(&tries)) {
+        int done = 0;
+        int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (rc == MPI_SUCCESS && !done && cco_watch_is_time(tries))
+            rc = cco_awaited_lost(&awaited, watch, channel, 1, request, &peer);
+        if (rc != MPI_SUCCESS || done)
+            return rc;
+    }
+}
+
+int cco_awaited_cause(const cco_channel *channel, int error)
+{
+    int class = MPI_SUCCESS;
+    if (!cco_ulfm() || PMPI_Error_class(error, &class) != MPI_SUCCESS || class != MPI_ERR_IN_STATUS)
+        return error;
+    return cco_ulfm_revoked(channel->comm) ? cco_ulfm_revoked_class() : cco_ulfm_failed_class();
+}

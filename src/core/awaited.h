@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* awaited.h - messages that a long wait waits for: whether they can still come to their end.
+ *
+ * They cannot if the process at the other end has ended (core/life.h), or if a rank has left the
+ * channel because it met a failure.  What a peer sent before it ended may still be on its way
+ * through the MPI: some milliseconds later it has come, or never will. */
+#ifndef CCO_AWAITED_H
+#define CCO_AWAITED_H
+
+#include "core/channel.h"
+#include "core/watch.h"
+
+/* Of one wait; zeros, and again zeros when other messages are waited for. */
+typedef struct cco_awaited {
+    int at;    /* the message at which the next look begins */
+    int peer;  /* whose process has ended, and */
+    int looks; /* how many looks one after the other found that */
+} cco_awaited;
+
+/* `requests[i]` is of a message to or from `peers[i]`, under way on the channel, or over.  Looks at
+ * most once in a millisecond, and then at so few of them that a look costs the same for any number.
+ * MPI_SUCCESS, or the class of the error, of which `watch` has been told. */
+int cco_awaited_lost(cco_awaited *awaited, cco_watch *watch, const cco_channel *channel, int count,
+                     const MPI_Request *requests, const int *peers);
+
+/* Completes such a request; ends in vain, with the request still active, if cco_awaited_lost says
+ * so. */
+int cco_awaited_end(cco_watch *watch, const cco_channel *channel, MPI_Request *request, int peer);
+
+/* The class of an error of several messages, of which MPIs say only that one has failed. */
+int cco_awaited_cause(const cco_channel *channel, int error);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* complete.c - see complete.h. */
+#include "race/complete.h"
+
+#include <time.h>
+
+#include "core/failure.h"
+#include "core/log.h"
+#include "native/watched_wait.h"
+
+void cco_race_complete(cco_comm *state, int rc, MPI_Request *request)
+{
+    if (rc == MPI_SUCCESS)
+        rc = state->error != MPI_SUCCESS ? state->error : cco_wait_watched(state, request);
+    if (rc == MPI_SUCCESS)
+        return;
+    if (state->error == MPI_SUCCESS)
+        cco_fatal("CRESTA_RACE: the MPI's collective on communicator '%s' failed", state->name);
+    if (!cco_comm_tells_failure(state)) /* another rank says so, and ends the job */
+        nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    if (state->lost >= 0)
+        cco_fatal("CRESTA_RACE: rank %d of communicator '%s' has failed; rank %d found out",
+                  state->lost, state->name, state->rank);
+    cco_fatal("CRESTA_RACE: a process of communicator '%s' has failed", state->name);
+}
