@@ -99,7 +99,7 @@ static void name_host(int lost, const cco_life *life, char *text, size_t room)
 }
 
 /* Who it was, and where that was found out.  Who has it from another rank leaves that to it. */
-static void tell(const cco_comm *state, cco_coll coll, bool ends)
+static void tell(const cco_comm *state, const char *call, bool ends)
 {
     enum { MOMENT_NS = 300 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
     const int lost = state->lost >= 0 ? state->lost : cco_ulfm_first_failed(state->comm);
@@ -110,13 +110,18 @@ static void tell(const cco_comm *state, cco_coll coll, bool ends)
         claim(life != NULL ? life : &nobody)) {
         name_host(lost, life, who, sizeof who);
         cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
-                state->rank, cco_coll_infos[coll].name);
+                state->rank, call);
     }
     if (ends)
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
 }
 
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
+{
+    return cco_comm_raise_in(state, cco_coll_infos[coll].name, error);
+}
+
+int cco_comm_raise_in(cco_comm *state, const char *call, int error)
 {
     const int class = cco_ulfm_class(error);
     if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
@@ -128,7 +133,7 @@ int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
     const bool revoked = cco_ulfm() && state->error == cco_ulfm_revoked_class();
     if (state->error != MPI_SUCCESS && !revoked && !state->told) {
         state->told = true;
-        tell(state, coll, ends_job(state->comm));
+        tell(state, call, ends_job(state->comm));
     }
     error = state->error != MPI_SUCCESS ? state->error : error;
     PMPI_Comm_call_errhandler(state->comm, error);

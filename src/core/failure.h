@@ -27,5 +27,6 @@ bool cco_comm_has_failed(cco_comm *state);
 /* The end of a call of ours that failed: says so where the job is about to end, calls the
  * communicator's error handler, and returns the class of the error. */
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error);
+int cco_comm_raise_in(cco_comm *state, const char *call, int error); /* of no collective */
 
 #endif

@@ -93,6 +93,12 @@ def test_a_begun_call_ends(build, impl):
     assert found == of_others("returns", "again"), err
 
 
+@pytest.mark.parametrize("mode", ["exchange", "exchanging"])
+def test_an_exchange_ends(build, mode):
+    found, err = failed(build, mode, "shm")
+    assert found == of_others("returns", "again", "barrier"), err
+
+
 def test_who_has_given_its_data_has_not_failed(build):
     found, err = failed(build, "gave", "shm")
     assert found == of_others("takes"), err
