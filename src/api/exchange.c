@@ -5,6 +5,7 @@
 
 #include "api/set_up.h"
 #include "api/dispatch.h"
+#include "api/exchange.h"
 #include "api/pending.h"
 #include "api/progress.h"
 #include "api/report.h"
@@ -153,11 +154,11 @@ static int count_each(const cco_exchange *x, MPI_Datatype type, int counts[], in
     return MPI_SUCCESS;
 }
 
-int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdispls[],
-                         MPI_Datatype type, MPI_Comm comm)
+int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int recvcounts[],
+                            int rdispls[], MPI_Datatype type, MPI_Comm comm)
 {
     cco_comm *state = comm != MPI_COMM_NULL ? cco_comm_find(comm) : NULL;
-    cco_exchange_call *call = state != NULL ? cco_exchanges_ended(state) : NULL;
+    cco_exchange_call *call = state != NULL ? cco_exchanges_ended(state, which) : NULL;
     MPI_Aint low, extent = 0;
     if (call == NULL)
         return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
@@ -174,4 +175,10 @@ int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdi
         return refuse(comm, rc);
     cco_exchange_drop(call);
     return MPI_SUCCESS;
+}
+
+int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdispls[],
+                         MPI_Datatype type, MPI_Comm comm)
+{
+    return cresta_exchange_take_of(NULL, recvbuf, sources, recvcounts, rdispls, type, comm);
 }

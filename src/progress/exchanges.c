@@ -163,7 +163,7 @@ void cco_exchange_end(cco_exchange_call *c)
     one_user_less(all);
 }
 
-cco_exchange_call *cco_exchanges_ended(const cco_comm *state)
+cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources)
 {
     cco_exchanges **attached = cco_comm_attached(state, &exchanges_key);
     cco_exchanges *all = attached != NULL ? *attached : NULL;
@@ -171,7 +171,8 @@ cco_exchange_call *cco_exchanges_ended(const cco_comm *state)
         return NULL;
     pthread_mutex_lock(&all->lock);
     cco_exchange_call *c = all->oldest;
-    while (c != NULL && phase_of(c) != CCO_EXCHANGE_ENDED)
+    while (c != NULL && (phase_of(c) != CCO_EXCHANGE_ENDED ||
+                         (sources != NULL && c->sources != sources)))
         c = c->later;
     pthread_mutex_unlock(&all->lock);
     return c;

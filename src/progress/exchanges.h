@@ -70,9 +70,9 @@ void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
 /* The program has its error and what has come. */
 void cco_exchange_end(cco_exchange_call *call);
 
-/* The oldest that has ended, and was not taken; NULL if there is none.  It stays until somebody
- * drops it. */
-cco_exchange_call *cco_exchanges_ended(const cco_comm *state);
+/* The oldest that has ended, and was not taken, or the one which says so in `sources`; NULL if there
+ * is none.  It stays until somebody drops it. */
+cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources);
 void cco_exchange_drop(cco_exchange_call *call);
 
 #endif
