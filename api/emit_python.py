@@ -55,7 +55,8 @@ def _buffers(coll: Collective) -> list[tuple[str, str]]:
             shape = coll.gives if arg.kind == "in" else coll.gets
             counts = any(a.kind == "ns" and a.side == arg.name[:4] for a in coll.args)
             each = vector if counts and not coll.reduces else "BufSpecB"
-            kind = each if shape.blocks in ("each", "near") and coll.name != "reduce_scatter" else "BufSpec"
+            several = shape.blocks in ("each", "near") and coll.name != "reduce_scatter"
+            kind = each if several else "BufSpec"
             if arg.kind == "out" and coll.name == "reduce_scatter_block":
                 kind = "BufSpec | BufSpecB"
             if shape.ranks == "root":

@@ -149,8 +149,8 @@ def Multicast(
 ) -> Multisend:
     """Makes a multicast: each start sends one array to a list of ranks.
 
-    >>> comm, got = MPI.COMM_WORLD, np.zeros(2)
-    >>> cast = crestacoll.Multicast(comm, np.full(2, 1.0 + comm.rank), [comm.rank], got, [comm.rank])
+    >>> comm, sent, got = MPI.COMM_WORLD, np.full(2, 1.0 + MPI.COMM_WORLD.rank), np.zeros(2)
+    >>> cast = crestacoll.Multicast(comm, sent, [comm.rank], got, [comm.rank])
     >>> with cast:
     ...     pass  # work that needs neither array
     >>> bool(got[0] == 1 + comm.rank)

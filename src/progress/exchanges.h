@@ -70,7 +70,7 @@ void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
 /* The program has its error and what has come. */
 void cco_exchange_end(cco_exchange_call *call);
 
-/* The oldest that has ended, and was not taken, or the one which says so in `sources`; NULL if there
+/* The oldest that has ended, and was not taken, or the one with these `sources`; NULL if there
  * is none.  It stays until somebody drops it. */
 cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources);
 void cco_exchange_drop(cco_exchange_call *call);
