@@ -43,6 +43,15 @@ CALLS = {
         *_out("sources", "elements"),
         COMM,
     ],
+    "cresta_exchange_begin": [
+        BUFFER_IN,
+        *_in(*SENDS),
+        TYPE,
+        *DESTINATIONS,
+        *(f"integer, intent(out), asynchronous :: {n}" for n in ("sources", "elements")),
+        COMM,
+        "@MPI_Request, intent(out) :: request",
+    ],
     "cresta_exchange_take": [
         BUFFER_OUT,
         *(f"integer, intent(inout) :: {n}(*)" for n in ("sources", "recvcounts", "rdispls")),

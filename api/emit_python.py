@@ -55,7 +55,8 @@ def _buffers(coll: Collective) -> list[tuple[str, str]]:
             shape = coll.gives if arg.kind == "in" else coll.gets
             counts = any(a.kind == "ns" and a.side == arg.name[:4] for a in coll.args)
             each = vector if counts and not coll.reduces else "BufSpecB"
-            kind = each if shape.blocks == "each" and coll.name != "reduce_scatter" else "BufSpec"
+            several = shape.blocks in ("each", "near") and coll.name != "reduce_scatter"
+            kind = each if several else "BufSpec"
             if arg.kind == "out" and coll.name == "reduce_scatter_block":
                 kind = "BufSpec | BufSpecB"
             if shape.ranks == "root":
@@ -65,6 +66,8 @@ def _buffers(coll: Collective) -> list[tuple[str, str]]:
 
 
 def _in_place(coll: Collective, kind: str) -> str:
+    if coll.near:
+        return ""
     return " | InPlace" if kind == ("out" if "scatters" in coll.derived else "in") else ""
 
 
@@ -84,10 +87,11 @@ def _doc(coll: Collective, mode: str) -> list[str]:
     way = _way(coll, mode)
     given = [name + (f"={d}" if d else "") for name, _, d in _python_arguments(coll)]
     line = f"{way}({', '.join(['comm', *given])})"
+    of = "Topocomm" if coll.near else "Comm"
     if mode == "blocking":
-        return [line, f"mpi4py's Comm.{way}, by the implementation that comm has for it."]
+        return [line, f"mpi4py's {of}.{way}, by the implementation that comm has for it."]
     theirs = Form("nonblocking", False).name(coll.name)
-    return [line, f"Begins what mpi4py's Comm.{theirs} begins; returns a Request."]
+    return [line, f"Begins what mpi4py's {of}.{theirs} begins; returns a Request."]
 
 
 def ways(table: list[Collective]) -> str:
@@ -104,8 +108,8 @@ def ways(table: list[Collective]) -> str:
 
 
 def _stub(coll: Collective, mode: str, method: bool) -> str:
-    everywhere = coll.name not in ("scan", "exscan")  # which intercommunicators lack
-    first = "self" if method else "comm: Comm" if everywhere else "comm: Intracomm"
+    kind = "Intracomm" if coll.name in ("scan", "exscan") else "Comm"  # no intercommunicators
+    first = "self" if method else f"comm: {'Topocomm' if coll.near else kind}"
     given = [f"{n}: {t}" + (" = ..." if d else "") for n, t, d in _python_arguments(coll)]
     result = "None" if mode == "blocking" else "Request"
     text = f"def {_way(coll, mode)}({', '.join([first, *given])}) -> {result}: ..."
@@ -120,7 +124,7 @@ STUB_HEAD = """\
 from collections.abc import Sequence
 from types import TracebackType
 
-from mpi4py.MPI import Comm, InPlaceType, Intracomm, Op
+from mpi4py.MPI import Comm, InPlaceType, Intracomm, Op, Topocomm
 from mpi4py.typing import BufSpec, BufSpecB, BufSpecV, BufSpecW
 
 """
@@ -130,7 +134,8 @@ def stubs(table: list[Collective]) -> str:
     """The types of crestacoll._native."""
     modes = ("blocking", "split")
     functions = "".join(_stub(coll, mode, False) for mode in modes for coll in table)
-    methods = "".join(_stub(coll, mode, True) for mode in modes for coll in table)
+    anywhere = [coll for coll in table if not coll.near]
+    methods = "".join(_stub(coll, mode, True) for mode in modes for coll in anywhere)
     ways = [_way(coll, mode) for mode in modes for coll in table]
     public = "".join(f'    "{name}",\n' for name in ["Request", *ways])
     head = STUB_HEAD + f"__all__ = [\n{public}]\n\nInPlace = InPlaceType | None\n\n"
@@ -161,6 +166,7 @@ def attach(
     handles_are_ints: bool,
     comm_base: type,
     comm_type: type,
+    topo_type: type,
     exception: type[BaseException],
     request_offset: int,
 ) -> None: ...
@@ -177,4 +183,8 @@ def progress() -> None: ...
 def profile_start() -> None: ...
 def profile_stop() -> str: ...
 def end_all() -> None: ...
+def address_of(name: str) -> int: ...
+def request_for(theirs: object, kept: object, name: str) -> Request: ...
+def keep_in(kept: list[object] | None) -> list[object] | None: ...
+def keep_this(kept: object) -> None: ...
 """

@@ -22,14 +22,14 @@ import emit_module
 import emit_multisend
 import emit_python
 import emit_shmem
-from table import read_table
+from table import of_the_mpi, read_table
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def everywhere(emit):
-    """Python has those that any communicator has: those of neighbours need a topology."""
-    return lambda table: emit([coll for coll in table if not coll.near])
+def of_mpi4py(emit):
+    """Those that mpi4py has methods for."""
+    return lambda table: emit(of_the_mpi(table))
 
 
 OUTPUTS = {
@@ -55,9 +55,9 @@ OUTPUTS = {
     "fortran/crestacoll.f90": emit_module.module,
     "fortran/cresta_sp_coll.f90": emit_module.split_module,
     "fortran/cresta_multisend.f90": emit_multisend.module,
-    "python/native/entries.inc": everywhere(emit_python.entries),
-    "python/native/ways.inc": everywhere(emit_python.ways),
-    "python/crestacoll/_native.pyi": everywhere(emit_python.stubs),
+    "python/native/entries.inc": of_mpi4py(emit_python.entries),
+    "python/native/ways.inc": of_mpi4py(emit_python.ways),
+    "python/crestacoll/_native.pyi": of_mpi4py(emit_python.stubs),
 }
 FORTRAN = (".f90", ".F90", "fortran/calls.inc", "fortran/names.inc")
 

@@ -58,8 +58,8 @@ static bool read_before(explain_options *o, const char *name, const char *value)
         return (o->nodes = asked_nodes(value, o->size)) != NULL;
     o->near = graph_make(value, o->size);
     return o->near != NULL ||
-           asked_wrong("--topology: '%s': expected torus:1 to torus:4, stencil:2 to stencil:4, or"
-                       " random:1 to random:64",
+           asked_wrong("--topology: '%s': expected torus:1 to torus:4, stencil:2 to stencil:4,"
+                       " random:1 to random:64, or spikes:1 to spikes:10000",
                        value);
 }
 

@@ -63,47 +63,78 @@ static void fill_stencil(cco_neighbors *near, int size, int ndims)
     cco_stencil_give_all(near, size);
 }
 
-/* Lists of sources as long as they will be: few ranks have many. */
-static bool make_room_by_chance(cco_neighbors *near, int size, int degree)
+/* How lists by chance come about, and room for one. */
+typedef struct chance {
+    int degree;
+    bool connects; /* by connections of a cell */
+    int *targets;
+    char *there;
+} chance;
+
+static int draw(const chance *c, int rank, int size)
 {
-    int targets[PEER_TARGETS];
+    if (c->connects)
+        return peer_list_connected(rank, size, c->degree, c->targets, c->there);
+    if (size > 1)
+        peer_list_random(rank, size, c->degree, c->targets);
+    return size > 1 ? c->degree : 0;
+}
+
+/* Lists as long as they will be: few ranks have many. */
+static bool make_room_by_chance(cco_neighbors *near, int size, const chance *c)
+{
     bool fine = true;
-    for (int rank = 0; size > 1 && rank < size; rank++) {
-        peer_list_random(rank, size, degree, targets);
-        for (int i = 0; i < degree; i++)
-            near[targets[i]].degrees.in++;
+    for (int rank = 0; rank < size && fine; rank++) {
+        const int n = draw(c, rank, size);
+        near[rank].out = malloc(((size_t)n + 1) * sizeof *near[rank].out);
+        fine = near[rank].out != NULL;
+        for (int i = 0; i < n; i++)
+            near[c->targets[i]].degrees.in++;
     }
-    for (int rank = 0; rank < size; rank++) {
+    for (int rank = 0; rank < size && fine; rank++) {
         near[rank].in = malloc(((size_t)near[rank].degrees.in + 1) * sizeof *near[rank].in);
-        fine = fine && near[rank].in != NULL;
+        fine = near[rank].in != NULL;
         near[rank].degrees.in = 0;
     }
     return fine;
 }
 
-static void fill_random(cco_neighbors *near, int size, int degree)
+static cco_neighbors *make_by_chance(int size, int degree, bool connects)
 {
-    int targets[PEER_TARGETS];
-    for (int rank = 0; size > 1 && rank < size; rank++) {
-        peer_list_random(rank, size, degree, targets);
-        for (int i = 0; i < degree; i++)
-            add(near, rank, targets[i]);
+    chance c = {.degree = degree, .connects = connects};
+    cco_neighbors *near = calloc((size_t)size, sizeof *near);
+    c.targets = malloc((size_t)degree * sizeof *c.targets);
+    c.there = calloc((size_t)size, 1);
+    const bool fine = near != NULL && c.targets != NULL && c.there != NULL &&
+                      make_room_by_chance(near, size, &c);
+    for (int rank = 0; fine && rank < size; rank++) {
+        const int n = draw(&c, rank, size);
+        for (int i = 0; i < n; i++)
+            add(near, rank, c.targets[i]);
     }
+    free(c.targets);
+    free(c.there);
+    if (fine)
+        return near;
+    graph_free(near, size);
+    return NULL;
 }
 
-/* Empty lists with room; `degree` not 0: of sources by chance. */
-static cco_neighbors *make(int size, int degree, size_t out)
+/* Lists of a regular shape. */
+static cco_neighbors *make(int size, int ndims,
+                           void (*fill)(cco_neighbors *near, int size, int ndims))
 {
     cco_neighbors *near = calloc((size_t)size, sizeof *near);
-    bool fine = near != NULL && (degree == 0 || make_room_by_chance(near, size, degree));
+    bool fine = near != NULL;
     for (int i = 0; fine && i < size; i++) {
-        if (degree == 0)
-            near[i].in = malloc(out * sizeof *near[i].in);
-        near[i].out = malloc(out * sizeof *near[i].out);
+        near[i].in = malloc(CCO_STENCIL_OFFSETS * sizeof *near[i].in);
+        near[i].out = malloc(CCO_STENCIL_OFFSETS * sizeof *near[i].out);
         fine = near[i].in != NULL && near[i].out != NULL;
     }
-    if (fine || near == NULL)
+    if (fine) {
+        fill(near, size, ndims);
         return near;
+    }
     graph_free(near, size);
     return NULL;
 }
@@ -112,23 +143,20 @@ cco_neighbors *graph_make(const char *text, int size)
 {
     static const struct {
         const char *name;
-        void (*fill)(cco_neighbors *near, int size, int n);
+        void (*fill)(cco_neighbors *near, int size, int n); /* NULL: by chance */
         int least, most;
-    } kinds[] = {{"torus", fill_torus, 1, PEER_DIMS},
-                 {"stencil", fill_stencil, 2, PEER_DIMS},
-                 {"random", fill_random, 1, PEER_TARGETS}};
+        bool connects;
+    } kinds[] = {{"torus", fill_torus, 1, PEER_DIMS, false},
+                 {"stencil", fill_stencil, 2, PEER_DIMS, false},
+                 {"random", NULL, 1, PEER_TARGETS, false},
+                 {"spikes", NULL, 1, PEER_CONNECTIONS, true}};
     const size_t length = strcspn(text, ":");
     const int n = text[length] == ':' ? atoi(text + length + 1) : 0;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (strlen(kinds[i].name) != length || strncmp(text, kinds[i].name, length) != 0 ||
-            n < kinds[i].least || n > kinds[i].most)
-            continue;
-        const size_t most = CCO_STENCIL_OFFSETS;
-        cco_neighbors *near = make(size, kinds[i].fill == fill_random ? n : 0, most);
-        if (near != NULL)
-            kinds[i].fill(near, size, n);
-        return near;
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strlen(kinds[i].name) == length && strncmp(text, kinds[i].name, length) == 0 &&
+            n >= kinds[i].least && n <= kinds[i].most)
+            return kinds[i].fill != NULL ? make(size, n, kinds[i].fill)
+                                         : make_by_chance(size, n, kinds[i].connects);
     return NULL;
 }
 

@@ -54,3 +54,19 @@ void peer_list_random(int rank, int size, int degree, int *peers)
         peers[at] = found;
     }
 }
+
+int peer_list_connected(int rank, int size, int connections, int *peers, char *there)
+{
+    uint64_t state = (uint64_t)(1000 * size + rank);
+    int count = 0;
+    for (int i = 0; i < connections; i++) {
+        const int found = below(&state, size);
+        if (found != rank && !there[found])
+            peers[count++] = found;
+        there[found] = 1;
+    }
+    for (int i = 0; i < count; i++)
+        there[peers[i]] = 0;
+    there[rank] = 0;
+    return count;
+}

@@ -9,10 +9,10 @@ module cresta_multisend
     use mpi_f08, only: MPI_Comm, MPI_Datatype, MPI_Request
     implicit none
     private
-    public :: cresta_exchange, cresta_exchange_take, cresta_multicast_init, &
-        cresta_manytomany_init, cresta_multisend_notify, cresta_multisend_start, &
-        cresta_multisend_wait, cresta_multisend_test, cresta_multisend_free, &
-        cresta_sneighbor_alltoall
+    public :: cresta_exchange, cresta_exchange_begin, cresta_exchange_take, &
+        cresta_multicast_init, cresta_manytomany_init, cresta_multisend_notify, &
+        cresta_multisend_start, cresta_multisend_wait, cresta_multisend_test, &
+        cresta_multisend_free, cresta_sneighbor_alltoall
 
     interface cresta_exchange
         subroutine cresta_exchange_int(sendbuf, sendcounts, sdispls, datatype, ndestinations, &
@@ -44,6 +44,41 @@ module cresta_multisend
             integer, optional, intent(out) :: ierror
         end subroutine cresta_exchange_f08
     end interface cresta_exchange
+
+    interface cresta_exchange_begin
+        subroutine cresta_exchange_begin_int(sendbuf, sendcounts, sdispls, datatype, &
+            ndestinations, destinations, sources, elements, comm, request, ierror) bind(c, &
+            name='cresta_exchange_begin_int')
+            implicit none
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            integer, intent(in) :: datatype
+            integer, intent(in) :: ndestinations
+            integer, intent(in) :: destinations(*)
+            integer, intent(out), asynchronous :: sources
+            integer, intent(out), asynchronous :: elements
+            integer, intent(in) :: comm
+            integer, intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_exchange_begin_int
+        subroutine cresta_exchange_begin_f08(sendbuf, sendcounts, sdispls, datatype, &
+            ndestinations, destinations, sources, elements, comm, request, ierror) bind(c, &
+            name='cresta_exchange_begin_f08')
+            import :: MPI_Comm, MPI_Datatype, MPI_Request
+            type(*), dimension(..), intent(in), asynchronous :: sendbuf
+            integer, intent(in) :: sendcounts(*)
+            integer, intent(in) :: sdispls(*)
+            type(MPI_Datatype), intent(in) :: datatype
+            integer, intent(in) :: ndestinations
+            integer, intent(in) :: destinations(*)
+            integer, intent(out), asynchronous :: sources
+            integer, intent(out), asynchronous :: elements
+            type(MPI_Comm), intent(in) :: comm
+            type(MPI_Request), intent(out) :: request
+            integer, optional, intent(out) :: ierror
+        end subroutine cresta_exchange_begin_f08
+    end interface cresta_exchange_begin
 
     interface cresta_exchange_take
         subroutine cresta_exchange_take_int(recvbuf, sources, recvcounts, rdispls, datatype, &

@@ -27,6 +27,22 @@ BOTH(cresta_exchange, (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sd
     cco_f_return(ierror, from.error ? cco_f_section_error(*comm) : rc);
 }
 
+/* A request that goes on without what is refused would be nobody's: others get nothing from it. */
+BOTH(cresta_exchange_begin,
+     (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *datatype,
+      MPI_Fint *ndestinations, MPI_Fint *destinations, MPI_Fint *sources, MPI_Fint *elements,
+      MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
+{
+    const cco_f_section from = cco_f_contiguous(sendbuf);
+    MPI_Request made;
+    const int rc = CRESTA_Exchange_begin(from.address, sendcounts, sdispls,
+                                         PMPI_Type_f2c(*datatype), from.error ? -1 : *ndestinations,
+                                         destinations, sources, elements, PMPI_Comm_f2c(*comm),
+                                         &made);
+    *request = PMPI_Request_c2f(made);
+    cco_f_return(ierror, rc);
+}
+
 BOTH(cresta_exchange_take,
      (CFI_cdesc_t * recvbuf, MPI_Fint *sources, MPI_Fint *recvcounts, MPI_Fint *rdispls,
       MPI_Fint *datatype, MPI_Fint *comm, MPI_Fint *ierror))

@@ -2,6 +2,7 @@
 /* cresta_multisend.h - sends to lists of ranks, without a communicator for each list.
  *
  *     CRESTA_Exchange            once, where receivers do not know who will send to them
+ *     CRESTA_Exchange_begin      the same while the program does something else
  *     CRESTA_Multicast_init      one buffer to a list of ranks, again and again
  *     CRESTA_Manytomany_init     a block to each of a list of ranks, again and again
  *     CRESTA_Sneighbor_alltoall  a request for each message
@@ -41,21 +42,41 @@ extern "C" {
  * same type signature of an element; a rank may have no destinations.  *sources is the number of
  * messages that this rank has received, *elements that of their elements.
  *
- * What has come is kept with the communicator until CRESTA_Exchange_take, or the next
- * CRESTA_Exchange there.  So nothing is cut off, and nobody has to guess sizes.
+ * What has come is kept with the communicator until CRESTA_Exchange_take, or until the next
+ * exchange begins there.  So nothing is cut off, and nobody has to guess sizes.
  * CRESTA_Exchange_take calls for nobody else.  It gives away the messages in the order of their
  * sources: sources[i] is the rank that sent the i-th, recvcounts[i] its elements, which begin
  * rdispls[i] elements behind recvbuf; those of one source come in the order of its list.
  *
  * Takes a number of messages of the order of those that are sent, and log2(p) short ones for each
  * rank, not p: T. Hoefler, C. Siebert, A. Lumsdaine: Scalable communication protocols for dynamic
- * sparse data exchange, PPoPP 2010 (algorithm NBX).
+ * sparse data exchange, PPoPP 2010 (algorithm NBX).  The first exchange on a communicator makes
+ * what they need, together with the other ranks.
  * Errors: MPI_ERR_COMM for intercommunicators; MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_TYPE for
  * arguments; MPI_ERR_COUNT if an int cannot count what has come; MPI_ERR_OTHER of
  * CRESTA_Exchange_take if nothing is there to take, or is not whole elements of `type`. */
 int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
                     MPI_Datatype type, int ndestinations, const int destinations[], int *sources,
                     int *elements, MPI_Comm comm);
+
+/* Begins it: CRESTA_Coll_end, CRESTA_Coll_test, MPI_Wait* or MPI_Test* ends `request`, and sets
+ * *sources and *elements.  Until then sendbuf must not be written; lists may be changed, the type
+ * freed.  Ranks begin and call exchanges of one communicator in the same order; they run one after
+ * the other.  It waits for nobody, but in the first exchange on the communicator.
+ * CRESTA_Exchange_take gives away what came in the oldest one whose request has ended and that was
+ * not taken.  A begin drops what has not been taken of those whose requests have ended.
+ *
+ * It progresses in calls that wait and test, in CRESTA_Progress, and by the progress thread
+ * (docs/split-phase.md).  The program may free the communicator before the end; then what comes is
+ * counted, and dropped.
+ * Errors of arguments, and of processes that fail, are those of the request: it becomes complete,
+ * and the other ranks get what was sent to them.  MPI_ERR_COMM, MPI_ERR_UNSUPPORTED_OPERATION while
+ * a recording is under way, and a failure that is known, are errors of the begin; then *request is
+ * MPI_REQUEST_NULL. */
+int CRESTA_Exchange_begin(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                          MPI_Datatype type, int ndestinations, const int destinations[],
+                          int *sources, int *elements, MPI_Comm comm, MPI_Request *request);
+
 int CRESTA_Exchange_take(void *recvbuf, int sources[], int recvcounts[], int rdispls[],
                          MPI_Datatype type, MPI_Comm comm);
 

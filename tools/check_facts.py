@@ -79,6 +79,7 @@ SOURCES = {
         "api/progress.c": "its definition", "api/progress.h": "its definition",
         "api/pending.c": "what the thread of this rank polls",
         "api/split.c": "starts the thread for requests of the MPI's own",
+        "api/exchange.c": "starts the thread for its request",
         "api/split.h": "whether this rank remembers requests",
         "api/dispatch.c": "below, what begins run over is an agreed fact",
     },

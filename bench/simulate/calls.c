@@ -115,7 +115,8 @@ static bool make_all(job *j, const phase *f, const job_call *c, even *e, const s
         e->near = near = graph_make(j->topology, f->size);
         if (near == NULL)
             return asked_wrong("topology %s: expected torus:1 to torus:4, stencil:2 to stencil:4,"
-                               " or random:1 to random:64, or there is no memory",
+                               " random:1 to random:64, or spikes:1 to spikes:10000, or there is"
+                               " no memory",
                                j->topology);
     }
     for (size_t i = 0; i < all->count && fine; i++)

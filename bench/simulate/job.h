@@ -8,7 +8,7 @@
  *   skew none|uniform|exponential|normal SECONDS SEED
  *                                    when ranks begin: up to so much later; so much later in the
  *                                    mean; so much around the earliest
- *   topology torus:D|stencil:D|random:K
+ *   topology torus:D|stencil:D|random:K|spikes:K
  *                                    of each communicator of the calls that follow, all of which
  *                                    need one (graph.h); none if it is missing
  *   compute SECONDS                  any number of these two

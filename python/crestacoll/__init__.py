@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from crestacoll._comm import Comm as Comm
+    from crestacoll._exchange import Exchange as Exchange
+    from crestacoll._exchange import Exchange_begin as Exchange_begin
+    from crestacoll._exchange import ExchangeRequest as ExchangeRequest
     from crestacoll._files import load_profile as load_profile
     from crestacoll._files import load_tuning as load_tuning
     from crestacoll._files import profile_frame as profile_frame
@@ -23,8 +26,22 @@ if TYPE_CHECKING:
     from crestacoll._link import preload as preload
     from crestacoll._memory import alloc_mem as alloc_mem
     from crestacoll._memory import free_mem as free_mem
+    from crestacoll._multisend import Manytomany as Manytomany
+    from crestacoll._multisend import Multicast as Multicast
+    from crestacoll._multisend import Multisend as Multisend
     from crestacoll._native import *  # noqa: F403
+    from crestacoll._neighbors import Neighbor_alltoall_reduce as Neighbor_alltoall_reduce
+    from crestacoll._neighbors import (
+        Neighbor_alltoall_reduce_begin as Neighbor_alltoall_reduce_begin,
+    )
+    from crestacoll._neighbors import Neighbor_alltoall_reduce_init as Neighbor_alltoall_reduce_init
+    from crestacoll._neighbors import Neighbor_reduce as Neighbor_reduce
+    from crestacoll._neighbors import Neighbor_reduce_begin as Neighbor_reduce_begin
+    from crestacoll._neighbors import Neighbor_reduce_init as Neighbor_reduce_init
     from crestacoll._profile import profile as profile
+    from crestacoll._recording import Recording as Recording
+    from crestacoll._recording import RecordingInfo as RecordingInfo
+    from crestacoll._recording import record as record
     from crestacoll._repro_sum import repro_sum as repro_sum
     from crestacoll._services import prepare as prepare
     from crestacoll._services import progress as progress
@@ -35,10 +52,18 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "_comm": ("Comm",),
+    "_exchange": ("Exchange", "ExchangeRequest", "Exchange_begin"),
     "_files": ("load_profile", "load_tuning", "profile_frame", "tuning_frame"),
     "_link": ("link", "preload"),
     "_memory": ("alloc_mem", "free_mem"),
+    "_multisend": ("Manytomany", "Multicast", "Multisend"),
+    "_neighbors": tuple(
+        name + suffix
+        for suffix in ("", "_begin", "_init")
+        for name in ("Neighbor_reduce", "Neighbor_alltoall_reduce")
+    ),
     "_profile": ("profile",),
+    "_recording": ("Recording", "RecordingInfo", "record"),
     "_repro_sum": ("repro_sum",),
     "_services": ("prepare", "progress", "repair", "set_impl"),
     "_native": (
@@ -50,6 +75,8 @@ _HOMES = {
                 "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce",
                 "Allgather", "Allgatherv", "Allreduce", "Reduce_scatter", "Reduce_scatter_block",
                 "Alltoall", "Alltoallv", "Alltoallw", "Scan", "Exscan",
+                "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
+                "Neighbor_alltoallv", "Neighbor_alltoallw",
             )
         ),
     ),

@@ -116,7 +116,8 @@ def link(library: str | os.PathLike[str] | None = None) -> None:
         path = _checked(library or find_library(mpi.__file__))
     ints = mpi._sizeof(MPI.COMM_SELF) == INT_BYTES
     offset = mpi._addressof(request) - id(request)
-    _native.attach(path, mpi.__file__, ints, MPI.Comm, MPI.Intracomm, MPI.Exception, offset)
+    types = (MPI.Comm, MPI.Intracomm, MPI.Topocomm, MPI.Exception)
+    _native.attach(path, mpi.__file__, ints, *types, offset)
     atexit.register(_end_all)
     _linked = True
 

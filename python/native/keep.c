@@ -81,3 +81,31 @@ PyObject *cresta_what_to_keep(PyObject *arguments, PyObject *keywords)
         Py_CLEAR(kept);
     return kept;
 }
+
+static _Thread_local PyObject *recorded; /* a list that crestacoll.record has; NULL: none */
+
+PyObject *cresta_keep_in(PyObject *self, PyObject *list)
+{
+    PyObject *before = recorded != NULL ? recorded : Py_None;
+    (void)self;
+    recorded = list != Py_None ? list : NULL;
+    return Py_NewRef(before);
+}
+
+PyObject *cresta_keep_this(PyObject *self, PyObject *object)
+{
+    (void)self;
+    if (recorded != NULL && PyList_Append(recorded, object) != 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+int cresta_keep_call(PyObject *arguments, PyObject *keywords)
+{
+    if (recorded == NULL)
+        return 0;
+    PyObject *kept = cresta_what_to_keep(arguments, keywords);
+    const int rc = kept != NULL ? PyList_Append(recorded, kept) : -1;
+    Py_XDECREF(kept);
+    return rc;
+}

@@ -16,7 +16,8 @@ static const char *const names[] = {
 enum { FIRST_BEGIN = WAYS / 2 }; /* ways.inc has all blocking ones first */
 
 static PyObject *theirs[WAYS];  /* mpi4py's methods, once attached */
-static PyTypeObject *comm_base; /* MPI.Comm */
+static PyTypeObject *comm_base; /* MPI.Comm, */
+static PyTypeObject *topo_type; /* MPI.Topocomm */
 static void *library;          /* handle of dlopen; RTLD_DEFAULT where CRESTA_x is for all to see */
 
 static void *note_use(void *data, const char *name)
@@ -67,6 +68,12 @@ static int route_calls(void *extension)
     return 0;
 }
 
+static int is_near(cresta_way way)
+{
+    return strncmp(names[way], "Neighbor_", 9) == 0;
+}
+
+/* Those of neighbours are methods of communicators that have a topology. */
 static int take_methods(PyObject *comm_type)
 {
     static const char *const methods[] = {
@@ -75,7 +82,8 @@ static int take_methods(PyObject *comm_type)
 #undef CRESTA_WAY
     };
     for (int way = 0; way < WAYS; way++) {
-        theirs[way] = PyObject_GetAttrString(comm_type, methods[way]);
+        PyObject *of = is_near((cresta_way)way) ? (PyObject *)topo_type : comm_type;
+        theirs[way] = PyObject_GetAttrString(of, methods[way]);
         if (theirs[way] == NULL)
             return -1;
     }
@@ -90,11 +98,11 @@ static int is_attached(void)
 static PyObject *attach(PyObject *self, PyObject *args)
 {
     const char *path, *extension_path;
-    PyObject *comm_type, *base;
+    PyObject *comm_type, *topo, *base;
     cresta_requests calls = {0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "zspOOOn", &path, &extension_path, &cresta_handles_are_ints, &base,
-                          &comm_type, &calls.exception, &calls.offset))
+    if (!PyArg_ParseTuple(args, "zspOOOOn", &path, &extension_path, &cresta_handles_are_ints, &base,
+                          &comm_type, &topo, &calls.exception, &calls.offset))
         return NULL;
     if (is_attached())
         Py_RETURN_NONE;
@@ -120,6 +128,8 @@ static PyObject *attach(PyObject *self, PyObject *args)
         return NULL;
     Py_INCREF(base);
     comm_base = (PyTypeObject *)base;
+    Py_INCREF(topo);
+    topo_type = (PyTypeObject *)topo;
     Py_INCREF(calls.exception);
     cresta_request_calls = calls;
     if (take_methods(comm_type) != 0)
@@ -159,6 +169,8 @@ static int attach_now(void)
 
 static PyObject *call_routed(cresta_way way, PyObject *args, PyObject *keywords)
 {
+    if (cresta_keep_call(args, keywords) != 0)
+        return NULL;
     const cresta_way before = cresta_route(way);
     PyObject *result = PyObject_Call(theirs[way], args, keywords);
     cresta_route(before);
@@ -182,11 +194,11 @@ static PyObject *begin(cresta_way way, PyObject *args, PyObject *keywords)
 static int is_on_comm(cresta_way way, PyObject *args)
 {
     PyObject *first = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : Py_None;
-    if (PyType_IsSubtype(Py_TYPE(first), comm_base))
+    if (PyType_IsSubtype(Py_TYPE(first), is_near(way) ? topo_type : comm_base))
         return 1;
     PyErr_Format(PyExc_TypeError,
-                 "crestacoll.%s: expected a communicator of mpi4py as first argument, got %R",
-                 names[way], first);
+                 "crestacoll.%s: expected a communicator of mpi4py %sas first argument, got %R",
+                 names[way], is_near(way) ? "with a topology " : "", first);
     return 0;
 }
 
@@ -246,6 +258,8 @@ static PyObject *add_methods(PyObject *self, PyObject *type)
 {
     (void)self;
     for (PyMethodDef *m = comm_methods; m->ml_name != NULL; m++) {
+        if (is_near((cresta_way)(m - comm_methods)))
+            continue;
         PyObject *method = PyDescr_NewMethod((PyTypeObject *)type, m);
         const int rc = method != NULL ? PyObject_SetAttrString(type, m->ml_name, method) : -1;
         Py_XDECREF(method);
@@ -253,6 +267,21 @@ static PyObject *add_methods(PyObject *self, PyObject *type)
             return NULL;
     }
     Py_RETURN_NONE;
+}
+
+PyObject *cresta_address_of(PyObject *self, PyObject *args)
+{
+    const char *name;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "s", &name))
+        return NULL;
+    void *found = is_attached() ? cresta_call_of(name) : NULL;
+    if (found == NULL)
+        return PyErr_Format(PyExc_RuntimeError,
+                            "crestacoll: the library in this process has no %s: it is an older"
+                            " version",
+                            name);
+    return PyLong_FromUnsignedLongLong((uintptr_t)found);
 }
 
 static PyObject *progress(PyObject *self, PyObject *none)
@@ -295,6 +324,10 @@ static PyMethodDef functions[] = {
     {"profile_stop", cresta_profile_stops, METH_NOARGS, NULL},
     {"progress", progress, METH_NOARGS, NULL},
     {"end_all", end_all, METH_NOARGS, NULL},
+    {"address_of", cresta_address_of, METH_VARARGS, NULL},
+    {"request_for", cresta_request_for, METH_VARARGS, NULL},
+    {"keep_in", cresta_keep_in, METH_O, NULL},
+    {"keep_this", cresta_keep_this, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

@@ -80,10 +80,21 @@ PyObject *cresta_profile_stops(PyObject *self, PyObject *none);
 /* A function CRESTA_x of the library, in module.c. */
 void *cresta_call_of(const char *name);
 
+/* For calls that Python makes itself (crestacoll/_calls.py): the address of a function of the
+ * library; a Request for an mpi4py Request that such a call has begun, with what has to stay. */
+PyObject *cresta_address_of(PyObject *self, PyObject *args);
+PyObject *cresta_request_for(PyObject *self, PyObject *args);
+
 /* --- keep.c ------------------------------------------------------------------------------ */
 
 /* What has to stay of the arguments of a call until its end; NULL with an exception. */
 PyObject *cresta_what_to_keep(PyObject *arguments, PyObject *keywords);
+
+/* Calls of this thread are being recorded: what has to stay of them goes into a list of Python.
+ * Functions of Python: sets the list, or None, and returns the one before; adds an object. */
+PyObject *cresta_keep_in(PyObject *self, PyObject *list);
+PyObject *cresta_keep_this(PyObject *self, PyObject *object);
+int cresta_keep_call(PyObject *arguments, PyObject *keywords); /* -1 with an exception */
 
 /* --- request.c --------------------------------------------------------------------------- */
 

@@ -7,6 +7,8 @@
  * interpreter ends.  The GIL guards both lists. */
 #include "native.h"
 
+#include <string.h>
+
 typedef struct request {
     PyObject_HEAD
     PyObject *theirs; /* mpi4py's; NULL once it has ended */
@@ -78,6 +80,33 @@ void cresta_request_begun(PyObject *self, PyObject *theirs)
     request *r = (request *)self;
     r->theirs = theirs;
     link_in(r);
+}
+
+/* One that stays. */
+static const char *collective_name(const char *name)
+{
+    static const char *const names[] = {"Exchange_begin", "Neighbor_reduce_begin",
+                                        "Neighbor_alltoall_reduce_begin"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return names[i];
+    return "a call";
+}
+
+PyObject *cresta_request_for(PyObject *self, PyObject *args)
+{
+    PyObject *theirs, *kept;
+    const char *collective;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOs", &theirs, &kept, &collective))
+        return NULL;
+    request *r = (request *)allocate(type, 0);
+    if (r == NULL)
+        return NULL;
+    r->collective = collective_name(collective);
+    r->kept = Py_NewRef(kept);
+    cresta_request_begun((PyObject *)r, Py_NewRef(theirs));
+    return (PyObject *)r;
 }
 
 static void let_go(request *r)
@@ -292,7 +321,8 @@ static PyMethodDef methods[] = {
      "some($self, /)\n--\n\nThe ranks whose blocks have come since the last time, as a list.\n\n"
      "Waits until there is one; an empty list when all have been told.  They may be read at once,\n"
      "and written after the end.  For alltoall, alltoallv, alltoallw, allgather, allgatherv,\n"
-     "gather, gatherv.  Raises MPI.Exception for other collectives, and if it failed."},
+     "gather, gatherv; of neighbourhood collectives the numbers of the neighbours in the list.\n"
+     "Raises MPI.Exception for other collectives, and if it failed."},
     {"testsome", request_testsome, METH_NOARGS,
      "testsome($self, /)\n--\n\nLike some(), but does not wait.\n\n"
      "An empty list if no other block has come; None when all have been told."},

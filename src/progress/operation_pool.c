@@ -337,6 +337,11 @@ void cco_operation_only_test(MPI_Request request)
     only_tested = request;
 }
 
+bool cco_operation_only_tests(MPI_Request request)
+{
+    return only_tested == request;
+}
+
 /* As of an operation without a message: an empty status. */
 static int query(void *extra, MPI_Status *status)
 {
@@ -345,7 +350,7 @@ static int query(void *extra, MPI_Status *status)
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
-    return only_tested == o->request ? MPI_SUCCESS : o->rc;
+    return cco_operation_only_tests(o->request) ? MPI_SUCCESS : o->rc;
 }
 
 static int give_back(void *extra)

@@ -45,5 +45,6 @@ int cco_operation_request(cco_operation *o, MPI_Request *request);
  * error of an operation that failed is reported when its request ends, not by such a test: an
  * error handler must not be called twice. */
 void cco_operation_only_test(MPI_Request request);
+bool cco_operation_only_tests(MPI_Request request); /* whether it does */
 
 #endif

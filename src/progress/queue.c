@@ -15,7 +15,7 @@ int cco_queue_count;
 static cco_operation *begun;     /* stack */
 static cco_operation *running;   /* list; of the thread that set `polling` */
 static cco_operation *done_list; /* stack */
-static bool (*poll_also)(bool calls_mpi);
+static bool (*poll_also[CCO_QUEUE_KINDS])(bool calls_mpi);
 static bool polling;
 static long expected;
 
@@ -172,6 +172,17 @@ static bool poll(bool calls_mpi)
     return moved;
 }
 
+static bool poll_others(bool calls_mpi)
+{
+    bool moved = false;
+    for (int i = 0; i < CCO_QUEUE_KINDS; i++) {
+        bool (*poll_them)(bool) = __atomic_load_n(&poll_also[i], __ATOMIC_ACQUIRE);
+        if (poll_them != NULL)
+            moved = poll_them(calls_mpi) || moved;
+    }
+    return moved;
+}
+
 bool cco_queue_progress(bool calls_mpi)
 {
     if (!cco_queue_any())
@@ -181,16 +192,15 @@ bool cco_queue_progress(bool calls_mpi)
         return moved;
     adopt();
     moved = poll(calls_mpi) || moved;
-    if (poll_also != NULL)
-        moved = poll_also(calls_mpi) || moved;
+    moved = poll_others(calls_mpi) || moved;
     __atomic_store_n(&expected, next_expected(), __ATOMIC_RELAXED);
     __atomic_store_n(&polling, false, __ATOMIC_RELEASE);
     return moved;
 }
 
-void cco_queue_also(bool (*poll_them)(bool calls_mpi))
+void cco_queue_also(cco_queue_kind kind, bool (*poll_them)(bool calls_mpi))
 {
-    poll_also = poll_them;
+    __atomic_store_n(&poll_also[kind], poll_them, __ATOMIC_RELEASE);
 }
 
 void cco_queue_count_also(int change)

@@ -26,8 +26,13 @@ static inline bool cco_queue_any(void)
 bool cco_queue_progress(bool calls_mpi);
 
 /* What is polled besides, by the thread that polls the operations: `poll` as cco_queue_progress.
- * Set once, before any is counted; `change` more of these are under way. */
-void cco_queue_also(bool (*poll)(bool calls_mpi));
+ * Set before any is counted; `change` more of these are under way. */
+typedef enum cco_queue_kind {
+    CCO_QUEUE_REPLAYS,   /* record/replay.c */
+    CCO_QUEUE_EXCHANGES, /* progress/exchange_calls.c */
+    CCO_QUEUE_KINDS
+} cco_queue_kind;
+void cco_queue_also(cco_queue_kind kind, bool (*poll)(bool calls_mpi));
 void cco_queue_count_also(int change);
 
 /* When the next round of an operation over messages is expected to end, as of the last poll: ns of

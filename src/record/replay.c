@@ -132,11 +132,7 @@ static int resume(cco_replay *r)
 
 int cco_replay_start(cco_replay *r)
 {
-    static bool told;
-    if (!__atomic_load_n(&told, __ATOMIC_ACQUIRE)) {
-        cco_queue_also(poll_all);
-        __atomic_store_n(&told, true, __ATOMIC_RELEASE);
-    }
+    cco_queue_also(CCO_QUEUE_REPLAYS, poll_all);
     r->at = r->idle = 0;
     r->rc = cco_replay_error(r);
     const int rc = resume(r);

@@ -35,6 +35,7 @@ program multisend
     call MPI_Comm_dup(MPI_COMM_WORLD, comm, ierr)
     call MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN, ierr)
     call exchange()
+    call begun()
     call multicast()
     call manytomany()
     call neighbors()
@@ -72,6 +73,22 @@ contains
                 got(displs(i) + 2) == sources(i), 'to rank 0')
         end do
     end subroutine exchange
+
+    !> The same as a ring, begun, while something else goes on.
+    subroutine begun()
+        integer, asynchronous :: give(2), n, elements
+        integer :: got(2), sources(1), counts(1), displs(1)
+        HANDLE(MPI_Request) :: request
+        give = [me, 7 * me]
+        n = -1
+        call CRESTA_Exchange_begin(give, [2], [0], MPI_INTEGER, 1, [next], n, elements, comm, &
+            request, ierr)
+        call check(ierr == MPI_SUCCESS, 'a begin')
+        call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+        call check(ierr == MPI_SUCCESS .and. n == 1 .and. elements == 2, 'what has come then')
+        call CRESTA_Exchange_take(got, sources, counts, displs, MPI_INTEGER, comm)
+        call check(sources(1) == before .and. all(got == [before, 7 * before]), 'its data')
+    end subroutine begun
 
     subroutine multicast()
         integer, asynchronous :: give, get(2), flags(2)

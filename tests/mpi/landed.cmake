@@ -27,3 +27,8 @@ foreach(ranks IN ITEMS 1 2 3)
 endforeach()
 cresta_test_program(multisend_ends multisend_ends.c)
 cresta_mpi_test(NAME multisend-ends RANKS 3 COMMAND multisend_ends)
+cresta_test_program(exchanges exchanges.c)
+cresta_mpi_test(NAME exchanges-1 RANKS 1 TIMEOUT 300 COMMAND exchanges)
+cresta_mpi_test(NAME exchanges-3 RANKS 3 TIMEOUT 300 COMMAND exchanges)
+cresta_mpi_test(NAME exchanges-thread RANKS 2 TIMEOUT 300 ENV CRESTA_ASYNC=thread
+                COMMAND exchanges multiple)

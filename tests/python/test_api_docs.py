@@ -16,7 +16,10 @@ from mpi4py import MPI
 os.chdir(tempfile.mkdtemp(dir="."))
 names = {"crestacoll": crestacoll, "MPI": MPI, "np": np, "json": json}
 tried = 0
-for name in ("comm", "files", "link", "memory", "profile", "services"):
+for name in (
+    "comm", "exchange", "files", "link", "memory", "multisend", "neighbors", "profile",
+    "recording", "services",
+):
     module = importlib.import_module(f"crestacoll._{name}")
     failed, here = doctest.testmod(module, extraglobs=names, optionflags=doctest.FAIL_FAST)
     assert not failed, name
@@ -42,7 +45,7 @@ def test_docstrings(build, tmp_path):
     (tmp_path / "program.py").write_text(DOCTESTS)
     done = good(launch(build, tmp_path, "program.py"))
     assert done.stdout.count("examples: ") == 2
-    assert int(re.search(r"examples: (\d+)", done.stdout)[1]) >= 18
+    assert int(re.search(r"examples: (\d+)", done.stdout)[1]) >= 40
 
 
 def blocks():

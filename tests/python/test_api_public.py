@@ -37,7 +37,7 @@ def test_the_names_of_the_collectives_are_those_of_the_table():
     table = (ROOT / "python/native/ways.inc").read_text()
     names = {line[11:].split(",")[0] for line in table.splitlines() if "CRESTA_WAY(" in line[:11]}
     names = {n for n in names if n.isidentifier()}
-    assert len(names) == 34 and names <= set(package.__all__)
+    assert len(names) == 44 and names <= set(package.__all__)
 
 
 def test_types():
@@ -93,9 +93,12 @@ def test_frames():
 
 
 def test_docstrings():
-    from crestacoll import _files, _link, _memory, _profile, _services
+    from crestacoll import (
+        _exchange, _files, _link, _memory, _multisend, _profile, _recording, _services,
+    )  # fmt: skip
 
-    for module in (_files, _link, _memory, _profile, _services):
+    modules = (_exchange, _files, _link, _memory, _multisend, _profile, _recording, _services)
+    for module in modules:
         for name, value in vars(module).items():
             if name in package.__all__ and inspect.isfunction(value):
                 assert value.__doc__ and value.__doc__.endswith("\n    "), name

@@ -100,13 +100,14 @@ def test_a_begun_call_ends(build, impl):
     assert found == of_others("returns", "again"), err
 
 
-@pytest.mark.parametrize("ranks", [3, 5])
-def test_an_exchange_ends(build, ranks):
+@pytest.mark.parametrize("mode, ranks", [("exchange", 3), ("exchange", 5), ("exchanging", 3)])
+def test_an_exchange_ends(build, mode, ranks):
     if ranks > RANKS and "Open MPI" not in library_of(build):
         pytest.skip("ranks of MPICH hold the cores while they wait")
-    found, err = failed(build, "exchange", "p2p", ranks=ranks)
+    found, err = failed(build, mode, "p2p", ranks=ranks)
     others = [str(rank) for rank in range(ranks) if rank != 1]
-    assert found == sorted((rank, one) for rank in others for one in ("returns", "again")), err
+    assert found == sorted((rank, one) for rank in others
+                           for one in ("returns", "again", "barrier")), err
 
 
 @pytest.mark.parametrize("impl", ["shm", "p2p"])

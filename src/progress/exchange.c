@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exchange.c - see exchange.h. */
+#include "progress/exchange.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "core/data.h"
+#include "core/log.h"
+#include "core/watch.h"
+
+/* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+static void *grown(void *memory, size_t bytes)
+{
+    void *more = realloc(memory, bytes > 0 ? bytes : 1);
+    if (more == NULL) /* others wait for what this rank receives */
+        cco_fatal("CRESTA_Exchange: no memory for %zu bytes", bytes);
+    return more;
+}
+
+void cco_exchange_reset(cco_exchange *x, MPI_Comm comm, int tag)
+{
+    x->comm = comm;
+    x->tag = tag;
+    PMPI_Comm_rank(comm, &x->rank);
+    PMPI_Comm_size(comm, &x->size);
+    x->count = x->came = 0;
+    x->bytes = 0;
+    x->sent = false;
+    x->incoming = MPI_REQUEST_NULL;
+}
+
+int cco_exchange_send(cco_exchange *x, const cco_exchange_sends *s)
+{
+    int rc = MPI_SUCCESS;
+    x->sends = grown(NULL, (size_t)s->count * sizeof *x->sends);
+    x->to = grown(NULL, (size_t)s->count * sizeof *x->to);
+    for (int i = 0; i < s->count && rc == MPI_SUCCESS; i++) {
+        if (s->destinations[i] == MPI_PROC_NULL)
+            continue;
+        rc = PMPI_Issend(s->buffer + s->displs[i] * s->extent, s->counts[i], s->type,
+                         s->destinations[i], x->tag, x->comm, &x->sends[x->count]);
+        x->to[x->count] = s->destinations[i];
+        x->count += rc == MPI_SUCCESS;
+    }
+    return rc;
+}
+
+static char *room_for(cco_exchange *x, int source, size_t n)
+{
+    if (x->came == x->room) {
+        x->room = 2 * x->room + 8;
+        x->list = grown(x->list, (size_t)x->room * sizeof *x->list);
+    }
+    if (x->data_room - x->bytes < n) {
+        x->data_room = 2 * x->data_room + n;
+        x->data = grown(x->data, x->data_room);
+    }
+    x->list[x->came] = (cco_came){source, x->came, x->bytes, n};
+    x->came++;
+    x->bytes += n;
+    return x->data + x->bytes - n;
+}
+
+static int receive(cco_exchange *x, MPI_Message message, const MPI_Status *status)
+{
+    MPI_Count n = 0;
+    MPI_Datatype wide = MPI_BYTE;
+    int rc = PMPI_Get_elements_x(status, MPI_BYTE, &n);
+    char *to = room_for(x, status->MPI_SOURCE, (size_t)n);
+    if (rc == MPI_SUCCESS && n > INT_MAX)
+        rc = cco_wide_type((size_t)n, MPI_BYTE, INT_MAX, &wide);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Imrecv(to, n > INT_MAX ? 1 : (int)n, wide, &message, &x->incoming);
+    if (wide != MPI_BYTE)
+        PMPI_Type_free(&wide);
+    return rc;
+}
+
+/* Receives what is there, one message after the other: the next may need the data to be moved. */
+static int look(cco_exchange *x, bool *moved)
+{
+    for (;;) {
+        MPI_Message message;
+        MPI_Status status;
+        int there = 0, over = 1, rc = PMPI_Test(&x->incoming, &over, MPI_STATUS_IGNORE);
+        if (rc != MPI_SUCCESS || !over)
+            return rc;
+        rc = PMPI_Improbe(MPI_ANY_SOURCE, x->tag, x->comm, &there, &message, &status);
+        if (rc == MPI_SUCCESS && there)
+            rc = receive(x, message, &status);
+        if (rc != MPI_SUCCESS || !there)
+            return rc;
+        *moved = true;
+    }
+}
+
+/* Opens a round of the barrier (dissemination): of D. Hensgen, R. Finkel, U. Manber, 1988. */
+static int open_round(cco_exchange *x)
+{
+    const int to = (x->rank + x->distance) % x->size;
+    const int from = (x->rank - x->distance + x->size) % x->size;
+    x->barrier[0] = x->barrier[1] = MPI_REQUEST_NULL;
+    if (x->distance >= x->size)
+        return MPI_SUCCESS;
+    int rc = PMPI_Irecv(NULL, 0, MPI_BYTE, from, x->tag + 1, x->comm, &x->barrier[0]);
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Isend(NULL, 0, MPI_BYTE, to, x->tag + 1, x->comm, &x->barrier[1]);
+    return rc;
+}
+
+/* Goes on with the sends, and then with the barrier. */
+static int go_on(cco_exchange *x, bool *moved)
+{
+    int over = 0;
+    const int n = x->sent ? 2 : x->count;
+    MPI_Request *requests = x->sent ? x->barrier : x->sends;
+    const int rc = PMPI_Testall(n, requests, &over, MPI_STATUSES_IGNORE);
+    if (rc != MPI_SUCCESS || !over)
+        return rc;
+    *moved = true;
+    x->distance = x->sent ? 2 * x->distance : 1;
+    x->sent = true;
+    return open_round(x);
+}
+
+int cco_exchange_test(cco_exchange *x, bool *moved, bool *over)
+{
+    int rc = look(x, moved);
+    if (rc == MPI_SUCCESS && !(x->sent && x->distance >= x->size))
+        rc = go_on(x, moved);
+    *over = x->sent && x->distance >= x->size && x->incoming == MPI_REQUEST_NULL;
+    return rc;
+}
+
+static bool waits_for(const cco_exchange *x, MPI_Request request, int rank)
+{
+    int over = 1;
+    return request != MPI_REQUEST_NULL &&
+           PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !over &&
+           cco_watch_ended(x->comm, rank);
+}
+
+int cco_exchange_lost(const cco_exchange *x)
+{
+    const int to = (x->rank + x->distance) % x->size;
+    const int from = (x->rank - x->distance + x->size) % x->size;
+    for (int i = 0; i < x->count && !x->sent; i++)
+        if (waits_for(x, x->sends[i], x->to[i]))
+            return x->to[i];
+    if (x->sent && waits_for(x, x->barrier[0], from))
+        return from;
+    return x->sent && waits_for(x, x->barrier[1], to) ? to : -1;
+}
+
+static bool give_up(MPI_Request *request)
+{
+    if (*request == MPI_REQUEST_NULL)
+        return false;
+    PMPI_Cancel(request);
+    PMPI_Request_free(request);
+    return true;
+}
+
+void cco_exchange_abandon(cco_exchange *x)
+{
+    for (int i = 0; i < x->count && !x->sent; i++)
+        give_up(&x->sends[i]);
+    for (int i = 0; i < 2 && x->sent && x->distance < x->size; i++)
+        give_up(&x->barrier[i]);
+    if (give_up(&x->incoming)) { /* which the MPI may still write */
+        x->data = NULL;
+        x->data_room = 0;
+    }
+    x->came = 0;
+    x->bytes = 0;
+}
+
+static int by_source(const void *a, const void *b)
+{
+    const cco_came *x = a, *y = b;
+    return x->source != y->source ? (x->source > y->source) - (x->source < y->source)
+                                  : x->turn - y->turn;
+}
+
+void cco_exchange_sort(cco_exchange *x)
+{
+    if (x->came > 1)
+        qsort(x->list, (size_t)x->came, sizeof *x->list, by_source);
+}
+
+void cco_exchange_trim(cco_exchange *x, size_t keeps)
+{
+    free(x->sends);
+    free(x->to);
+    x->sends = NULL;
+    x->to = NULL;
+    if (x->data_room <= keeps)
+        return;
+    free(x->data);
+    x->data = NULL;
+    x->data_room = 0;
+}
+
+void cco_exchange_free(cco_exchange *x)
+{
+    cco_exchange_trim(x, 0);
+    free(x->list);
+    free(x->data);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exchange_calls.c - see exchange_calls.h.  Exchanges under way in this process are a list that
+ * belongs to the thread that polls; begins push theirs on a stack in front of it, as in
+ * progress/queue.c. */
+#include "progress/exchange_calls.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/data.h"
+#include "core/fresh.h"
+#include "core/log.h"
+#include "core/our_requests.h"
+#include "core/pause.h"
+#include "core/progress_thread.h"
+#include "core/ulfm.h"
+#include "progress/operation_pool.h"
+#include "progress/queue.h"
+
+static cco_exchange_call *begun;   /* stack */
+static cco_exchange_call *running; /* list; of the thread that polls */
+
+/* One memory for the three lists.  A type that the MPI cannot copy is an error of this rank. */
+static void copy(cco_exchange_call *c)
+{
+    cco_exchange_sends *s = &c->sends;
+    const size_t n = (size_t)s->count;
+    int *lists = malloc(3 * n * sizeof *lists + 1);
+    if (lists == NULL)
+        cco_fatal("CRESTA_Exchange_begin: no memory for %d destinations", s->count);
+    if (n > 0) {
+        memcpy(lists, s->counts, n * sizeof *lists);
+        memcpy(lists + n, s->displs, n * sizeof *lists);
+        memcpy(lists + 2 * n, s->destinations, n * sizeof *lists);
+        if (!cco_type_predefined(s->type) && cco_fresh_type(s->type, &s->type) != MPI_SUCCESS) {
+            c->error = MPI_ERR_TYPE;
+            s->count = 0;
+        }
+    }
+    s->counts = lists;
+    s->displs = lists + n;
+    s->destinations = lists + 2 * n;
+    c->copies = lists;
+}
+
+static void drop_copies(cco_exchange_call *c)
+{
+    if (c->copies != NULL && c->sends.count > 0 && !cco_type_predefined(c->sends.type))
+        PMPI_Type_free(&c->sends.type);
+    free(c->copies);
+    c->copies = NULL;
+    c->sends.count = 0;
+}
+
+/* The class of an error of the MPI, which means that this rank takes part in no more of them. */
+static int cause(cco_exchanges *all, int error)
+{
+    int class = MPI_ERR_OTHER;
+    PMPI_Error_class(error, &class);
+    const bool failure = cco_ulfm_class(error) != MPI_SUCCESS ||
+                         (cco_ulfm() && class == MPI_ERR_IN_STATUS);
+    if (!failure)
+        return class;
+    all->watch.next = 0;
+    return cco_watch_error(&all->watch) == cco_ulfm_revoked_class() ? cco_ulfm_revoked_class()
+                                                                    : cco_ulfm_failed_class();
+}
+
+/* In a long wait: whether what it waits for can still come.  What a rank sent before it ended has
+ * come a millisecond later, or never will. */
+static int look_around(cco_exchange_call *c, bool moved)
+{
+    enum { MANY = 1 << 20, LOOKS = 3 };
+    cco_exchanges *all = c->of;
+    c->idle = moved ? 0 : c->idle < MANY ? c->idle + 1 : c->idle - 8;
+    if (!cco_watch_is_time((int)c->idle) || !cco_watch_due(&all->watch))
+        return MPI_SUCCESS;
+    int error = cco_watch_error(&all->watch);
+    if (error == MPI_SUCCESS && cco_channel_noticed(&all->channel))
+        error = cco_ulfm_failed_class();
+    if (error != MPI_SUCCESS)
+        return cco_watch_fail(&all->watch, error, -1);
+    const int rank = cco_exchange_lost(&c->x);
+    c->looks = rank < 0 ? 0 : rank == c->last ? c->looks + 1 : 1;
+    c->last = rank;
+    return c->looks < LOOKS ? MPI_SUCCESS
+                            : cco_watch_fail(&all->watch, cco_ulfm_failed_class(), rank);
+}
+
+/* A send that does not start is this rank's affair: it goes on, and says so at the end. */
+static int run(cco_exchange_call *c)
+{
+    const int tag = cco_channel_exchange(&c->of->channel);
+    if (tag < 0)
+        return MPI_ERR_OTHER;
+    cco_exchange_reset(&c->x, c->of->channel.comm, tag);
+    const int rc = cco_exchange_send(&c->x, &c->sends);
+    if (rc != MPI_SUCCESS && cco_ulfm_class(rc) != MPI_SUCCESS)
+        return rc;
+    if (rc != MPI_SUCCESS && c->error == MPI_SUCCESS)
+        PMPI_Error_class(rc, &c->error);
+    drop_copies(c);
+    c->runs = true;
+    return MPI_SUCCESS;
+}
+
+/* True at its end. */
+static bool move(cco_exchange_call *c, bool *moved)
+{
+    bool went_on = false, over = false;
+    int lost, rc = cco_exchanges_error(c->of, &lost);
+    if (c->number != c->of->done)
+        return false;
+    if (rc == MPI_SUCCESS && !c->runs)
+        rc = run(c);
+    if (rc == MPI_SUCCESS)
+        rc = cco_exchange_test(&c->x, &went_on, &over);
+    if (rc == MPI_SUCCESS && !over)
+        rc = look_around(c, went_on);
+    *moved = *moved || went_on;
+    if (rc == MPI_SUCCESS)
+        return over;
+    cco_exchanges_fail(c->of, cause(c->of, rc), -1);
+    c->error = cco_exchanges_error(c->of, &lost);
+    if (c->runs)
+        cco_exchange_abandon(&c->x);
+    return true;
+}
+
+/* Says what has come; MPI_ERR_COUNT if an int cannot count the elements. */
+static void tell(cco_exchange_call *c)
+{
+    const size_t n = c->element > 0 ? c->x.bytes / c->element : 0;
+    *c->sources = c->x.came;
+    *c->elements = c->error == MPI_SUCCESS && n <= INT_MAX ? (int)n : 0;
+    if (c->error == MPI_SUCCESS && n > INT_MAX)
+        c->error = MPI_ERR_COUNT;
+}
+
+/* From the completion on it may be the program's again. */
+static void finish(cco_exchange_call *c)
+{
+    const MPI_Request request = c->request;
+    if (!c->runs)
+        c->x.came = 0;
+    cco_exchange_sort(&c->x);
+    tell(c);
+    drop_copies(c);
+    cco_exchange_trim(&c->x, SIZE_MAX);
+    c->of->done++;
+    if (request != MPI_REQUEST_NULL)
+        cco_progress_thread_count(-1, CCO_PROGRESS_MPI);
+    __atomic_store_n(&c->phase, CCO_EXCHANGE_DONE, __ATOMIC_RELEASE);
+    if (request != MPI_REQUEST_NULL)
+        PMPI_Grequest_complete(request);
+    cco_queue_count_also(-1);
+}
+
+/* Behind those that were begun before: `begun` has the last first. */
+static void adopt(void)
+{
+    cco_exchange_call *stack = __atomic_load_n(&begun, __ATOMIC_RELAXED) != NULL
+                                   ? __atomic_exchange_n(&begun, NULL, __ATOMIC_ACQUIRE)
+                                   : NULL;
+    cco_exchange_call **link = &running, *list = NULL;
+    while (stack != NULL) {
+        cco_exchange_call *c = stack;
+        stack = c->next;
+        c->next = list;
+        list = c;
+    }
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = list;
+}
+
+/* By the one thread that polls. */
+static bool poll_all(bool calls_mpi)
+{
+    bool moved = false;
+    if (!calls_mpi)
+        return false;
+    adopt();
+    for (cco_exchange_call **link = &running; *link != NULL;) {
+        cco_exchange_call *c = *link;
+        if (!move(c, &moved)) {
+            link = &c->next;
+            continue;
+        }
+        *link = c->next;
+        finish(c);
+        moved = true;
+    }
+    return moved;
+}
+
+static void push(cco_exchange_call *c)
+{
+    cco_queue_also(CCO_QUEUE_EXCHANGES, poll_all);
+    cco_queue_count_also(1);
+    c->next = __atomic_load_n(&begun, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&begun, &c->next, c, true, __ATOMIC_RELEASE,
+                                        __ATOMIC_RELAXED))
+        ;
+}
+
+/* As of an operation without a message: an empty status. */
+static int query(void *extra, MPI_Status *status)
+{
+    const cco_exchange_call *c = extra;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    return cco_operation_only_tests(c->request) ? MPI_SUCCESS : c->error;
+}
+
+static int give_back(void *extra)
+{
+    cco_exchange_end(extra);
+    cco_our_requests_add(-1);
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+void cco_exchange_start(cco_exchange_call *c, MPI_Request *request)
+{
+    copy(c);
+    cco_our_requests_add(1); /* before MPI_Wait can have the request */
+    const int rc = PMPI_Grequest_start(query, give_back, cancel, c, &c->request);
+    *request = c->request;
+    if (rc != MPI_SUCCESS)
+        cco_fatal("CRESTA_Exchange_begin: the MPI makes no request"); /* the others wait */
+    cco_progress_thread_count(1, CCO_PROGRESS_MPI);
+    push(c);
+    cco_queue_progress(true);
+}
+
+int cco_exchange_wait(cco_exchange_call *c)
+{
+    int tries = 0;
+    push(c);
+    while (__atomic_load_n(&c->phase, __ATOMIC_ACQUIRE) == CCO_EXCHANGE_BEGUN) {
+        if (cco_queue_progress(true))
+            tries = 0;
+        else
+            cco_pause(&tries);
+        cco_progress_thread_spare();
+    }
+    const int error = c->error;
+    cco_exchange_end(c);
+    return error;
+}

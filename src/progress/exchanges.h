@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exchanges.h - the sparse exchanges of a communicator (progress/exchange.h): those under way, and
+ * what has come in those that have ended, until it is taken.
+ *
+ * They run one after the other, in the order in which they were begun, on a channel of their own.
+ * Two pairs of tags are enough, since no rank is two exchanges ahead of another.
+ *
+ * The program may free the communicator first: what has come is dropped then, and the last exchange
+ * to end frees the rest. */
+#ifndef CCO_EXCHANGES_H
+#define CCO_EXCHANGES_H
+
+#include <pthread.h>
+
+#include "core/comm.h"
+#include "progress/exchange.h"
+
+typedef enum cco_exchange_phase {
+    CCO_EXCHANGE_BEGUN,
+    CCO_EXCHANGE_DONE, /* all has come, or never will, */
+    CCO_EXCHANGE_ENDED /* and the program knows */
+} cco_exchange_phase;
+
+/* One of them. */
+typedef struct cco_exchange_call {
+    struct cco_exchanges *of;
+    cco_exchange_sends sends;
+    size_t element;          /* bytes */
+    int error;               /* of the arguments, or of what happened */
+    int *sources, *elements; /* of the program: what has come */
+    cco_exchange x;
+    void *copies;    /* of the lists, and the type is a copy; NULL: they are the program's */
+    unsigned number; /* in the order of begins */
+    unsigned idle;   /* polls that moved nothing, one after the other, */
+    int looks, last; /* and looks that found the same rank ended */
+    bool runs;       /* it has its tags */
+    int phase;       /* cco_exchange_phase */
+    MPI_Request request;            /* MPI_REQUEST_NULL: of a blocking call */
+    struct cco_exchange_call *next; /* of those that are polled, */
+    struct cco_exchange_call *later; /* and of its communicator */
+} cco_exchange_call;
+
+typedef struct cco_exchanges {
+    cco_channel channel;
+    cco_watch watch; /* of the program's communicator */
+    pthread_mutex_t lock;
+    cco_exchange_call *oldest, *idle; /* with the lock */
+    bool closed;                      /* the program has freed the communicator */
+    unsigned begun;
+    unsigned done; /* of the thread that polls */
+    int users;     /* those that have not ended, and one for the communicator */
+    int error, lost;
+} cco_exchanges;
+
+/* Those of a communicator; made in the first call, which is collective.  NULL on all ranks if the
+ * MPI has no communicator for them. */
+cco_exchanges *cco_exchanges_of(cco_comm *state);
+
+/* Why this rank takes part in no more of them, an MPI error class: a process has failed, `*lost` if
+ * that is not -1, or the MPI returned an error.  MPI_SUCCESS: it does. */
+int cco_exchanges_error(const cco_exchanges *exchanges, int *lost);
+
+/* The next one, which exchange_calls.h begins; what has come in those that
+ * have ended, and was not taken, is dropped. */
+cco_exchange_call *cco_exchanges_next(cco_exchanges *exchanges);
+
+/* This rank takes part in no more of them, nor does whoever waits for it. */
+void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
+
+/* The program has its error and what has come. */
+void cco_exchange_end(cco_exchange_call *call);
+
+/* The oldest that has ended, and was not taken, or the one with these `sources`; NULL if there
+ * is none.  It stays until somebody drops it. */
+cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources);
+void cco_exchange_drop(cco_exchange_call *call);
+
+#endif
