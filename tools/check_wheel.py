@@ -104,7 +104,7 @@ class Place:
         said = self.run(words, **options)
         found = re.search(pattern, said, re.M)
         if not found:
-            raise Failed(f"its output has nothing like {pattern!r}\n{said}")
+            raise Failed(f"its output has nothing like {pattern!r}; its end:\n{said[-2000:]}")
         return found[0]
 
     # --- set-up ------------------------------------------------------------------------
@@ -179,9 +179,9 @@ def command_line(place):
 
 
 def interface_in_process(place):
-    """Which library the front library has taken, as the loader says."""
-    words = f"crestacoll run -- {place.mpi.launcher} -n 2 {place.folder / 'steps'}"
-    return place.must_say(words, rf"lib/{place.mpi.interface}/libcrestacoll-preload\.so",
+    """Which library the front library has taken, as the loader says; it may have tried others."""
+    words = f"crestacoll run -- {place.mpi.launcher} -n 1 {place.folder / 'steps'}"
+    return place.must_say(words, rf"calling init: .*/{place.mpi.interface}/libcrestacoll-preload\.so",
                           LD_DEBUG="files")  # fmt: skip
 
 
