@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "core/data.h"
+#include "core/own_lines.h"
 #include "core/ulfm.h"
 
 typedef struct transfer {
@@ -23,7 +24,7 @@ typedef struct transfer {
 static void *open_transfer(void *shared, int messages)
 {
     const size_t requests = (size_t)messages * sizeof(MPI_Request);
-    transfer *f = malloc(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
+    transfer *f = cco_own_lines(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
     if (f == NULL)
         return NULL;
     *f = (transfer){.shared = shared};
