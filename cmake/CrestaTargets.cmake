@@ -5,7 +5,7 @@ set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead
         crestacoll-atomics crestacoll-reproduce crestacoll-describe crestacoll-explain
         crestacoll-simulate crestacoll-tuning crestacoll-check crestacoll-check-fortran
-        crestacoll-shmem)
+        crestacoll-shmem crestacoll-threads)
   if(TARGET ${tool})
     list(APPEND CRESTA_TOOLS ${tool})
   endif()

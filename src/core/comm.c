@@ -10,6 +10,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/own_lines.h"
 #include "core/wait.h"
 
 /* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up
@@ -158,7 +159,7 @@ cco_comm *cco_comm_create(MPI_Comm comm)
     if (comm == MPI_COMM_NULL || make_key() != MPI_SUCCESS ||
         PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
-    cco_comm *state = calloc(1, sizeof *state);
+    cco_comm *state = cco_own_lines(sizeof *state);
     if (state == NULL)
         return NULL;
     state->comm = comm;
@@ -208,7 +209,7 @@ void cco_comm_read_name(cco_comm *state)
 void *cco_comm_attach(cco_comm *state, const void *key, size_t size, void (*release)(void *))
 {
     cco_attached *entry = malloc(sizeof *entry);
-    void *data = calloc(1, size);
+    void *data = cco_own_lines(size);
     if (entry == NULL || data == NULL)
         cco_fatal("no memory for %zu bytes of communicator '%s'", size, state->name);
     *entry = (cco_attached){key, data, release, state->attached};

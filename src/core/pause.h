@@ -14,9 +14,10 @@ enum { CCO_PAUSE_MEMORY = -20000 };
 #endif
 
 /* After the `*tries`th look that found nothing: spins for 100 to 200 us, then yields the core, then
- * sleeps for short times; yields at once where ranks outnumber cores.  Beside other programs it may
- * keep the core instead (core/yielding.h).  Start with 0 for looks by
- * way of the MPI, with CCO_PAUSE_MEMORY for others. */
+ * sleeps for short times; yields at once where ranks outnumber cores, and after a few microseconds
+ * where threads do (core/thread_count.h).  Beside other programs it may keep the core instead
+ * (core/yielding.h).  Start with 0 for looks by way of the MPI, with CCO_PAUSE_MEMORY for others.
+ */
 void cco_pause(int *tries);
 
 /* The same after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that

@@ -9,6 +9,7 @@
 #include "core/mpi_compat.h"
 #include "core/mpi_yields.h"
 #include "core/pause.h"
+#include "core/thread_count.h"
 
 /* Calls after which everything has been moved: Open MPI looks at its sockets in every eighth only,
  * in MPICH what arrived in one call is answered in another. */
@@ -125,6 +126,7 @@ void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node))
         return;
     if (count_node(node, &ranks, &cores) == MPI_SUCCESS) {
         cco_pause_crowded(ranks > cores);
+        cco_threads_cores(cores > ranks ? cores / ranks : 1);
         cco_pause_mpi_yields(ranks > cores && cco_mpi_yields_told());
         cco_fact_crowded(ranks > cores);
     }

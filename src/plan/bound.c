@@ -7,6 +7,7 @@
 
 #include "core/ask.h"
 #include "core/data.h"
+#include "core/own_lines.h"
 
 /* Looks the datatype of `count` elements up.  Handles of derived types may come to mean another
  * type, so that only a predefined one is remembered. */
@@ -67,7 +68,7 @@ static int give_arrays(cco_side *side, cco_workspace *workspace, int most, bool 
 {
     if (workspace->n == NULL || workspace->blocks < most) {
         free(workspace->n);
-        workspace->n = malloc(4 * (size_t)most * sizeof *workspace->n);
+        workspace->n = cco_own_lines(4 * (size_t)most * sizeof *workspace->n);
         workspace->blocks = workspace->n != NULL ? most : 0;
     }
     if (workspace->n == NULL)

@@ -7,6 +7,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
+#include "core/own_lines.h"
 #include "sched/check.h"
 
 enum {
@@ -151,7 +152,7 @@ static cco_plan *copy_of(const cco_problem *q)
     const size_t out = q->out.n != NULL ? (size_t)q->out.blocks * sizeof(size_t) : 0;
     const size_t counts = q->counts != NULL ? cco_count_of_counts(q) * sizeof(size_t) : 0;
     const size_t n = sizeof(cco_plan) + 2 * in + 2 * out + counts;
-    cco_plan *plan = calloc(1, n);
+    cco_plan *plan = cco_own_lines(n);
     if (plan == NULL)
         return NULL;
     char *room = (char *)(plan + 1);

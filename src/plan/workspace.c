@@ -2,11 +2,12 @@
 /* workspace.c - memory that lasts from call to call; see bound.h. */
 #include <stdlib.h>
 
+#include "core/own_lines.h"
 #include "plan/workspace.h"
 
 enum {
     LARGE = 4 << 20, /* bytes: more is not kept, there may be many communicators */
-    ALIGNMENT = 64,
+    ALIGNMENT = CCO_OWN_LINES,
 };
 
 char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n)

@@ -8,6 +8,7 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/our_requests.h"
+#include "core/own_lines.h"
 #include "core/ulfm.h"
 #include "plan/hooked.h"
 
@@ -121,7 +122,7 @@ int cco_operation_pool_cause(cco_operation_pool *pool, int error)
 /* The channel is the pool's to close, when the last operation over messages is done. */
 static cco_operation_pool *make(cco_comm *state)
 {
-    cco_operation_pool *pool = calloc(1, sizeof *pool);
+    cco_operation_pool *pool = cco_own_lines(sizeof *pool);
     if (pool == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     pool->channel.comm = MPI_COMM_NULL;
@@ -187,7 +188,7 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
                                     cco_stream_set *stream_set)
 {
     const cco_node_map *map = state->nodes.map;
-    cco_operation *o = calloc(1, sizeof *o);
+    cco_operation *o = cco_own_lines(sizeof *o);
     if (o == NULL)
         return NULL;
     o->pool = pool;

@@ -7,6 +7,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
+#include "core/own_lines.h"
 #include "core/wait.h"
 #include "model/stream_model.h"
 #include "transport/rma/shared.h"
@@ -126,7 +127,7 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
     const sharers who = sharers_of(state, path);
     const bool alone = who.size == 1;
     const size_t part = part_of(&who, path);
-    cco_stream_sets *r = calloc(1, sizeof *r);
+    cco_stream_sets *r = cco_own_lines(sizeof *r);
     if (r != NULL && !alone)
         r->shares = malloc((size_t)who.size * sizeof *r->shares);
     if (r == NULL || (r->shares == NULL && !alone))

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/own_lines.h"
 #include "sched/engine_parts.h"
 #include "sched/fold.h"
 
@@ -122,7 +123,7 @@ bool cco_engine_able(const cco_sched *s, const cco_transport *transport)
 
 cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared)
 {
-    cco_engine *e = cco_engine_able(s, transport) ? calloc(1, sizeof *e) : NULL;
+    cco_engine *e = cco_engine_able(s, transport) ? cco_own_lines(sizeof *e) : NULL;
     const size_t room = (size_t)s->count + 1;
     if (e == NULL)
         return NULL;

@@ -27,7 +27,11 @@ target_compile_options(atomics_types PRIVATE -Wall -Wextra)
 target_link_options(atomics_types PRIVATE "LINKER:--wrap=malloc,--wrap=calloc,--wrap=realloc")
 cresta_mpi_test(NAME atomics-types RANKS 1 COMMAND atomics_types)
 
-# Threads on communicators of their own: no lock in a blocking call.
+# Threads on communicators of their own: no lock in a blocking call, and no cache line that both
+# write.
 cresta_test_program(no_locks no_locks.c)
 target_compile_definitions(no_locks PRIVATE _GNU_SOURCE)
 cresta_mpi_test(NAME no-locks RANKS 2 TIMEOUT 300 COMMAND no_locks shm)
+cresta_test_program(shared_lines shared_lines.c)
+target_compile_definitions(shared_lines PRIVATE _GNU_SOURCE)
+cresta_mpi_test(NAME shared-lines RANKS 2 TIMEOUT 300 COMMAND shared_lines shm,os)

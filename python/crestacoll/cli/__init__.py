@@ -12,7 +12,7 @@ from crestacoll import __version__
 
 ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
 ORDER += ["bisect", "reproduce", "hang", "place", "simulate", "demo", "tune", "tuning", "overhead"]
-ORDER += ["atomics", "peers", "help"]
+ORDER += ["atomics", "threads", "peers", "help"]
 
 
 class SubCommands(click.Group):

@@ -9,6 +9,7 @@
 
 #include "core/awaited.h"
 #include "core/data.h"
+#include "core/own_lines.h"
 
 typedef struct transfer {
     cco_p2p *shared;
@@ -22,7 +23,7 @@ typedef struct transfer {
 static void *open_transfer(void *shared, int messages)
 {
     const size_t requests = (size_t)messages * sizeof(MPI_Request);
-    transfer *f = malloc(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
+    transfer *f = cco_own_lines(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
     if (f == NULL)
         return NULL;
     *f = (transfer){.shared = shared};

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/own_lines.h"
 #include "core/pause.h"
 #include "transport/local/local.h"
 
@@ -50,7 +51,7 @@ static bool open_lane(lane *l, const cco_transport *transport, void *shared, int
 static void *open_transfer(void *shared, int messages)
 {
     cco_route *route = shared;
-    transfer *f = calloc(1, sizeof *f + (size_t)messages * sizeof f->messages[0]);
+    transfer *f = cco_own_lines(sizeof *f + (size_t)messages * sizeof f->messages[0]);
     if (f == NULL)
         return NULL;
     f->route = route;

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 
 #include "core/data.h"
+#include "core/own_lines.h"
 
 void *cco_fragments_open(void *shared, int messages)
 {
-    cco_fragments *p = calloc(1, sizeof *p + (size_t)messages * sizeof p->list[0]);
+    cco_fragments *p = cco_own_lines(sizeof *p + (size_t)messages * sizeof p->list[0]);
     if (p != NULL)
         p->shared = shared;
     return p;
@@ -79,7 +80,7 @@ void cco_fragments_drop(void *fragments)
 
 bool cco_turns_make(cco_turns *turns, int ranks)
 {
-    *turns = (cco_turns){calloc(2 * (size_t)ranks, sizeof *turns->seen), 0};
+    *turns = (cco_turns){cco_own_lines(2 * (size_t)ranks * sizeof *turns->seen), 0};
     return turns->seen != NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/own_lines.h"
 #include "transport/local/local.h"
 #include "transport/stream/fragment.h"
 #include "transport/stream/line.h"
@@ -36,8 +37,8 @@ bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets)
     *stream = (cco_stream){.area = area, .gets = gets};
     stream->ring = cco_stream_ring(area->size, area->bytes);
     area->writes.bytes = (size_t)(n > 1 ? n - 1 : 1) * stream->ring;
-    stream->pairs = calloc(n, sizeof *stream->pairs);
-    stream->stuck = calloc(2 * n, sizeof *stream->stuck);
+    stream->pairs = cco_own_lines(n * sizeof *stream->pairs);
+    stream->stuck = cco_own_lines(2 * n * sizeof *stream->stuck);
     if (stream->pairs != NULL && stream->stuck != NULL)
         return true;
     cco_stream_close(stream);

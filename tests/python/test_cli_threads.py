@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`crestacoll threads`."""
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from crestacoll import builds, cli
+
+
+@pytest.fixture(params=[b.name for b in builds.all_builds()])
+def one(request):
+    return next(b for b in builds.all_builds() if b.name == request.param)
+
+
+def run(*words):
+    done = CliRunner().invoke(cli.main, ["threads", "--turns", "2", "--ms", "1", *words])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_all_ways_are_measured(one):
+    words = ["--mpi", one.name, "--impl", "mpi,shm,begin:shm,begin:p2p", "--threads", "1,2"]
+    records = json.loads(run(*words, "--json", "-"))["records"]
+    assert [(r["impl"], r["threads"]) for r in records] == [
+        (impl, n) for impl in ("mpi", "shm", "begin:shm", "begin:p2p") for n in (1, 2)
+    ]
+    assert all(r["calls_per_second"]["median"] > 0 for r in records)
+    assert all(r["of_one_thread"]["median"] == 1 for r in records if r["threads"] == 1)
+    assert all(r["locks_per_call"]["other"] > 1 for r in records if r["impl"] == "mpi")
+    assert all(r["locks_per_call"]["crestacoll"] == 0 for r in records if r["impl"] == "shm")
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+def test_instructions(one):
+    """Those of a small call that does not wait are some hundreds."""
+    words = ["--mpi", one.name, "--impl", "shm", "--threads", "1", "--instructions"]
+    (record,) = json.loads(run(*words, "--json", "-"))["records"]
+    assert record["instructions_per_call"] > 100
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--threads", "0"], "numbers of threads from 1 to 16"),
+        (["--bytes", "12"], "a multiple of 8 bytes"),
+        (["--impl", "nothing"], "expected an implementation"),
+    ],
+)
+def test_what_is_no_such_thing(words, says):
+    done = CliRunner().invoke(cli.main, ["threads", "--mpi", builds.all_builds()[0].name, *words])
+    assert done.exit_code != 0
+    assert says in done.output
