@@ -13,8 +13,8 @@
 #include "core/kernels.h"
 
 /* Element by element, where `doubts` says so: words of 4 or 8 bytes. */
-static void settle(cco_exact_number number, const char *parts, ptrdiff_t step, int count, char *to,
-                   const void *doubts, size_t n)
+static void settle(cco_exact_number number, const cco_operands *parts, int count, size_t at,
+                   char *to, const void *doubts, size_t n)
 {
     int64_t digits[CCO_EXACT_DIGITS];
     cco_exact sum;
@@ -25,53 +25,54 @@ static void settle(cco_exact_number number, const char *parts, ptrdiff_t step, i
             continue;
         cco_exact_again(&sum);
         for (int k = 0; k < count; k++)
-            cco_exact_add_array(&sum, number, parts + k * step + i * size, 1, 1);
+            cco_exact_add_array(&sum, number, cco_operand(parts, k) + at + i * size, 1, 1);
         cco_exact_put(&sum, number, to + i * size);
     }
 }
 
-static void fold(cco_exact_number number, cco_quick_sum quick, const char *parts, ptrdiff_t step,
-                 int count, char *to, size_t n)
+static void fold(cco_exact_number number, cco_quick_sum quick, const cco_operands *parts, int count,
+                 char *to, size_t n)
 {
     uint64_t doubts[CCO_QUICK];
     const size_t size = cco_exact_size(number);
     const cco_float_state before = cco_float_enter();
-    for (size_t part; n > 0; n -= part, parts += part * size, to += part * size) {
+    size_t at = 0;
+    for (size_t part; n > 0; n -= part, at += part * size) {
         part = n < CCO_QUICK ? n : CCO_QUICK;
-        if (quick(parts, step, count, to, doubts, part))
-            settle(number, parts, step, count, to, doubts, part);
+        if (quick(parts, count, at, to + at, doubts, part))
+            settle(number, parts, count, at, to + at, doubts, part);
     }
     cco_float_leave(before);
 }
 
-static void fold_r32(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+static void fold_r32(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold(CCO_EXACT_FLOAT, cco_quick_sums_here()->r32, parts, step, count, to, n);
+    fold(CCO_EXACT_FLOAT, cco_quick_sums_here()->r32, parts, count, to, n);
 }
 
-static void fold_r64(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+static void fold_r64(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold(CCO_EXACT_DOUBLE, cco_quick_sums_here()->r64, parts, step, count, to, n);
+    fold(CCO_EXACT_DOUBLE, cco_quick_sums_here()->r64, parts, count, to, n);
 }
 
-static void fold_c32(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+static void fold_c32(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold_r32(parts, step, count, to, 2 * n);
+    fold_r32(parts, count, to, 2 * n);
 }
 
-static void fold_c64(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+static void fold_c64(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold_r64(parts, step, count, to, 2 * n);
+    fold_r64(parts, count, to, 2 * n);
 }
 
 #if CCO_EXACT_LONG == 1
 /* As quick_sum.inc, but certain only if nothing is lost; no processor has vectors of these. */
-static bool quick_long(const char *parts, ptrdiff_t step, int count, long double *result)
+static bool quick_long(const cco_operands *parts, int count, size_t at, long double *result)
 {
     long double sum = 0, error = 0, x;
     bool lossless = true;
     for (int k = 0; k < count; k++) {
-        memcpy(&x, parts + k * step, sizeof x);
+        memcpy(&x, cco_operand(parts, k) + at, sizeof x);
         const long double s = sum + x, b = s - sum, e = (sum - (s - b)) + (x - b);
         const long double t = error + e, c = t - error, f = (error - (t - c)) + (e - c);
         sum = s;
@@ -82,10 +83,9 @@ static bool quick_long(const char *parts, ptrdiff_t step, int count, long double
     return lossless && *result - *result == 0 && *result != 0;
 }
 
-static void fold_long(const void *parts, ptrdiff_t step, int count, void *result, size_t n)
+static void fold_long(const cco_operands *parts, int count, void *result, size_t n)
 {
     int64_t digits[CCO_EXACT_LONG_DIGITS];
-    const char *x = parts;
     char *to = result;
     long double sum;
     cco_exact exact;
@@ -93,22 +93,22 @@ static void fold_long(const void *parts, ptrdiff_t step, int count, void *result
     feholdexcept(&before);
     fesetenv(FE_DFL_ENV);
     cco_exact_start_long(&exact, digits);
-    for (size_t i = 0; i < n; i++, x += sizeof sum, to += sizeof sum) {
-        if (quick_long(x, step, count, &sum)) {
+    for (size_t at = 0; at < n * sizeof sum; at += sizeof sum, to += sizeof sum) {
+        if (quick_long(parts, count, at, &sum)) {
             memcpy(to, &sum, CCO_EXACT_LONG_BYTES);
             continue;
         }
         cco_exact_again(&exact);
         for (int k = 0; k < count; k++)
-            cco_exact_add_array(&exact, CCO_EXACT_LONG_DOUBLE, x + k * step, 1, 1);
+            cco_exact_add_array(&exact, CCO_EXACT_LONG_DOUBLE, cco_operand(parts, k) + at, 1, 1);
         cco_exact_put(&exact, CCO_EXACT_LONG_DOUBLE, to);
     }
     fesetenv(&before);
 }
 
-static void fold_complex_long(const void *parts, ptrdiff_t step, int count, void *to, size_t n)
+static void fold_complex_long(const cco_operands *parts, int count, void *to, size_t n)
 {
-    fold_long(parts, step, count, to, 2 * n);
+    fold_long(parts, count, to, 2 * n);
 }
 #elif CCO_EXACT_LONG == 2
 #define fold_long fold_r64

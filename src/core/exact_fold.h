@@ -8,10 +8,9 @@
 
 #include "core/kernels.h"
 
-/* to[i] = the sum of element i of all `count` parts, the first at `parts`, the next ones `step`
- * bytes apart each.  `to` overlaps no part.  Any address will do.  Nothing of the floating-point
- * environment tells in the result, nor changes. */
-typedef void (*cco_fold)(const void *parts, ptrdiff_t step, int count, void *to, size_t n);
+/* to[i] = the sum of element i of all `count` parts.  `to` overlaps no part.  Any address will do.
+ * Nothing of the floating-point environment tells in the result, nor changes. */
+typedef void (*cco_fold)(const cco_operands *parts, int count, void *to, size_t n);
 
 /* What the numbers of a type are, also of those that Fortran programs make by their precision;
  * CCO_NUMBERS if they are none that the loops know. */

@@ -211,6 +211,18 @@ static int run_planned(own *o, kept *k, cco_comm *state, const cco_way *way, con
     return rc;
 }
 
+/* Slot rings bring all operands of an element to one place: "exact" needs nothing else.  It folds
+ * them at once, and takes them in the order of ranks where there is no fold, as all flat calls do.
+ */
+static void choose_operation(cco_bound *bound, const cco_way *way)
+{
+    cco_reduce_op *operation = &bound->binding.operation;
+    if (way->algo == NULL)
+        operation->fold = NULL;
+    else if (operation->fold != NULL)
+        operation->kernel = NULL;
+}
+
 /* A call that is not remembered.  Ranks may describe the same elements by types with and without
  * gaps: how they go depends on their size alone. */
 static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const cco_call *call)
@@ -221,6 +233,7 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
     if (way->automatic && cco_is_uneven(call))
         return cco_run_mpi(state, call);
     int rc = cco_bound_make(&bound, state, call, true, &o->workspace);
+    choose_operation(&bound, way);
     const bool fits = cco_flat_fits(&bound.problem, cco_shm_rooms, CCO_SHM_RINGS);
     if (rc == MPI_SUCCESS && (!fits || cco_packed_wanted(&bound)))
         rc = cco_packed_make(&bound, &elements, &o->workspace);
@@ -304,6 +317,13 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     return rc;
 }
 
+/* Algorithms by name, but "exact"; and neighbours, of which slot rings know nothing. */
+static bool takes_streams(const cco_comm *state, const cco_way *way, cco_coll coll)
+{
+    const bool flat = way->algo == NULL || (way->algo->folds && state->size <= CCO_FLAT_RANKS);
+    return !flat || cco_is_near(coll);
+}
+
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
@@ -316,13 +336,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_native_blocking(cco_natives_for(call), call);
     if (o->behind && !(way->automatic && cco_is_uneven(call)))
         return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
-    if (way->algo != NULL || cco_is_near(call->coll)) /* slot rings know no neighbours */
+    if (takes_streams(state, way, call->coll))
         return run_streams(o, state, way, call);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
                                         : run_new(o, k, state, way, call);
 }
 
-/* Flat calls need no algorithm; those of more ranks do. */
+/* Flat calls need no algorithm; those of more ranks do, and begun ones. */
 static const char *refuses(const cco_way *way, cco_coll coll, int size)
 {
     const bool needs_one = way->algo != NULL || size > CCO_FLAT_RANKS || cco_is_near(coll);

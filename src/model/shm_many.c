@@ -165,6 +165,7 @@ bool cco_shm_many_run(cco_shm_many *many, cco_comm *state, const cco_way *way, c
     }
     *rc = cco_bound_make(&bound, state, call, true, &many->workspace);
     many->behind = *rc == MPI_ERR_NO_MEM;
+    bound.binding.operation.fold = NULL; /* operands come in two steps */
     if (*rc != MPI_SUCCESS)
         return true;
     const bool runs = suits(many, state, &bound.problem);

@@ -24,7 +24,8 @@ int cco_fold_run(const cco_transport *transport, void *transfer, bool folds, con
         return transport->reduce(transfer, from, into, op);
     if (op->fold == NULL)
         return fold_in_turn(transport, transfer, from, into, op);
-    op->fold(from->at, (ptrdiff_t)into->count * from->layout->extent,
-             (int)(from->count / into->count), into->at, into->count);
+    const cco_operands parts = {.first = from->at,
+                                .step = (ptrdiff_t)into->count * from->layout->extent};
+    op->fold(&parts, (int)(from->count / into->count), into->at, into->count);
     return MPI_SUCCESS;
 }

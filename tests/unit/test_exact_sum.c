@@ -88,6 +88,14 @@ static cco_fold fold_of(cco_exact_number type)
                                                          : CCO_LONG_DOUBLE);
 }
 
+/* Of parts that lie `step` bytes apart. */
+static void fold_in_turn(cco_exact_number type, const void *x, size_t step, int count, void *to,
+                         size_t n)
+{
+    const cco_operands parts = {.first = x, .step = (ptrdiff_t)step};
+    fold_of(type)(&parts, count, to, n);
+}
+
 static void sum_line(const char *how, cco_exact_number type, const unsigned char *x, size_t n,
                      number *result)
 {
@@ -95,7 +103,7 @@ static void sum_line(const char *how, cco_exact_number type, const unsigned char
     cco_exact sum;
     cco_exact_start_number(&sum, type, digits);
     if (strcmp(how, "fold") == 0) {
-        fold_of(type)(x, (ptrdiff_t)cco_exact_size(type), (int)n, result, 1);
+        fold_in_turn(type, x, cco_exact_size(type), (int)n, result, 1);
         return;
     }
     if (strcmp(how, "array") == 0)
@@ -212,12 +220,11 @@ static void environments(void)
 {
     static const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     const double x[] = {0x1p1023, 1, 0x1p1023, 0x1p-54, -0x1p1023, -0x1p1023, 0x1p-1074, -1};
-    const cco_fold fold = fold_of(CCO_EXACT_DOUBLE);
     for (int i = 0; i < LEN(modes); i++) {
         double sum = 0;
         fesetround(modes[i]);
         feclearexcept(FE_ALL_EXCEPT);
-        fold(x, sizeof *x, LEN(x), &sum, 1);
+        fold_in_turn(CCO_EXACT_DOUBLE, x, sizeof *x, LEN(x), &sum, 1);
         CHECK(fetestexcept(FE_ALL_EXCEPT) == 0, "rounding mode %d: a flag was raised", i);
         CHECK(fegetround() == modes[i], "rounding mode %d was changed", i);
         CHECK(same(sum, 0x1p-54), "rounding mode %d: a fold", i);
@@ -235,7 +242,7 @@ static void flushed_to_zero(void)
     const double x[] = {0x1p-1022, -0x1.8p-1022, 0x1p-1074};
     double fold = 0, sum;
     _mm_setcsr(before | FLUSH_AND_NO_SUBNORMALS);
-    fold_of(CCO_EXACT_DOUBLE)(x, sizeof *x, LEN(x), &fold, 1);
+    fold_in_turn(CCO_EXACT_DOUBLE, x, sizeof *x, LEN(x), &fold, 1);
     sum = sum_of(x, LEN(x));
     const unsigned after = _mm_getcsr();
     _mm_setcsr(before);
@@ -259,7 +266,7 @@ static void folds(void)
             }
         for (int n = 1; n <= OPERANDS; n++) {
             int wrong = 0;
-            fold_of(CCO_EXACT_DOUBLE)(x, sizeof x[0], n, to, ELEMENTS);
+            fold_in_turn(CCO_EXACT_DOUBLE, x, sizeof x[0], n, to, ELEMENTS);
             for (int i = 0; i < ELEMENTS; i++) {
                 double column[OPERANDS];
                 for (int k = 0; k < n; k++)

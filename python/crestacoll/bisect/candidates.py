@@ -37,6 +37,11 @@ class Candidate:
         return "unset " + " ".join(self.variables)
 
 
+def can_change_data(candidate):
+    """Those that cannot come first, which the search may not tell from the program itself."""
+    return candidate.point is None or candidate.point.collective != "barrier"
+
+
 def sizes(point):
     if point.low is None:
         return ""

@@ -115,6 +115,7 @@ def blame(jobs):
     if profile is None:
         raise Problem("no run came to MPI_Finalize, so that its calls are not known")
     every = [*candidates.of_profile(profile, own_only), *candidates.of_variables(jobs.forcing)]
+    every.sort(key=candidates.can_change_data)
     told(jobs, every)
     found = halving.search(len(every), lambda on: jobs.with_some(every, on))
     said = (ended.folder / "stderr").read_text(encoding="utf-8", errors="backslashreplace")
@@ -126,7 +127,7 @@ def heal(jobs, plain, wrong):
     profile = jobs.profile_of(plain)
     if profile is None:
         return {"verdict": "plain_fails", "why": wrong, "said": plain.said()}
-    every = candidates.of_profile(profile, own_only=False)
+    every = sorted(candidates.of_profile(profile, own_only=False), key=candidates.can_change_data)
     told(jobs, every)
     found = halving.search(len(every), lambda on: jobs.healed(every, on))
     return verdict(every, found, wrong, HEALING) | {"mpi": True}
@@ -134,19 +135,21 @@ def heal(jobs, plain, wrong):
 
 def told(jobs, every):
     jobs.say(
-        f"{len(every)} candidates and the program itself: at most"
+        f"{len(every)} candidates: at most"
         f" {len(jobs.done) + halving.most_runs(len(every))} runs in all"
     )
 
 
 def verdict(every, found, wrong, instead="mpi"):
     """What is found; `instead`: the implementation that avoids it."""
-    if found is halving.PROGRAM:
+    settings = [s for s in found if s is not halving.PROGRAM]
+    if not settings:
         return {"verdict": "program", "candidates": len(every)}
     return {
         "verdict": "found",
         "candidates": len(every),
-        "setting": every[found].name,
-        "remedy": every[found].remedy(instead),
+        "setting": every[settings[0]].name,
+        "remedy": every[settings[0]].remedy(instead),
         "wrong": wrong,
+        "or_program": halving.PROGRAM in found,
     }

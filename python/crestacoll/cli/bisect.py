@@ -25,8 +25,8 @@ crestacoll bisect --force allreduce=ring --ignore 'elapsed' -- mpirun -n 4 ./app
 Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for
 each collective, power of two of bytes and communicator; and the variables in your shell, or of
 --force, that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
-I_MPI_ADJUST_... With N candidates there are at most 2 + log2(N + 1) runs, rounded up: one without
-them, one with all, and those that halve what is left, of which the program itself is one. If it
+I_MPI_ADJUST_... With N candidates there are at most 2 + log2(N) runs, rounded up: one without them,
+one with all, and those that halve what is left; the program itself is a suspect, too. If it
 fails --check without any setting, the MPI's own calls are the candidates.
 
 \b
@@ -141,6 +141,13 @@ def settings(impl, tuning, forces):
     return found if forces else default_choice(found)
 
 
+UNSURE = (
+    "Or the program itself, for every run of the search was wrong: if it is still wrong with that"
+    " avoided, it does not repeat its own answer (--ignore leaves out lines with times, --tolerance"
+    " takes near numbers as the same)."
+)
+
+
 def sentence(found):
     """How it ends."""
     if found["verdict"] == "no_setting":
@@ -154,4 +161,5 @@ def sentence(found):
     if found["verdict"] == "plain_fails":
         return f"The program fails without any setting: {found['why']}\n{found['said']}"
     whose = "the MPI's own call" if found.get("mpi") else "this setting"
-    return f"To blame is {whose}: {found['setting']}; to avoid it: {found['remedy']}."
+    said = f"To blame is {whose}: {found['setting']}; to avoid it: {found['remedy']}."
+    return f"{said} {UNSURE}" if found["or_program"] else said

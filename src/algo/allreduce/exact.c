@@ -45,6 +45,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_allreduce_exact = {
     .name = "exact",
     .doc = "all operands of a part on one rank; floating-point sums are rounded once",
+    .folds = true,
     .refuses = refuses,
     .build = build,
 };

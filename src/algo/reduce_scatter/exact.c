@@ -34,6 +34,7 @@ static void build(cco_sched *s, const cco_problem *q)
 const cco_algo cco_reduce_scatter_exact = {
     .name = "exact",
     .doc = "all operands of a block on one rank; floating-point sums are rounded once",
+    .folds = true,
     .refuses = refuses,
     .build = build,
 };

@@ -59,13 +59,25 @@ typedef const cco_kernel *cco_loops[CCO_NUMBERS];
 
 extern const cco_loops cco_loops_baseline, cco_loops_avx2, cco_loops_avx512;
 
-/* to[i] = the sum of element i of all `count` parts, which begin `step` bytes apart, rounded once;
- * or doubts[i] is not 0, and to[i] anything.  `n` is at most CCO_QUICK; doubts are integers as wide
- * as an element.  True if there is any doubt.  The processor must round to nearest, and keep
+/* Operands of equal length: at addresses of their own, or the first and how far apart the others. */
+typedef struct cco_operands {
+    const char *const *list; /* NULL: */
+    const char *first;
+    ptrdiff_t step; /* bytes */
+} cco_operands;
+
+static inline const char *cco_operand(const cco_operands *parts, int k)
+{
+    return parts->list != NULL ? parts->list[k] : parts->first + k * parts->step;
+}
+
+/* to[i] = the sum of element i of all `count` parts, from `at` bytes into each, rounded once; or
+ * doubts[i] is not 0, and to[i] anything.  `n` is at most CCO_QUICK; doubts are integers as wide as
+ * an element, written if there are any: true then.  The processor must round to nearest, and keep
  * subnormal numbers. */
 enum { CCO_QUICK = 256 };
-typedef bool (*cco_quick_sum)(const void *parts, ptrdiff_t step, int count, void *to, void *doubts,
-                              size_t n);
+typedef bool (*cco_quick_sum)(const cco_operands *parts, int count, size_t at, void *to,
+                              void *doubts, size_t n);
 typedef struct cco_quick_sums {
     cco_quick_sum r32, r64;
 } cco_quick_sums;

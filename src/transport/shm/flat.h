@@ -54,8 +54,9 @@ typedef struct cco_reach {
 } cco_reach;
 
 /* Runs a planned call (flat_plan.h); data without gaps.  What this rank gives is read where it is
- * if `reach` (which may be NULL) has that, and then it waits for its readers.  MPI_SUCCESS or what
- * an operation of the MPI returned. */
+ * if `reach` (which may be NULL) has that, and then it waits for its readers.  An operation has a
+ * kernel, or a fold for all operands at once, or neither.  MPI_SUCCESS or what an operation of the
+ * MPI returned. */
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_reach *reach);
 

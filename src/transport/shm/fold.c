@@ -101,9 +101,44 @@ static int fold_elements(const cco_run *r, const char **from, int first, int las
     return rc;
 }
 
+/* Where an operand can be read while the result is written: its place, or a copy in `room`. */
+static const char *readable(const cco_run *r, int rank, const char *from, char *room, size_t n)
+{
+    if (cco_run_remote(r, rank)) {
+        cco_pull_read(r->reach->pull, rank, from, room, n);
+        return room;
+    }
+    return rank == r->q->rank && r->q->in.base == CCO_OUT ? memcpy(room, from, n) : from;
+}
+
+/* All operands of an element at once.  Those that the kernel reads come to scratch, in parts that
+ * leave room for all. */
+static int fold_at_once(const cco_run *r, const char **from, int first, int last, char *to,
+                        size_t n)
+{
+    _Alignas(64) char own[BLOCK];
+    const char *now[CCO_FLAT_RANKS];
+    const int count = last - first + 1;
+    const size_t unit = r->q->unit;
+    const bool pulls = r->found != NULL && r->found->remote != 0;
+    const size_t most = pulls ? 2 * CCO_PULL_CHUNK / (size_t)count : BLOCK, step = most / unit * unit;
+    const cco_operands parts = {.list = now};
+    for (size_t at = 0; at < n; at += step) {
+        const size_t part = n - at < step ? n - at : step;
+        for (int i = first; i <= last; i++) {
+            char *room = pulls ? r->reach->pull->scratch + (size_t)(i - first) * step : own;
+            now[i - first] = readable(r, i, from[i] + at, room, part);
+        }
+        r->binding->operation.fold(&parts, count, to + at, part / unit);
+    }
+    return MPI_SUCCESS;
+}
+
 int cco_run_fold(const cco_run *r, const char **from, int first, int last, char *to, size_t n)
 {
     const char *now[CCO_FLAT_RANKS];
+    if (r->binding->operation.fold != NULL)
+        return fold_at_once(r, from, first, last, to, n);
     if (r->binding->elements != NULL)
         return fold_elements(r, from, first, last, to, n);
     const bool pulls = r->found != NULL && r->found->remote != 0;

@@ -157,7 +157,7 @@ static inline int fold(const cco_run *r, int first, int last, const char *own, b
     const cco_kernel kernel = r->binding->operation.kernel;
     const bool overwrites = per_reader && r->q->in.base == CCO_OUT;
     char *to = block(r, &r->q->out, 0);
-    if (last > first && (kernel == NULL || overwrites))
+    if (kernel == NULL || (last > first && overwrites))
         return fold_all(r, first, last, own, per_reader, n);
     const char *so_far = operand(r, last, own, per_reader);
     if (last == first)
