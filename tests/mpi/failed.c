@@ -224,9 +224,9 @@ static void repair(void)
 static const struct mode {
     const char *name;
     void (*run)(void);
-} modes[] = {{"indirect", indirect}, {"begun", begun},   {"gave", gave},
-             {"exchange", exchange}, {"exchanging", exchanging}, {"replay", replays}, {"record", records},
-             {"race", race},          {"repair", repair}};
+} modes[] = {{"indirect", indirect}, {"begun", begun},           {"gave", gave},
+             {"exchange", exchange}, {"exchanging", exchanging}, {"replay", replays},
+             {"record", records},    {"race", race},             {"repair", repair}};
 
 int main(int argc, char **argv)
 {
