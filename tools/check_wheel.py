@@ -181,8 +181,8 @@ def command_line(place):
 def interface_in_process(place):
     """Which library the front library has taken, as the loader says; it may have tried others."""
     words = f"crestacoll run -- {place.mpi.launcher} -n 1 {place.folder / 'steps'}"
-    return place.must_say(words, rf"calling init: .*/{place.mpi.interface}/libcrestacoll-preload\.so",
-                          LD_DEBUG="files")  # fmt: skip
+    said = rf"calling init: .*/{place.mpi.interface}/libcrestacoll-preload\.so"
+    return place.must_say(words, said, LD_DEBUG="files")
 
 
 def uninstall(place):

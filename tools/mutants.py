@@ -173,7 +173,8 @@ def sources():
     patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "src/transport/sim/*.c",
                 "tests/conformance/*.c", "check/graphs.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
-    names = ("collectives", "pause", "stencil", "whereabouts", "yielding")
+    names = ("collectives", "own_lines", "pause", "stencil", "thread_count", "whereabouts",
+             "yielding")
     core = [ROOT / f"src/core/{name}.c" for name in names]
     return core + [p for p in found if not p.name.startswith(("test_", "onesided_", "merges"))]
 

@@ -16,7 +16,7 @@ typedef struct cco_algo {
      * even number of processes".  May use only what all ranks know, so that all say the same. */
     const char *(*refuses)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
-    bool folds; /* combines all operands of an element at once, in one fixed order (cco_fold_into) */
+    bool folds; /* combines all operands of an element at once, in a fixed order (cco_fold_into) */
     bool shares_counts; /* of uneven collectives, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;

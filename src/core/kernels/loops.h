@@ -59,7 +59,7 @@ typedef const cco_kernel *cco_loops[CCO_NUMBERS];
 
 extern const cco_loops cco_loops_baseline, cco_loops_avx2, cco_loops_avx512;
 
-/* Operands of equal length: at addresses of their own, or the first and how far apart the others. */
+/* Operands of equal length: at their own addresses, or the first and how far apart they are. */
 typedef struct cco_operands {
     const char *const *list; /* NULL: */
     const char *first;

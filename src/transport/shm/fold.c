@@ -121,7 +121,8 @@ static int fold_at_once(const cco_run *r, const char **from, int first, int last
     const int count = last - first + 1;
     const size_t unit = r->q->unit;
     const bool pulls = r->found != NULL && r->found->remote != 0;
-    const size_t most = pulls ? 2 * CCO_PULL_CHUNK / (size_t)count : BLOCK, step = most / unit * unit;
+    const size_t most = pulls ? 2 * CCO_PULL_CHUNK / (size_t)count : BLOCK;
+    const size_t step = most / unit * unit;
     const cco_operands parts = {.list = now};
     for (size_t at = 0; at < n; at += step) {
         const size_t part = n - at < step ? n - at : step;
