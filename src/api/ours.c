@@ -12,6 +12,7 @@
 #include "plan/scheduled.h"
 #include "progress/operation_pool.h"
 #include "record/recorder.h"
+#include "tune/topology.h"
 
 /* NULL for no intracommunicator. */
 static cco_comm *state_of(MPI_Comm comm)
@@ -49,10 +50,21 @@ int cco_prepare_ours(const cco_call *call)
     return MPI_ERR_ARG;
 }
 
-/* An algorithm that was named stays, also one of nodes. */
-void cco_settle_ours(const cco_call *call, cco_begin_path *begin, cco_way *way)
+/* A rank by itself leaves its begins to the MPI, but for those that the MPI does wrong. */
+static bool alone_and_wrong(cco_comm *state, const cco_call *call, const cco_way *way)
 {
-    if (!cco_is_ours(call->coll) || begin->path != CCO_PATH_NONE)
+    if (state->size > 1 || way->model == &cco_model_mpi ||
+        !cco_topology_is_wrong(state, call->coll) || !cco_arguments_valid(state, call))
+        return false;
+    cco_operation_pool_make(state, CCO_PATH_MESSAGES);
+    return cco_operation_pool_has(state, CCO_PATH_MESSAGES);
+}
+
+/* An algorithm that was named stays, also one of nodes. */
+void cco_settle_ours(cco_comm *state, const cco_call *call, cco_begin_path *begin, cco_way *way)
+{
+    if (begin->path != CCO_PATH_NONE ||
+        (!cco_is_ours(call->coll) && !alone_and_wrong(state, call, way)))
         return;
     *begin = (cco_begin_path){.path = CCO_PATH_MESSAGES, .unprepared = begin->unprepared};
     if (way->model->path == NULL)

@@ -64,7 +64,7 @@ static decision decide(const cco_call *call)
     d.way = d.choice->way;
     if (cco_has_paths(d.state, &d.way))
         d.begin = cco_path_of_begin(d.state, &d.way, call);
-    cco_settle_ours(call, &d.begin, &d.way);
+    cco_settle_ours(d.state, call, &d.begin, &d.way);
     if (cco_configured.log >= CCO_LOG_INFO)
         cco_report_begin(d.state, d.choice, &d.begin, call->coll);
     if (d.state->to_report >> call->coll & 1)
