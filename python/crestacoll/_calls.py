@@ -72,8 +72,20 @@ def intracomm(comm: MPI.Comm) -> Any:
     return handle(comm)
 
 
+INT_MAX = 2**31 - 1
+
+
+def int_of(number: int) -> Any:
+    """A C int; raises ValueError for a number that is none, which ctypes would cut."""
+    if not -INT_MAX <= number <= INT_MAX:
+        raise ValueError(f"{number} elements: the call counts at most {INT_MAX}")
+    return ctypes.c_int(number)
+
+
 def ints(numbers: Sequence[int]) -> Any:
-    """An array of C ints."""
+    """An array of C ints; raises ValueError as int_of does."""
+    for number in numbers:
+        int_of(number)
     return (ctypes.c_int * max(len(numbers), 1))(*numbers)
 
 

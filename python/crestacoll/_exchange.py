@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Mapping
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from crestacoll import _calls, _native
@@ -32,6 +33,8 @@ class ExchangeRequest:
         self._dtype = np.dtype(dtype)
         self._count, self._elements = ctypes.c_int(), ctypes.c_int()
         self._received: Received | None = None
+        self._error: Exception | None = None
+        self._lock = threading.Lock()  # of its end
         where = _calls.intracomm(comm)
         given = messages.items() if isinstance(messages, Mapping) else messages
         pairs = [(int(rank), np.ravel(np.asarray(data, self._dtype))) for rank, data in given]
@@ -50,18 +53,20 @@ class ExchangeRequest:
 
     def test(self) -> bool:
         """Whether it has ended. Does not wait. Raises MPI.Exception if it failed."""
-        if self._received is None and self._request.test():
-            self._take()
-        return self._received is not None
+        if not self._lock.acquire(blocking=False):
+            return False  # another thread is about to end it
+        try:
+            return self._finish(self._request.test)
+        finally:
+            self._lock.release()
 
     def end(self) -> Received:
         """Waits for the end: what has come, in the order of the senders.
 
         Other threads of Python run meanwhile. Raises MPI.Exception if it failed.
         """
-        if self._received is None:
-            self._request.end()
-            self._take()
+        with self._lock:
+            self._finish(self._request.end)
         return self.messages
 
     @property
@@ -76,6 +81,19 @@ class ExchangeRequest:
 
     def __exit__(self, *exception: object) -> None:
         self.end()
+
+    def _finish(self, how: Callable[[], bool | None]) -> bool:
+        """Ends it, once; whether it has ended. What failed once raises the same error again."""
+        if self._error is not None:
+            raise self._error
+        if self._received is None:
+            try:
+                if how() is not False:
+                    self._take()
+            except Exception as error:
+                self._error = error
+                raise
+        return self._received is not None
 
     def _take(self) -> None:
         import numpy as np

@@ -170,7 +170,7 @@ def Multicast(
     """
     sent = _calls.array_of(sendbuf, "sendbuf")
     return _made(
-        "CRESTA_Multicast_init", comm, (ctypes.c_int(sent.size),), sent, destinations, recvbuf,
+        "CRESTA_Multicast_init", comm, (_calls.int_of(sent.size),), sent, destinations, recvbuf,
         sources,
     )  # fmt: skip
 

@@ -39,7 +39,7 @@ def _arguments(
             )
         at = _calls.at(sent)
     datatype = _calls.handle(_calls.datatype_of(into.dtype, numbers=True))
-    given = (at, _calls.at(into), ctypes.c_int(into.size), datatype, _calls.handle(reduction))
+    given = (at, _calls.at(into), _calls.int_of(into.size), datatype, _calls.handle(reduction))
     kept = (sendbuf, into, reduction)
     return (*given, where), kept
 

@@ -24,6 +24,7 @@ from mpi4py import MPI
 comm = MPI.COMM_WORLD
 ring = comm.Create_cart([comm.size], [True])
 array = np.zeros(4)
+large = np.zeros(2**31, "b")  # nobody touches its memory
 for call, arguments in (
     (crestacoll.Exchange, (comm, {comm.size: [1.0]})),
     (crestacoll.Exchange, (3, {})),
@@ -36,6 +37,8 @@ for call, arguments in (
     (crestacoll.Neighbor_reduce, (ring, array, np.zeros(3))),
     (crestacoll.Neighbor_reduce, (ring, np.zeros(2, "S3"), np.zeros(2, "S3"))),
     (crestacoll.Neighbor_alltoall, (comm, array, array)),
+    (crestacoll.Multicast, (comm, large, [0], large, [0])),
+    (crestacoll.Neighbor_reduce, (ring, large, large)),
 ):
     try:
         call(*arguments)
@@ -49,6 +52,38 @@ def test_wrong_arguments_are_said(build, tmp_path):
     (tmp_path / "program.py").write_text(WRONG)
     done = good(launch(build, tmp_path, "program.py", ranks=1))
     said = done.stdout.splitlines()
-    assert len(said) == 11 and all(line.startswith("raised: ") for line in said), done.stdout
+    assert len(said) == 13 and all(line.startswith("raised: ") for line in said), done.stdout
     assert "no rank of the communicator" in said[0] and "not contiguous" in said[3]
     assert "with a topology" in said[7] and "expected 4 elements" not in said[7]
+    assert all("counts at most 2147483647" in line for line in said[11:])
+
+
+FAILS = """
+import sys
+import crestacoll
+if sys.argv[1] == "preload":
+    crestacoll.preload()
+from mpi4py import MPI
+class FailsOnce:
+    def __init__(self, request):
+        self.request, self.calls = request, 0
+    def end(self):
+        self.request.end()
+        self.calls += 1
+        if self.calls == 1:
+            raise MPI.Exception(MPI.ERR_OTHER)
+request = crestacoll.Exchange_begin(MPI.COMM_SELF, {0: [1.0, 2.0]})
+request._request = FailsOnce(request._request)
+for turn in range(2):
+    try:
+        print("got", request.end())
+    except MPI.Exception as error:
+        print("raised:", error.Get_error_class() == MPI.ERR_OTHER)
+"""
+
+
+@pytest.mark.parametrize("way", ["link", "preload"])
+def test_what_failed_once_fails_again(build, tmp_path, way):
+    (tmp_path / "program.py").write_text(FAILS)
+    done = good(launch(build, tmp_path, "program.py", way, ranks=1))
+    assert done.stdout.splitlines() == ["raised: True"] * 2, done.stdout
