@@ -253,10 +253,15 @@ static int prepare(cco_scheduled *own, cco_comm *state, const cco_way *way, cons
 
 static int run_again(cco_scheduled *own, cco_cached_call *cached, const cco_call *call)
 {
-    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
-    cached->binding.base[CCO_OUT] = call->recvbuf;
-    cached->plan->again = true;
-    const int rc = run_plan(own, cached->plan, &cached->binding, 0);
+    cco_plan *plan = cached->plan;
+    char **base = cached->binding.base;
+    base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
+    base[CCO_OUT] = call->recvbuf;
+    base[CCO_TMP] = cco_workspace_room(&own->workspace, CCO_TMP, plan->scratch);
+    plan->again = true;
+    count_sends(own, plan, false);
+    const int rc = base[CCO_TMP] != NULL ? cco_engine_run(plan->engine, &cached->binding)
+                                         : cco_scheduled_give_up(own, MPI_ERR_NO_MEM);
     cco_workspace_trim(&own->workspace);
     return rc;
 }

@@ -5,15 +5,10 @@
 #include "core/own_lines.h"
 #include "plan/workspace.h"
 
-enum {
-    LARGE = 4 << 20, /* bytes: more is not kept, there may be many communicators */
-    ALIGNMENT = CCO_OWN_LINES,
-};
+enum { ALIGNMENT = CCO_OWN_LINES };
 
-char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n)
+char *cco_workspace_new_room(cco_workspace *workspace, cco_base base, size_t n)
 {
-    if (workspace->room[base] >= n && workspace->memory[base] != NULL)
-        return workspace->memory[base];
     free(workspace->memory[base]);
     workspace->room[base] = (n / ALIGNMENT + 1) * ALIGNMENT;
     workspace->memory[base] = aligned_alloc(ALIGNMENT, workspace->room[base]);
@@ -30,7 +25,7 @@ size_t cco_workspace_bytes(const cco_workspace *workspace)
     return bytes;
 }
 
-static void drop(cco_workspace *workspace, size_t beyond)
+void cco_workspace_drop(cco_workspace *workspace, size_t beyond)
 {
     for (int base = 0; base < CCO_BASES; base++)
         if (workspace->room[base] > beyond) {
@@ -40,14 +35,9 @@ static void drop(cco_workspace *workspace, size_t beyond)
         }
 }
 
-void cco_workspace_trim(cco_workspace *workspace)
-{
-    drop(workspace, LARGE);
-}
-
 void cco_workspace_free(cco_workspace *workspace)
 {
-    drop(workspace, 0);
+    cco_workspace_drop(workspace, 0);
     free(workspace->n);
     workspace->n = NULL;
     workspace->blocks = 0;

@@ -25,14 +25,34 @@ typedef struct cco_workspace {
     size_t room[CCO_BASES];
 } cco_workspace;
 
+char *cco_workspace_new_room(cco_workspace *workspace, cco_base base, size_t n);
+
 /* At least `n` bytes for a base, aligned for any element; NULL when memory runs out. */
-char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n);
+static inline char *cco_workspace_room(cco_workspace *workspace, cco_base base, size_t n)
+{
+    char *memory = workspace->memory[base];
+    return workspace->room[base] >= n && memory != NULL
+               ? memory
+               : cco_workspace_new_room(workspace, base, n);
+}
 
 /* What of that it has, bytes. */
 size_t cco_workspace_bytes(const cco_workspace *workspace);
 
-/* Gives large memories back, or all. */
-void cco_workspace_trim(cco_workspace *workspace);
+enum { CCO_WORKSPACE_LARGE = 4 << 20 }; /* bytes */
+
+/* Gives memories of more bytes back: there may be many communicators. */
+void cco_workspace_drop(cco_workspace *workspace, size_t beyond);
+
+/* Likewise large ones. */
+static inline void cco_workspace_trim(cco_workspace *workspace)
+{
+    _Static_assert(CCO_BASES == 3, "bases");
+    const size_t *room = workspace->room;
+    if ((room[0] | room[1] | room[2]) > CCO_WORKSPACE_LARGE)
+        cco_workspace_drop(workspace, CCO_WORKSPACE_LARGE);
+}
+
 void cco_workspace_free(cco_workspace *workspace);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* engine_parts.h - what an engine is made of: for engine.c, and who tells where it is. */
+/* engine_parts.h - what an engine is made of: for the files that run one. */
 #ifndef CCO_ENGINE_PARTS_H
 #define CCO_ENGINE_PARTS_H
 
@@ -12,40 +12,46 @@ typedef struct place {
     size_t count; /* elements */
 } place;
 
-typedef struct message {
-    bool sends;
-    int peer;
-    place data;
-} message;
+/* What an engine does, one after the other. */
+typedef enum task_kind {
+    TASK_SEND,
+    TASK_RECV,
+    TASK_COPY,
+    TASK_REDUCE,     /* two operands, by the operation of the call */
+    TASK_REDUCE_ANY, /* otherwise */
+    TASK_REMOTE,
+    TASK_SEND_OFF, /* what follows does not wait for messages: they leave before it */
+    TASK_WAIT,     /* the end of a round that waits for what it has started */
+    TASK_PASS,     /* the end of another */
+    TASK_END
+} task_kind;
 
-typedef struct local {
-    bool reduces, folds;
+typedef struct task {
+    unsigned char kind, step; /* task_kind; of a remote one, cco_step_kind */
+    bool folds;
     int operation;
-    place from, to;
-} local;
-
-typedef struct remote {
-    cco_step_kind kind;
-    int peer, slot;
-    size_t where; /* in the slot */
-    place data;
-} remote;
-
-/* Where its steps end in the arrays; they begin where those of the round before end. */
-typedef struct round {
-    int messages, locals, remotes;
-} round;
+    int peer;
+    place data; /* of a message or of a one-sided step; what a local one reads */
+    union {
+        place to; /* of a local one */
+        struct {
+            size_t where; /* in the slot */
+            int slot;
+        } remote;
+    };
+} task;
 
 struct cco_engine {
     const cco_transport *transport;
     void *transfer;
     const cco_binding *binding;
+    int (*go_on)(cco_engine *e);
     int at; /* the round that is open */
     int rounds;
-    round *ends; /* of each round */
-    message *messages;
-    local *locals;
-    remote *remotes;
+    bool remotes;  /* it has one-sided steps */
+    task *tasks;
+    const task *opened; /* with which the open round began, */
+    const task *next;   /* and what follows that round */
 };
 
 #endif

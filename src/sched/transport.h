@@ -24,8 +24,12 @@ typedef struct cco_data {
     const cco_layout *layout;
 } cco_data;
 
+struct cco_engine;
+
 typedef struct cco_transport {
     const char *name;
+    /* cco_engine_loop (engine_loop.h) with this transport; NULL: that of the engine. */
+    int (*go_on)(struct cco_engine *e);
     /* Tests before a wait gives the core to another rank, where ranks outnumber cores; 0: one.  For
      * transports that do not see in every test what has come. */
     int looks;

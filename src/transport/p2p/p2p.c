@@ -10,6 +10,7 @@
 #include "core/awaited.h"
 #include "core/data.h"
 #include "core/own_lines.h"
+#include "sched/engine_loop.h"
 
 typedef struct transfer {
     cco_p2p *shared;
@@ -140,8 +141,14 @@ static void abandon(void *data)
     f->count = 0;
 }
 
+static int go_on(cco_engine *e)
+{
+    return cco_engine_loop(e, &cco_transport_p2p);
+}
+
 const cco_transport cco_transport_p2p = {
     .name = "p2p",
+    .go_on = go_on,
     .tests_mpi = true,
     .open = open_transfer,
     .close = free,
@@ -154,6 +161,6 @@ const cco_transport cco_transport_p2p = {
     .lost = lost,
     .over = over,
     .abandon = abandon,
-    .copy = cco_mpi_copy,
-    .reduce = cco_mpi_reduce,
+    .copy = cco_local_copy,
+    .reduce = cco_local_reduce,
 };
