@@ -129,18 +129,25 @@ static known *find(const cco_life *life)
     return k;
 }
 
-static bool look(known *k)
+static bool ends_now(const known *k)
 {
     struct pollfd end = {.fd = k->file, .events = POLLIN};
-    if (!k->over)
-        k->over = k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
-                               : has_ended(&k->life);
-    if (k->over && k->file >= 0) {
+    return k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
+                        : has_ended(&k->life);
+}
+
+/* Writes nothing while it runs: several threads look at one process. */
+static bool look(known *k)
+{
+    if (!k->over && !ends_now(k))
+        return false;
+    k->over = true;
+    if (k->file >= 0) {
         close(k->file);
         k->file = -1;
         files--;
     }
-    return k->over;
+    return true;
 }
 
 bool cco_life_over(const cco_life *life)
