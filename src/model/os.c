@@ -172,7 +172,8 @@ static const char *keep(own *o, int kind, cco_comm *state)
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
         o->kept[kind].why = open_link(o, &o->kept[kind].link, kind, state,
-                                      cco_stream_ring(sharers(state, kind), bytes), CCO_WINDOW_KEPT);
+                                      cco_stream_ring(sharers(state, kind), bytes),
+                                      CCO_WINDOW_KEPT);
     }
     return o->kept[kind].why;
 }
