@@ -136,11 +136,8 @@ static int find_failed(const cco_comm *state, int *failed, int most)
     int n = 0;
     if (state->lost >= 0)
         failed[n++] = state->lost;
-    n += cco_ulfm_failed(state->comm, failed + n, most - n);
-    for (int rank = 0; rank < state->size && n < most; rank++)
-        if (rank != state->lost && cco_watch_ended(state->comm, rank))
-            failed[n++] = rank;
-    return n;
+    n += cco_lives_ended(state->comm, failed + n, most - n);
+    return n + cco_ulfm_failed(state->comm, failed + n, most - n);
 }
 
 /* Who it was, and where that was found out: each is told of by one rank of each host that knows. */

@@ -194,3 +194,27 @@ const cco_life *cco_life_of(MPI_Comm comm, int rank)
             return &neighbours[i].life;
     return NULL;
 }
+
+int cco_lives_ended(MPI_Comm comm, int *ranks, int most)
+{
+    const uint64_t here = cco_node_key();
+    MPI_Group group, world;
+    int n = 0;
+    if (neighbours == NULL || here == 0 || !cco_has_world() ||
+        PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return 0;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        for (int i = 0; i < neighbours_count && n < most; i++) {
+            const neighbour *it = &neighbours[i];
+            const int there = (int)it->rank;
+            int rank = MPI_UNDEFINED;
+            if (it->node == here && cco_life_over(&it->life))
+                PMPI_Group_translate_ranks(world, 1, &there, group, &rank);
+            if (rank != MPI_UNDEFINED)
+                ranks[n++] = rank;
+        }
+        PMPI_Group_free(&world);
+    }
+    PMPI_Group_free(&group);
+    return n;
+}
