@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """automaton_hosts.py - examples/automaton between two hosts, which are name spaces of this machine.
 
-    .venv/bin/python tools/automaton_hosts.py [WAYS [ROWS [STEPS]]]
+    .venv/bin/python tools/automaton_hosts.py [WAYS [ROWS [STEPS [RANKS]]]]
 
 It takes root, and prints what the program prints, under each MPI that is built: for
 docs/results/automaton.md.
@@ -16,7 +16,7 @@ sys.path[:0] = [str(ROOT / "python")]
 
 from crestacoll import builds, nethosts  # noqa: E402
 
-DEFAULTS = ["two-sided,two-sided-2,neighbor,fence,post,rput,os,hier", "256", "500"]
+DEFAULTS = ["two-sided,two-sided-2,neighbor,fence,post,rput,os,hier", "256", "500", "2"]
 RATE = "1gbit"
 
 
@@ -26,8 +26,8 @@ def main(given):
         print(build.description["mpi"]["library"].split(",")[0], flush=True)
         with nethosts.hosts(2, RATE) as made:
             program = str(ROOT / "build" / build.name / "bin/automaton")
-            launch = made.launch_words(build, 2)
-            subprocess.run([*launch, program, *words], check=True)
+            launch = made.launch_words(build, int(words[3]))
+            subprocess.run([*launch, program, *words[:3]], check=True)
 
 
 if __name__ == "__main__":

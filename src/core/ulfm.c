@@ -131,19 +131,29 @@ static MPI_Group failed_group(MPI_Comm comm)
     return MPI_GROUP_NULL;
 }
 
-int cco_ulfm_first_failed(MPI_Comm comm)
+int cco_ulfm_failed(MPI_Comm comm, int *ranks, int most)
 {
-    const int first = 0;
-    int rank = -1;
+    int n = 0;
     MPI_Group all, failed = failed_group(comm);
     if (failed == MPI_GROUP_NULL)
-        return -1;
+        return 0;
+    PMPI_Group_size(failed, &n);
+    n = n < most ? n : most;
     if (PMPI_Comm_group(comm, &all) == MPI_SUCCESS) {
-        PMPI_Group_translate_ranks(failed, 1, &first, all, &rank);
+        for (int i = 0; i < n; i++)
+            PMPI_Group_translate_ranks(failed, 1, &i, all, &ranks[i]);
         PMPI_Group_free(&all);
+    } else {
+        n = 0;
     }
     PMPI_Group_free(&failed);
-    return rank;
+    return n;
+}
+
+int cco_ulfm_first_failed(MPI_Comm comm)
+{
+    int rank;
+    return cco_ulfm_failed(comm, &rank, 1) > 0 ? rank : -1;
 }
 
 bool cco_ulfm_all_alive(MPI_Comm comm)

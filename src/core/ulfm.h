@@ -42,7 +42,10 @@ void cco_ulfm_acknowledge(MPI_Comm comm);
 int cco_ulfm_shrink(MPI_Comm comm, MPI_Comm *made);
 int cco_ulfm_agree(MPI_Comm comm, int *flag);
 
-/* The first rank of `comm` that the MPI knows to have failed, -1 for none. */
+/* The ranks of `comm` that the MPI knows to have failed, `most` at most; returns how many. */
+int cco_ulfm_failed(MPI_Comm comm, int *ranks, int most);
+
+/* The first of them, -1 for none. */
 int cco_ulfm_first_failed(MPI_Comm comm);
 
 /* Whether no process of a communicator has failed, the same on all ranks that are left; collective

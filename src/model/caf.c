@@ -97,7 +97,8 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const int via = (int)way->options[VIA];
     cco_caf area;
     const char *why = begin(state);
-    const size_t ring = cco_stream_model_ring(state, call, cco_configured.caf_buffer.bytes);
+    const size_t ring = cco_stream_model_ring(state, call, state->size,
+                                              cco_configured.caf_buffer.bytes);
     const size_t share = cco_stream_share(state->size, ring);
     if (why == NULL)
         why = cco_caf_make(&area, share, cco_stream_share(state->size, 0), state->comm);

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* model "os": our algorithms on one-sided operations of the MPI. */
+/* model "os": our algorithms on one-sided operations of the MPI.
+ *
+ * On several nodes each has a window of its own, in memory that its ranks share, and messages pass
+ * between nodes: over most networks the MPI makes messages of puts, and whatever follows the data
+ * waits until the other node has answered.  With access=calls, sync=pscw and sync=fence one window
+ * has all ranks, as on one node. */
 #include <stdlib.h>
 
-#include "core/ulfm.h"
 #include "core/config.h"
+#include "core/failure.h"
+#include "core/log.h"
+#include "core/ulfm.h"
 #include "model/below.h"
+#include "model/node_window.h"
 #include "model/stream_model.h"
 #include "model/registry.h"
 #include "native/calls.h"
+#include "plan/hooked.h"
 #include "transport/rma/epochs.h"
 #include "transport/rma/fences.h"
 #include "transport/rma/shared.h"
-#include "plan/hooked.h"
+#include "transport/route/route.h"
 
 enum { WINDOW, VIA, SYNC, ACCESS }; /* options, */
 enum { AS_CONFIGURED, STATIC, DYNAMIC };
@@ -24,6 +33,8 @@ enum { DIRECT, CALLS };
 typedef struct link {
     cco_stream_model streams;
     cco_window window;
+    cco_route route; /* on several nodes: the streams within, and */
+    cco_p2p messages;
     cco_epochs epochs;
     cco_fences fences;
 } link;
@@ -94,6 +105,44 @@ static const char *open_streams(link *l, int kind, cco_comm *state, size_t ring,
     return why;
 }
 
+/* True, on all ranks, if windows are those of nodes. */
+static bool on_nodes(const cco_comm *state, int kind)
+{
+    const cco_node_map *map = state->nodes.map;
+    return (kind == PUTS || kind == GETS) && map != NULL && map->count > 1;
+}
+
+/* How many have rings in the share of a rank, at most. */
+static int sharers(const cco_comm *state, int kind)
+{
+    return on_nodes(state, kind) ? state->nodes.map->most : state->size;
+}
+
+/* A rank alone on its node has messages only. */
+static const char *open_nodes(link *l, int kind, cco_comm *state, size_t ring, cco_window_life life)
+{
+    const cco_node_map *map = state->nodes.map;
+    const int node = map->node[state->rank];
+    const bool alone = cco_node_ranks(map, node) == 1;
+    cco_channel *channel = cco_comm_channel(state);
+    if (channel == NULL)
+        return "the MPI makes no communicator for messages";
+    const char *why = cco_node_window_make(&l->window, ring, state, life);
+    if (why != NULL)
+        return why;
+    if (!alone && !cco_stream_open(&l->streams.stream, &l->window.area, kind == GETS))
+        cco_fatal("no memory for streams on communicator '%s'", state->name);
+    l->messages = (cco_p2p){.channel = channel, .watch = cco_comm_watch(state)};
+    l->route = (cco_route){.map = map,
+                           .node = node,
+                           .streams = alone ? NULL : &l->streams.stream,
+                           .messages = &l->messages};
+    l->streams.scheduled.pieces = true;
+    if (l->streams.scheduled.plans.transport == NULL)
+        cco_scheduled_over(&l->streams.scheduled, &cco_transport_route, &l->route, state);
+    return NULL;
+}
+
 /* NULL on all ranks, or on all why there is none. */
 static const char *open_link(own *o, link *l, int kind, cco_comm *state, size_t ring,
                              cco_window_life life)
@@ -108,6 +157,8 @@ static const char *open_link(own *o, link *l, int kind, cco_comm *state, size_t 
         why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm), life);
         if (why == NULL)
             cco_scheduled_over(&l->streams.scheduled, &cco_transport_epochs, &l->epochs, state);
+    } else if (on_nodes(state, kind)) {
+        why = open_nodes(l, kind, state, ring, life);
     } else {
         why = open_streams(l, kind, state, ring, kind < PUTS_BY_CALLS && can_share(o, comm), life);
     }
@@ -121,7 +172,8 @@ static const char *keep(own *o, int kind, cco_comm *state)
     if (!o->kept[kind].asked) {
         o->kept[kind].asked = true;
         o->kept[kind].why = open_link(o, &o->kept[kind].link, kind, state,
-                                      cco_stream_ring(state->size, bytes), CCO_WINDOW_KEPT);
+                                      cco_stream_ring(sharers(state, kind), bytes),
+                                      CCO_WINDOW_KEPT);
     }
     return o->kept[kind].why;
 }
@@ -137,24 +189,23 @@ static int run_link(link *l, cco_comm *state, const cco_way *way, const cco_call
 }
 
 /* The last thing that is done: an error handler may never come back. */
-static int told(const cco_call *call, int rc)
+static int told(cco_comm *state, const cco_call *call, int rc)
 {
-    if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    return rc != MPI_SUCCESS ? cco_comm_raise(state, call->coll, rc) : rc;
 }
 
 /* With a window for this call only, as large as it needs. */
 static int run_made(own *o, int kind, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    const size_t ring = cco_stream_model_ring(state, call, cco_configured.os_window.bytes);
+    const size_t ring = cco_stream_model_ring(state, call, sharers(state, kind),
+                                              cco_configured.os_window.bytes);
     link *l = &o->made[kind];
     const char *why = open_link(o, l, kind, state, ring, CCO_WINDOW_FOR_A_CALL);
     if (why != NULL)
         return cco_run_below(way, state, call, why);
     const int rc = run_link(l, state, way, call);
     close_link(l, false);
-    return told(call, rc);
+    return told(state, call, rc);
 }
 
 /* There may be nothing of ours yet. */
@@ -181,12 +232,14 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
+    if (state->error != MPI_SUCCESS) /* a process has failed */
+        return told(state, call, state->error);
     own *o = own_of(state);
     const int kind = kind_of(way);
     if (is_dynamic(o, way))
         return run_made(o, kind, state, way, call);
     const char *why = keep(o, kind, state);
-    return why == NULL ? told(call, run_link(&o->kept[kind].link, state, way, call))
+    return why == NULL ? told(state, call, run_link(&o->kept[kind].link, state, way, call))
                        : cco_run_below(way, state, call, why);
 }
 
@@ -201,7 +254,8 @@ static const char *refuses(const cco_way *way, cco_coll coll, int size)
     return cco_scheduled_refuses(way, coll, size);
 }
 
-/* Windows that ranks reach by themselves. */
+/* Windows that ranks reach by themselves.  On several nodes begins move as those of hier: their
+ * memory within a node is ours. */
 static cco_path path(const cco_comm *state, const cco_way *way, const char **why)
 {
     const own *o = state != NULL ? cco_comm_attached(state, &own_key) : NULL;
@@ -213,6 +267,8 @@ static cco_path path(const cco_comm *state, const cco_way *way, const char **why
         *why = "what goes by calls of windows moves in blocking calls only";
     if (*why != NULL)
         return CCO_PATH_MESSAGES;
+    if (state != NULL && on_nodes(state, kind))
+        return state->nodes.map->most > 1 ? CCO_PATH_NODES : CCO_PATH_MESSAGES;
     return kind == GETS ? CCO_PATH_GETS : CCO_PATH_PUTS;
 }
 
@@ -247,7 +303,8 @@ static const cco_param options[CCO_OPTIONS + 1] = {
      "passive target with flushes, or post, start, complete and wait, or fences over all ranks",
      "flush|pscw|fence"},
     {"access", DIRECT, 0, 1,
-     "read and write what others share with this rank, or everything by calls of the MPI",
+     "read and write what others share with this rank, and send to other nodes; or everything by"
+     " calls of windows",
      "direct|calls"},
 };
 
@@ -261,6 +318,7 @@ const cco_model cco_model_os = {
     .doc = "our algorithms on one-sided operations of the MPI",
     .run = run,
     .touches = true,
+    .by_nodes = true,
     .below = &cco_model_p2p,
     .algorithms = cco_algo_of,
     .options = options,

@@ -7,9 +7,10 @@
 #include "core/wait.h"
 #include "plan/hooked.h"
 
-size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, size_t most)
+size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks,
+                             size_t most)
 {
-    const size_t ring = cco_stream_ring(state->size, most);
+    const size_t ring = cco_stream_ring(ranks, most);
     const MPI_Comm comm = state->comm;
     uint64_t wish = (uint64_t)cco_bytes(call, state->rank, state->size), all = wish;
     MPI_Request request;

@@ -4,6 +4,7 @@
  *
  *     failed call        the others wait in a collective, which must return an error; again at once
  *     failed handler     the same with the default error handler: one message
+ *     failed several N   ranks N and above fail together, and the others come when they have ended
  *     failed indirect    rank 0 waits for rank 2, which waits for rank 1, which fails
  *     failed begun       the others wait in the end of a begun collective
  *     failed exchange    the others wait in an exchange, which must return an error; again at once
@@ -87,6 +88,38 @@ static void call(int count)
     tell("returns", is_expected(add(count)));
     tell("again", is_expected(add(count)));
     tell("barrier", is_expected(CRESTA_Barrier(comm)));
+}
+
+/* Its line of /proc, without which it has ended, tells that only its parent has not looked yet. */
+static bool runs(int process)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    FILE *file = fopen(path, "r");
+    const size_t n = file != NULL ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = '\0';
+    if (file != NULL)
+        fclose(file);
+    const char *at = strrchr(text, ')');
+    return at != NULL && strncmp(at, ") Z", 3) != 0 && strncmp(at, ") X", 3) != 0;
+}
+
+static void several(void)
+{
+    int *processes = malloc((size_t)size * sizeof *processes), mine = getpid();
+    if (processes == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    MPI_Allgather(&mine, 1, MPI_INT, processes, 1, MPI_INT, comm);
+    if (rank >= argument) {
+        sleep_ms(50); /* whoever is still in the allgather gets what this rank gave */
+        kill(getpid(), SIGKILL);
+    }
+    for (int i = argument; i < size; i++)
+        while (runs(processes[i]))
+            sleep_ms(1);
+    free(processes);
+    tell("returns", is_expected(add(1)));
+    tell("again", is_expected(add(1)));
 }
 
 /* Only rank 2 gets something from rank 1, and gives to all. */
@@ -224,9 +257,10 @@ static void repair(void)
 static const struct mode {
     const char *name;
     void (*run)(void);
-} modes[] = {{"indirect", indirect}, {"begun", begun},           {"gave", gave},
-             {"exchange", exchange}, {"exchanging", exchanging}, {"replay", replays},
-             {"record", records},    {"race", race},             {"repair", repair}};
+} modes[] = {{"several", several},     {"indirect", indirect}, {"begun", begun},
+             {"gave", gave},           {"exchange", exchange}, {"exchanging", exchanging},
+             {"replay", replays},      {"record", records},    {"race", race},
+             {"repair", repair}};
 
 int main(int argc, char **argv)
 {

@@ -39,6 +39,35 @@ cresta_mpi_test(NAME conformance-preload-nodes RANKS 3 TIMEOUT 120 PRELOAD
                 ENV "CRESTA_IMPL=*=hier" CRESTA_NODES=2+1 CRESTA_ASYNC=thread
                 COMMAND conformance_plain hier --mode nonblocking --sparse 13)
 
+# Model os, which has a window on each node, and messages between: under imposed nodes of any shape,
+# with windows that are kept, small, and made for each call; ranks alone on a node have none.
+set(ways "os" "os?via=get")
+if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
+  list(APPEND ways "os?window=dynamic")
+endif()
+string(JOIN "," ways ${ways})
+foreach(nodes IN ITEMS 2x2 1+3 0,1,0,1)
+  string(REPLACE "," "-" name "${nodes}")
+  cresta_mpi_test(NAME conformance-os-nodes-${name} RANKS 4 TIMEOUT 400
+                  ENV "CRESTA_NODES=${nodes}" CRESTA_FALLBACK=error
+                  COMMAND conformance ${ways} --mode blocking --sparse 31)
+  cresta_mpi_test(NAME windows-nodes-${name} RANKS 4
+                  ENV "CRESTA_NODES=${nodes}" CRESTA_FALLBACK=error CRESTA_OS_WINDOW=static:1000
+                  COMMAND windows "os,os?via=get" 1000)
+endforeach()
+if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich") # see windows in CMakeLists.txt
+  cresta_mpi_test(NAME conformance-os-nodes-ways RANKS 3 TIMEOUT 900
+                  ENV CRESTA_NODES=2+1 CRESTA_FALLBACK=error
+                  COMMAND conformance "os?access=calls,os?sync=pscw,os?sync=fence"
+                          --mode blocking --sparse 61)
+endif()
+cresta_mpi_test(NAME conformance-os-nodes-begun RANKS 3 TIMEOUT 240
+                ENV CRESTA_NODES=2+1 CRESTA_ASYNC=thread CRESTA_FALLBACK=error
+                COMMAND conformance "os,os?via=get" --mode ${split_modes} --sparse 31)
+cresta_mpi_test(NAME nodes-os-orders RANKS 3 ENV CRESTA_NODES=2+1 COMMAND orders os free)
+cresta_mpi_test(NAME nodes-os-errors RANKS 3 ENV CRESTA_NODES=2+1 CRESTA_ASYNC=thread
+                COMMAND errors os)
+
 # What a set-up costs: where all ranks are on one node, nobody asks for nodes.
 cresta_test_program(set_up set_up.c)
 target_link_libraries(set_up PRIVATE ${CMAKE_DL_LIBS})

@@ -29,6 +29,7 @@
 enum {
     THREADS = 2,
     CALLS = 4,
+    LATE_US = 30000,
     MOST = 512, /* integers of a call */
     LINE = 64,
     PLACES = 64,
@@ -170,6 +171,8 @@ typedef struct work {
 static void calls(work *w)
 {
     for (int i = 0; i < CALLS; i++) {
+        if (i == 1 && rank != 0)
+            usleep(LATE_US); /* rank 0 waits long, and looks whether this process still runs */
         w->in[0]++;
         CRESTA_Allreduce(w->in, w->out, w->n, MPI_INT, MPI_SUM, w->comm);
         CRESTA_Bcast(w->out, w->n, MPI_INT, i % size, w->comm);
@@ -197,10 +200,15 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-static const char *name_of(uintptr_t at, Dl_info *info)
+/* A place in a library, as addr2line takes it. */
+static const char *place_of(uintptr_t code, char text[256])
 {
-    return dladdr((void *)at, info) != 0 && info->dli_sname != NULL ? info->dli_sname
-                                                                    : "a static function";
+    Dl_info info;
+    if (dladdr((void *)code, &info) == 0)
+        return "?";
+    snprintf(text, 256, "%s+%#lx", info.dli_fname,
+             (unsigned long)(code - (uintptr_t)info.dli_fbase));
+    return text;
 }
 
 static int both_write(const char *impl, int n)
@@ -209,10 +217,10 @@ static int both_write(const char *impl, int n)
     for (int i = 0; i < n_stores[0]; i++)
         for (int k = 0; k < n_stores[1]; k++)
             if (stores[0][i].line == stores[1][k].line) {
-                Dl_info a, b;
-                printf("%s, %d: line %#lx is written by %s and %s\n", impl, n,
-                       (unsigned long)stores[0][i].line * LINE, name_of(stores[0][i].by, &a),
-                       name_of(stores[1][k].by, &b));
+                char a[256], b[256];
+                printf("%s, %d: line %#lx is written at %s and %s\n", impl, n,
+                       (unsigned long)stores[0][i].line * LINE, place_of(stores[0][i].by, a),
+                       place_of(stores[1][k].by, b));
                 count++;
             }
     return count;

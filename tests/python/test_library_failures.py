@@ -149,6 +149,20 @@ def test_one_message_where_the_job_ends(build):
     ), said
 
 
+@pytest.mark.parametrize("impl, ranks, first, nodes", [("shm", 3, 1, "auto"), ("p2p", 3, 1, "auto"),
+                                                       ("hier", 4, 2, "0,1,0,1")])
+def test_each_that_failed_is_named(build, impl, ranks, first, nodes):
+    """Also where they are on several nodes, and each rank that is left can only see its own."""
+    if ranks > RANKS and "Open MPI" not in library_of(build):
+        pytest.skip("ranks of MPICH hold the cores while they wait")
+    env = {"CRESTA_LOG": "info", "CRESTA_NODES": nodes}
+    found, err = failed(build, "several", impl, str(first), env=env, ranks=ranks)
+    left = [str(rank) for rank in range(first)]
+    assert found == sorted((rank, one) for rank in left for one in ("returns", "again")), err
+    named = re.findall(r"rank (\d) on \S+ \(process \d+\) of communicator 'grid' has failed", err)
+    assert set(named) >= {str(rank) for rank in range(first, ranks)}, err
+
+
 def test_nothing_is_left(build):
     before = set(os.listdir("/dev/shm"))
     failed(build, "call", "shm", "300000")
