@@ -123,18 +123,17 @@ void cco_begun_prepare(cco_validated *of)
     cco_queue_also(CCO_QUEUE_CHECKS, cco_begun_progress);
 }
 
-/* What no check of a begun call can do, on all ranks alike. */
-static bool is_beyond(const cco_call *call)
+bool cco_begun_can_check(const cco_call *call)
 {
     const int properties = cco_coll_infos[call->coll].properties;
-    return properties & CCO_NEIGHBORS || cco_is_near(call->coll) ||
-           (properties & CCO_REDUCTION && !cco_op_predefined(call->op));
+    return !(properties & CCO_NEIGHBORS) && !cco_is_near(call->coll) &&
+           (!(properties & CCO_REDUCTION) || cco_op_predefined(call->op));
 }
 
 static void prepare(cco_begun *b)
 {
     cco_check *k = &b->check;
-    const cco_skip skip = is_beyond(&k->call) ? CCO_SKIP_BEGUN : cco_own_make(&b->own, k);
+    const cco_skip skip = cco_own_make(&b->own, k);
     b->mine[SKIP] = skip;
     if (skip != CCO_CHECKED) { /* the other ranks learn of it */
         cco_check_empty(k);

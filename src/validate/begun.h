@@ -20,6 +20,9 @@ struct cco_begun;
 /* Makes ready what they need; collective. */
 void cco_begun_prepare(cco_validated *of);
 
+/* False for what no check of a begun call can do, on all ranks alike. */
+bool cco_begun_can_check(const cco_call *call);
+
 /* A check of a call that is about to begin; local, and alike on all ranks. */
 struct cco_begun *cco_begun_check(cco_validated *of, const cco_choice *choice, const cco_call *call,
                                   MPI_Count bytes);

@@ -126,10 +126,11 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
     const bool near = cco_is_near(k->call.coll);
     int used = snprintf(text, room,
                         "Error in CRESTA_%s: %s%s and %s differ: communicator '%s' of %d processes,"
-                        " rank %d, call %llu there",
+                        " rank %d, %scall %llu there",
                         cco_coll_infos[k->call.coll].mpi_name, k->begun ? "begun " : "",
                         k->choice->impl, cco_reference_name(&k->reference), state->name,
-                        state->size, (int)d->rank, (unsigned long long)k->number);
+                        state->size, (int)d->rank, k->begun ? "begun " : "",
+                        (unsigned long long)k->number);
     if (d->gap)
         used += snprintf(text + used, room - (size_t)used, ", a gap between the data of");
     else

@@ -14,6 +14,7 @@
 #include "native/models.h"
 #include "plan/bound.h"
 #include "plan/scheduled.h"
+#include "validate/budget.h"
 #include "validate/compare.h"
 #include "validate/report.h"
 #include "validate/tally.h"
@@ -109,7 +110,7 @@ static cco_skip agree_to_begin(cco_check *k)
     if (most[0] == CCO_CHECKED && k->reference.defect != NULL && k->reference.way.model == NULL)
         return CCO_SKIP_SAME;
     if (most[0] == CCO_CHECKED)
-        cco_tally_bytes(bytes);
+        cco_tally_bytes(bytes + cco_budget_taken());
     return (cco_skip)most[0];
 }
 
@@ -186,9 +187,10 @@ struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice, 
     count_call(v, &cco_tally_here.calls);
     if (!taken)
         return NULL;
-    const cco_skip skip = v->begun == NULL         ? CCO_SKIP_DEVICE
-                          : is_empty(call, bytes) ? CCO_SKIP_EMPTY
-                                                  : CCO_CHECKED;
+    const cco_skip skip = v->begun == NULL             ? CCO_SKIP_DEVICE
+                          : is_empty(call, bytes)      ? CCO_SKIP_EMPTY
+                          : !cco_begun_can_check(call) ? CCO_SKIP_BEGUN
+                                                       : CCO_CHECKED;
     if (skip == CCO_CHECKED)
         return cco_begun_check(v, choice, call, bytes);
     count_call(v, &cco_tally_here.skips[skip]);
