@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* budget.h - memory for the copies of checks of begun calls, which last from one call of the program
- * to another: all of them together take at most half of CRESTA_VALIDATE_MEMORY, so that a check of
- * a blocking call always finds the other half. */
+/* budget.h - memory for the copies of checks of begun calls, which last from one call of the
+ * program to another: all of them together take at most half of CRESTA_VALIDATE_MEMORY, so that a
+ * check of a blocking call always finds the other half. */
 #ifndef CCO_BUDGET_H
 #define CCO_BUDGET_H
 

@@ -20,7 +20,7 @@ typedef enum cco_skip {
     CCO_SKIP_EMPTY,     /* it moves no data */
     CCO_SKIP_FAILED,    /* it, or the reference, returned an error */
     CCO_SKIP_WAITING,   /* earlier begun calls, whose checks are not over, take the memory */
-    CCO_SKIP_BEGUN,     /* begun calls are checked without it: operations of the program, neighbours */
+    CCO_SKIP_BEGUN,     /* it is begun, and among neighbours, or with the program's operation */
     CCO_SKIPS
 } cco_skip;
 

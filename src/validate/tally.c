@@ -96,8 +96,8 @@ static void say(const cco_tally *t, double wall)
 {
     const uint64_t checked = t->skips[CCO_CHECKED];
     if (t->calls == 0) {
-        cco_say("validate: nothing to check: no collective ran by another implementation than the MPI's"
-                " own call");
+        cco_say("validate: nothing to check: no collective ran by another implementation than the"
+                " MPI's own call");
         return;
     }
     cco_say("validate: %llu of %llu calls by crestacoll were checked, %llu differed",

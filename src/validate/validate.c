@@ -175,7 +175,8 @@ void cco_validate_prepare_begins(cco_comm *state)
         cco_begun_prepare(v);
 }
 
-struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice, const cco_call *call)
+struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice,
+                                     const cco_call *call)
 {
     cco_validated *v = cco_comm_attached(state, &key);
     if (v == NULL)

@@ -271,8 +271,8 @@ static void flushed_to_zero(MPI_Comm comm)
 }
 #endif
 
-/* The place of a rank in one of the permutations of `all`, by the digits of `order` in the factorial
- * number system: the first place for rank 0 is digit 0 of `all`, and so on. */
+/* The place of a rank in one of the permutations of `all` ranks: each in turn takes one of the
+ * places that are left, which the next digit of `order` names. */
 static int place_of(int who, int order, int all)
 {
     int left[64], count = all;

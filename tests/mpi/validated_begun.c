@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* validated_begun.c - CRESTA_VALIDATE and begun calls, in a linked program with an algorithm that is
- * wrong in one element (wrong_element.c): how many differ, says the summary.
+/* validated_begun.c - CRESTA_VALIDATE and begun calls, in a linked program with an algorithm that
+ * is wrong in one element (wrong_element.c): how many differ, says the summary.
  *
  *     validated_begun FILE   that of CRESTA_VALIDATE_SUMMARY; calls of WRONG_BYTES bytes are wrong
  *
