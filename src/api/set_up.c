@@ -88,6 +88,7 @@ void cco_begins_prepare(cco_comm *state)
             state->reported_begin = 0; /* another runs from now on */
         }
         state->begins_ready = true;
+        cco_validate_prepare_begins(state);
         cco_paths_prepare(state);
         cco_race_prepare_begins(state);
     }

@@ -32,6 +32,7 @@
 #include "race/race.h"
 #include "record/recorder.h"
 #include "tune/topology.h"
+#include "validate/validate.h"
 
 cco_choice *cco_split_choice(cco_comm *state, const cco_call *call)
 {
@@ -103,7 +104,14 @@ static int unsupported(const cco_comm *state, const cco_call *call)
 static int begin_ours(const decision *d, const cco_call *call, cco_copies *copies,
                       MPI_Request *request)
 {
-    const int rc = cco_operation_begin(d->state, &d->way, call, d->begin.path, copies, request);
+    struct cco_begun *check = cco_configured.validate.on
+                                  ? cco_validate_begun(d->state, d->choice, call)
+                                  : NULL;
+    const cco_ending ending = {check != NULL ? cco_begun_ended : NULL, check};
+    const int rc = cco_operation_begin(d->state, &d->way, call, d->begin.path, copies, ending,
+                                       request);
+    if (rc != MPI_SUCCESS && check != NULL)
+        cco_begun_ended(check, rc);
     if (rc == MPI_SUCCESS) {
         cco_pending_over(*request);
         cco_streaming_over(1, request);
@@ -191,8 +199,14 @@ static int begin_no_ours(const cco_call *call, int error, MPI_Request *request)
 /* There is no memory for copies. */
 static void begin_nothing(const decision *d, const cco_call *call, int rc)
 {
-    if (d->begin.path != CCO_PATH_NONE)
+    if (d->begin.path != CCO_PATH_NONE) {
         cco_operation_pool_skip(d->state, d->begin.path);
+        struct cco_begun *check = cco_configured.validate.on
+                                      ? cco_validate_begun(d->state, d->choice, call)
+                                      : NULL;
+        if (check != NULL) /* the other ranks check theirs */
+            cco_begun_ended(check, rc);
+    }
     PMPI_Comm_call_errhandler(call->comm, rc);
 }
 

@@ -25,7 +25,7 @@ static cco_shown_sizes shown(const cco_comm *state, const cco_call *call, cco_pa
 }
 
 int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
-                        cco_copies *copies, MPI_Request *request)
+                        cco_copies *copies, cco_ending ending, MPI_Request *request)
 {
     cco_operation *o;
     int rc = cco_operation_pool_take(state, path, &o);
@@ -35,6 +35,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     }
     o->call = *call;
     o->copies = copies;
+    o->ending = ending;
     o->shows = shown(state, call, path);
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;

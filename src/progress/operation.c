@@ -181,6 +181,8 @@ void cco_operation_end(cco_operation *o)
     const cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
     if (o->rc == MPI_SUCCESS)
         o->rc = cco_bound_unpack_rest(&o->bound, l != NULL ? l->noted : NULL);
+    if (o->ending.run != NULL)
+        o->ending.run(o->ending.data, o->rc);
     cco_operation_drop(o);
     cco_workspace_trim(&o->own.workspace);
     __atomic_store_n(&o->ended, true, __ATOMIC_RELEASE);

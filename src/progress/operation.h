@@ -17,6 +17,13 @@
 
 struct cco_operation_pool; /* progress/operation_pool.h */
 
+/* Who wants to know when an operation is over, before the program does: once, by the thread that
+ * ends it, and with its result in place. */
+typedef struct cco_ending {
+    void (*run)(void *data, int rc); /* NULL: nobody */
+    void *data;
+} cco_ending;
+
 typedef struct cco_operation {
     struct cco_operation_pool *pool;
     cco_scheduled own;
@@ -41,6 +48,7 @@ typedef struct cco_operation {
     MPI_Datatype *types;       /* duplicates that cco_operation_end needs, */
     int held;                  /* their number */
     int rc;                    /* what its request returns */
+    cco_ending ending;
     size_t kept;               /* bytes of memory, while it is idle */
     cco_copies *copies;        /* of what the call points to, NULL if none */
     MPI_Request request;

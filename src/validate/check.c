@@ -8,6 +8,7 @@
 #include "core/data.h"
 #include "core/kernels.h"
 #include "plan/bound.h"
+#include "validate/budget.h"
 #include "validate/leaves.h"
 
 /* As the standard says where MPI_IN_PLACE means something. */
@@ -53,8 +54,7 @@ static bool keeps_before(const cco_check *k)
     return k->in_place || !k->out.dense;
 }
 
-/* The end whose memory that is: in place, a reduction reads more than it writes. */
-static const cco_covered *end_before(const cco_check *k)
+const cco_covered *cco_check_end_before(const cco_check *k)
 {
     return k->in_place && reduces(k) ? &k->in : &k->out;
 }
@@ -92,12 +92,12 @@ cco_skip cco_check_prepare(cco_check *k, size_t *bytes)
         describe_numbers(k);
     if (!cco_covered_make(&k->in, &k->call, &in) || !cco_covered_make(&k->out, &k->call, &out))
         return CCO_SKIP_NO_MEMORY;
-    *bytes = k->out.bytes + (keeps_before(k) ? end_before(k)->bytes : 0) +
+    *bytes = k->out.bytes + (keeps_before(k) ? cco_check_end_before(k)->bytes : 0) +
              2 * packed_bytes(&k->out);
     if (k->weighs)
         *bytes += sizeof(double) * (size_t)(count_of(&k->in) + count_of(&k->out));
-    const size_t limit = cco_configured.validate_memory;
-    const cco_covered *before = keeps_before(k) ? end_before(k) : &k->out;
+    const size_t limit = cco_configured.validate_memory - cco_budget_taken();
+    const cco_covered *before = keeps_before(k) ? cco_check_end_before(k) : &k->out;
     if (*bytes > limit || (size_t)(k->out.high - k->out.low) > limit ||
         (size_t)(before->high - before->low) > limit)
         return CCO_SKIP_LARGE;
@@ -109,8 +109,8 @@ cco_skip cco_check_copy(cco_check *k)
 {
     const size_t packed = packed_bytes(&k->out);
     bool fine = k->out.count == 0 || cco_shadow_make(&k->expected, &k->out);
-    if (fine && keeps_before(k) && end_before(k)->count > 0)
-        fine = cco_shadow_make(&k->before, end_before(k));
+    if (fine && keeps_before(k) && cco_check_end_before(k)->count > 0)
+        fine = cco_shadow_make(&k->before, cco_check_end_before(k));
     for (int i = 0; fine && packed > 0 && i < 2; i++)
         fine = (k->packed[i] = malloc(packed)) != NULL;
     if (fine && k->weighs) {
@@ -123,7 +123,7 @@ cco_skip cco_check_copy(cco_check *k)
 
 /* The call on the copies.  What a reduction reads in place is given as a send buffer, since some
  * MPIs fail in place (docs/mpi-defects.md). */
-static cco_call again(const cco_check *k)
+cco_call cco_check_call(const cco_check *k)
 {
     cco_call c = k->call;
     c.by = CCO_BY_US;
@@ -136,8 +136,7 @@ static cco_call again(const cco_check *k)
     return c;
 }
 
-/* The weights of the operands, added up by the same collective. */
-static int add_weights(const cco_check *k, const cco_call *done)
+cco_call cco_check_weighing(const cco_check *k, const cco_call *done)
 {
     cco_call c = *done;
     if (k->in.count > 0) {
@@ -150,12 +149,18 @@ static int add_weights(const cco_check *k, const cco_call *done)
     c.recvbuf = k->weights[1];
     c.sendtype = c.recvtype = MPI_DOUBLE;
     c.op = MPI_SUM;
+    return c;
+}
+
+static int add_weights(const cco_check *k, const cco_call *done)
+{
+    const cco_call c = cco_check_weighing(k, done);
     return cco_reference_run(k->of->state, &(cco_reference){.defect = NULL}, &c);
 }
 
 bool cco_check_again(cco_check *k)
 {
-    const cco_call c = again(k);
+    const cco_call c = cco_check_call(k);
     if (cco_reference_run(k->of->state, &k->reference, &c) != MPI_SUCCESS)
         return false;
     return !k->weighs || add_weights(k, &c) == MPI_SUCCESS;

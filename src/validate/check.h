@@ -19,15 +19,20 @@ typedef enum cco_skip {
     CCO_SKIP_SAME,      /* the MPI's own call is a known defect, and the other reference ran */
     CCO_SKIP_EMPTY,     /* it moves no data */
     CCO_SKIP_FAILED,    /* it, or the reference, returned an error */
+    CCO_SKIP_WAITING,   /* earlier begun calls, whose checks are not over, take the memory */
+    CCO_SKIP_BEGUN,     /* it is begun, and among neighbours, or with the program's operation */
     CCO_SKIPS
 } cco_skip;
+
+struct cco_begun_checks; /* validate/begun.h */
 
 /* What validation keeps of a communicator. */
 typedef struct cco_validated {
     cco_comm *state;
-    cco_sample sample;
-    uint32_t reported; /* bit per collective of which a difference was reported */
+    cco_sample sample, begins; /* blocking calls, begun ones */
+    uint32_t reported, begun_reported; /* bit per collective of which a difference was told */
     struct cco_check *check; /* the memory of the one that is on */
+    struct cco_begun_checks *begun; /* NULL: none can be begun yet */
 } cco_validated;
 
 typedef struct cco_check {
@@ -37,6 +42,7 @@ typedef struct cco_check {
     MPI_Count bytes;
     uint64_t number; /* of the call on its communicator */
     bool in_place;
+    bool begun; /* the call goes on while the program does something else */
     cco_reference reference;
     cco_numbers numbers; /* of a reduction */
     bool weighs;         /* its results need weights */
@@ -54,7 +60,16 @@ cco_skip cco_check_prepare(cco_check *check, size_t *bytes);
 /* Copies what it needs; without communication. */
 cco_skip cco_check_copy(cco_check *check);
 
-/* Makes it once more; collective.  False if that failed. */
+/* The end whose memory it needs of before the call: in place, a reduction reads more than it
+ * writes. */
+const cco_covered *cco_check_end_before(const cco_check *check);
+
+/* The call on the copies; afterwards the weights of its operands, added up by the same collective.
+ */
+cco_call cco_check_call(const cco_check *check);
+cco_call cco_check_weighing(const cco_check *check, const cco_call *done);
+
+/* Makes both of a blocking call; collective.  False if that failed. */
 bool cco_check_again(cco_check *check);
 
 /* Frees what it holds. */

@@ -125,10 +125,11 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
     const cco_comm *state = k->of->state;
     const bool near = cco_is_near(k->call.coll);
     int used = snprintf(text, room,
-                        "Error in CRESTA_%s: %s and %s differ: communicator '%s' of %d processes,"
-                        " rank %d, call %llu there",
-                        cco_coll_infos[k->call.coll].mpi_name, k->choice->impl,
-                        cco_reference_name(&k->reference), state->name, state->size, (int)d->rank,
+                        "Error in CRESTA_%s: %s%s and %s differ: communicator '%s' of %d processes,"
+                        " rank %d, %scall %llu there",
+                        cco_coll_infos[k->call.coll].mpi_name, k->begun ? "begun " : "",
+                        k->choice->impl, cco_reference_name(&k->reference), state->name,
+                        state->size, (int)d->rank, k->begun ? "begun " : "",
                         (unsigned long long)k->number);
     if (d->gap)
         used += snprintf(text + used, room - (size_t)used, ", a gap between the data of");
@@ -204,4 +205,33 @@ void cco_report_difference(cco_check *k, const cco_difference *first, int who)
     }
     if (state->rank == (tag >= 0 ? 0 : who))
         cco_say("%s%s%s", text, how[0] ? "; " : "", how);
+}
+
+void cco_report_begun(const cco_check *k, const cco_difference *first)
+{
+    char text[1024];
+    describe(k, first, text, sizeof text);
+    cco_say("%s", text);
+}
+
+/* All tags are free there. */
+void cco_report_file(const cco_check *k, const cco_difference *first, int who, MPI_Comm comm)
+{
+    char text[1024], how[PATH + 200] = "";
+    cco_difference told = *first;
+    cco_content mine = {.data = NULL};
+    const char *begins = cco_configured.validate_files;
+    if (begins == NULL || strcmp(begins, "none") == 0)
+        return;
+    bring(k, &told, who, comm, 0);
+    cco_part_write(&mine, k);
+    if (k->of->state->rank != 0) {
+        send_part(&mine, comm, 0);
+    } else {
+        describe(k, &told, text, sizeof text);
+        write_file(k, text, &mine, comm, 0, how, sizeof how);
+        cco_say("validate: CRESTA_%s, begun: %s, as a blocking call",
+                cco_coll_infos[k->call.coll].mpi_name, how);
+    }
+    cco_content_free(&mine);
 }

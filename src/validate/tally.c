@@ -21,14 +21,19 @@ static const struct {
     const char *name, *text;
 } skips[CCO_SKIPS] = {
     [CCO_CHECKED] = {"checked", NULL},
-    [CCO_SKIP_LARGE] = {"beyond_memory", "their copies need more than CRESTA_VALIDATE_MEMORY"},
+    [CCO_SKIP_LARGE] = {"beyond_memory", "their copies need more than CRESTA_VALIDATE_MEMORY, or"
+                                         " more than half of it for a begun call"},
     [CCO_SKIP_NO_MEMORY] = {"no_memory", "there was no memory for copies"},
     [CCO_SKIP_HOLES] = {"holes", "gaps of their types lie where there is no memory"},
     [CCO_SKIP_DEVICE] = {"device", "their buffers may lie in a GPU's memory"},
-    [CCO_SKIP_SAME] = {"no_reference", "the MPI's own call is a known defect, and the other "
-                                       "reference is what ran"},
+    [CCO_SKIP_SAME] = {"no_reference", "the MPI's own call is a known defect, and there is"
+                                       " no other reference"},
     [CCO_SKIP_EMPTY] = {"no_data", "they move no data"},
     [CCO_SKIP_FAILED] = {"failed", "they returned an error"},
+    [CCO_SKIP_WAITING] = {"waiting", "earlier begun calls took half of CRESTA_VALIDATE_MEMORY, and"
+                                     " their checks were not over"},
+    [CCO_SKIP_BEGUN] = {"begun", "begun neighbourhood collectives, and begun reductions with"
+                                 " operations of the program"},
 };
 
 void cco_tally_count(uint64_t *number, uint64_t more)
@@ -91,8 +96,8 @@ static void say(const cco_tally *t, double wall)
 {
     const uint64_t checked = t->skips[CCO_CHECKED];
     if (t->calls == 0) {
-        cco_say("validate: nothing to check: no blocking collective ran by another implementation"
-                " than the MPI's own call");
+        cco_say("validate: nothing to check: no collective ran by another implementation than the"
+                " MPI's own call");
         return;
     }
     cco_say("validate: %llu of %llu calls by crestacoll were checked, %llu differed",

@@ -14,6 +14,7 @@
 #include "native/models.h"
 #include "plan/bound.h"
 #include "plan/scheduled.h"
+#include "validate/budget.h"
 #include "validate/compare.h"
 #include "validate/report.h"
 #include "validate/tally.h"
@@ -45,8 +46,10 @@ static void drop_check(cco_validated *v)
     v->check = NULL;
 }
 
+/* In MPI_Comm_free, where all ranks are; after MPI_Finalize has begun, nothing is left. */
 static void release(void *data)
 {
+    cco_begun_finish(data);
     drop_check(data);
     free(data);
 }
@@ -73,6 +76,7 @@ void cco_validate_set_up(cco_comm *state)
         ;
     v->state = state;
     v->sample.seed = (uint64_t)most;
+    v->begins.seed = ~(uint64_t)most; /* another series of numbers */
     if (began == 0)
         began = cco_seconds();
 }
@@ -106,7 +110,7 @@ static cco_skip agree_to_begin(cco_check *k)
     if (most[0] == CCO_CHECKED && k->reference.defect != NULL && k->reference.way.model == NULL)
         return CCO_SKIP_SAME;
     if (most[0] == CCO_CHECKED)
-        cco_tally_bytes(bytes);
+        cco_tally_bytes(bytes + cco_budget_taken());
     return (cco_skip)most[0];
 }
 
@@ -147,6 +151,7 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
                               MPI_Count bytes)
 {
     cco_validated *v = cco_comm_attached(state, &key);
+    cco_begun_progress(true);
     if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
         !cco_arguments_valid(state, call) || !cco_bound_is_valid(state, call))
         return NULL;
@@ -161,6 +166,36 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
     if (is_empty(call, bytes))
         return skip_call(v, CCO_SKIP_EMPTY);
     return begin(v, choice, call, bytes);
+}
+
+void cco_validate_prepare_begins(cco_comm *state)
+{
+    cco_validated *v = cco_comm_attached(state, &key);
+    if (v != NULL && !state->facts.device)
+        cco_begun_prepare(v);
+}
+
+struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice,
+                                     const cco_call *call)
+{
+    cco_validated *v = cco_comm_attached(state, &key);
+    if (v == NULL)
+        return NULL;
+    const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
+    const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
+    const bool taken = cco_sample_takes(&v->begins, call->coll, (uint64_t)bytes,
+                                        cco_configured.validate.rate);
+    count_call(v, &cco_tally_here.calls);
+    if (!taken)
+        return NULL;
+    const cco_skip skip = v->begun == NULL             ? CCO_SKIP_DEVICE
+                          : is_empty(call, bytes)      ? CCO_SKIP_EMPTY
+                          : !cco_begun_can_check(call) ? CCO_SKIP_BEGUN
+                                                       : CCO_CHECKED;
+    if (skip == CCO_CHECKED)
+        return cco_begun_check(v, choice, call, bytes);
+    count_call(v, &cco_tally_here.skips[skip]);
+    return NULL;
 }
 
 /* Says once for each collective of a communicator that something differs. */
@@ -221,6 +256,8 @@ void cco_validate_end(cco_check *k, int rc)
 
 void cco_validate_finish(bool spawned)
 {
-    if (cco_configured.validate.on)
-        cco_tally_finish(began > 0 ? cco_seconds() - began : 0, spawned);
+    if (!cco_configured.validate.on)
+        return;
+    cco_begun_finish_all();
+    cco_tally_finish(began > 0 ? cco_seconds() - began : 0, spawned);
 }

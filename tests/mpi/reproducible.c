@@ -26,7 +26,7 @@
 
 #include "choose.h"
 
-enum { MOST = 20011, MORE = 64, TYPES = 5, SPECIAL = 4, FEW = 9 };
+enum { MOST = 20011, MORE = 64, TYPES = 5, SPECIAL = 4, FEW = 9, FULL = 3 };
 
 static const size_t sizes[TYPES] = {sizeof(double), sizeof(float), sizeof(double complex),
                                     sizeof(float complex), sizeof(long double)};
@@ -271,16 +271,37 @@ static void flushed_to_zero(MPI_Comm comm)
 }
 #endif
 
-/* Another rank is first, and every other order is reversed. */
+/* The place of a rank in one of the permutations of `all` ranks: each in turn takes one of the
+ * places that are left, which the next digit of `order` names. */
+static int place_of(int who, int order, int all)
+{
+    int left[64], count = all;
+    for (int i = 0; i < all; i++)
+        left[i] = i;
+    for (int i = 0;; i++) {
+        const int digit = order % count, place = left[digit];
+        order /= count;
+        if (i == who)
+            return place;
+        memmove(&left[digit], &left[digit + 1], (size_t)(--count - digit) * sizeof *left);
+    }
+}
+
 static MPI_Comm in_order(int order)
 {
     int world, all;
     MPI_Comm comm;
     MPI_Comm_rank(MPI_COMM_WORLD, &world);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    const int place = (world + order) % all;
-    MPI_Comm_split(MPI_COMM_WORLD, 0, order & 1 ? all - place : place, &comm);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, place_of(world, order, all), &comm);
     return comm;
+}
+
+/* All there are for up to four ranks, some of the others. */
+static int orders(int all)
+{
+    const int every[] = {1, 1, 2, 6, 24};
+    return all < LEN(every) ? every[all] : FULL;
 }
 
 static void try_all(const char *impl)
@@ -289,7 +310,7 @@ static void try_all(const char *impl)
     int world, all;
     MPI_Comm_rank(MPI_COMM_WORLD, &world);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
-    for (int order = 0; order < all && order < 3; order++) {
+    for (int order = 0; order < orders(all); order++) {
         MPI_Comm comm = in_order(order);
         choose(comm, impl);
         MPI_Comm_rank(comm, &rank);
@@ -298,7 +319,10 @@ static void try_all(const char *impl)
             const int type = k % TYPES, n = counts[k / TYPES];
             if (n == MOST && type > 1 && order > 0)
                 continue;
-            to_all(comm, impl, type, n, world);
+            if (order < FULL || (type == 0 && n < MOST))
+                to_all(comm, impl, type, n, world);
+            if (order >= FULL)
+                continue;
             in_parts(comm, impl, type, n, world);
             prefixes(comm, impl, type, n);
             started(comm, impl, type, n);
@@ -306,7 +330,8 @@ static void try_all(const char *impl)
             linked(comm, impl, type, n, world);
 #endif
         }
-        others(comm, impl);
+        if (order < FULL)
+            others(comm, impl);
 #if defined(__SSE2__) && !defined(PLAIN_MPI)
         flushed_to_zero(comm);
 #endif

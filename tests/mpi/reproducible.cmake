@@ -3,11 +3,13 @@
 cresta_test_program(reproducible reproducible.c)
 cresta_plain_program(reproducible_plain reproducible.c)
 cresta_mpi_test(NAME reproducible RANKS 3 ENV CRESTA_REPRODUCIBLE=1
-                COMMAND reproducible mpi,nonblock,p2p,shm,os)
+                COMMAND reproducible mpi,nonblock,persist,p2p,shm,os)
 cresta_mpi_test(NAME reproducible-preload RANKS 2 PRELOAD
                 ENV CRESTA_REPRODUCIBLE=1 "CRESTA_IMPL=${rules}"
                 COMMAND reproducible_plain mpi,persist,p2p,shm)
 if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
+  cresta_mpi_test(NAME reproducible-orders RANKS 4 ENV CRESTA_REPRODUCIBLE=1 TIMEOUT 200
+                  COMMAND reproducible mpi,p2p,shm)
   cresta_mpi_test(NAME reproducible-nodes RANKS 5 ENV CRESTA_REPRODUCIBLE=1 CRESTA_NODES=2+3
                   COMMAND reproducible mpi,hier)
 endif()

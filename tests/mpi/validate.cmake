@@ -13,13 +13,15 @@ target_link_options(wrong_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)
 target_link_libraries(wrong_preload PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 set_target_properties(wrong_preload PROPERTIES LINKER_LANGUAGE C)
 
-add_executable(validated validated.c $<TARGET_OBJECTS:wrong_element>)
-target_include_directories(validated PRIVATE "${PROJECT_SOURCE_DIR}/include"
-                           "${PROJECT_SOURCE_DIR}/tests")
-target_compile_options(validated PRIVATE -Wall -Wextra)
-target_link_libraries(validated PRIVATE "$<TARGET_FILE:crestacoll_static>" MPI::MPI_C
-                      Threads::Threads ${CMAKE_DL_LIBS} m)
-add_dependencies(validated crestacoll_static)
+foreach(name IN ITEMS validated validated_begun)
+  add_executable(${name} ${name}.c $<TARGET_OBJECTS:wrong_element>)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/include"
+                             "${PROJECT_SOURCE_DIR}/tests")
+  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  target_link_libraries(${name} PRIVATE "$<TARGET_FILE:crestacoll_static>" MPI::MPI_C
+                        Threads::Threads ${CMAKE_DL_LIBS} m)
+  add_dependencies(${name} crestacoll_static)
+endforeach()
 cresta_mpi_test(NAME validated RANKS 2 ENV CRESTA_VALIDATE=1:1 CRESTA_VALIDATE_FILES=none
                 "CRESTA_IMPL=allreduce=p2p:ring,*=p2p" WRONG_BYTES=800
                 CRESTA_VALIDATE_SUMMARY=${CMAKE_CURRENT_BINARY_DIR}/validated.json

@@ -96,6 +96,22 @@ def test_the_best_choice_is_found_and_proved(explore, tmp_path):
     assert "less time" in section["headline"] and "<h3>The proof</h3>" in section["body"]
 
 
+def test_checks_are_not_timed(explore, tmp_path, monkeypatch):
+    """They would count for the implementations that they check."""
+    monkeypatch.setenv("CRESTA_VALIDATE", "1:0.5")
+    seen = []
+
+    def with_settings(job, settings):
+        seen.append(settings)
+        return job.words, settings
+
+    monkeypatch.setattr(FakeJob, "with_settings", with_settings)
+    text = explore("--", "good")
+    assert "without CRESTA_VALIDATE" in text
+    assert seen and not any("CRESTA_VALIDATE" in settings for settings in seen)
+    assert "CRESTA_VALIDATE" not in os.environ
+
+
 def is_explained(folder):
     """What `explain` and `report -o` say of the same exploration."""
     point, others = explanation.at_point(folder, points.Point("alltoall", 4096, 4096))

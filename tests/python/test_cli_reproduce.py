@@ -3,9 +3,12 @@
 
 import json
 import re
+import subprocess
 
 import pytest
 from spoilt import BYTES, RULES, spoilt
+
+from crestacoll.builds import clean_environment
 
 __all__ = ["spoilt"]
 
@@ -35,6 +38,30 @@ def test_a_difference_is_named_and_made_again(spoilt):
     assert "rank 1" in errors(again.stderr)[0] and "element 2048 of block 1" in again.stderr
     other = spoilt("reproduce", str(file), "--impl", "p2p:linear", WRONG_BYTES=BYTES)
     assert other.returncode == 0 and "no difference here" in other.stdout
+
+
+def test_a_begun_call_that_differs(spoilt):
+    """The line comes at once, the file when the communicator ends."""
+    program = spoilt.build.folder / "tests" / "bin" / "validated_begun"
+    env = clean_environment(
+        CRESTA_VALIDATE="1:1",
+        CRESTA_VALIDATE_SUMMARY="summary",
+        CRESTA_ASYNC="thread",
+        CRESTA_IMPL="allreduce=p2p:ring,*=p2p",
+        WRONG_BYTES="800",
+    )
+    ran = subprocess.run(
+        [spoilt.build.launcher, "-n", "2", str(program), "summary"],
+        cwd=spoilt.folder, env=env, timeout=300, capture_output=True, text=True, check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    told = errors(ran.stderr)
+    assert len(told) == 2, ran.stderr  # on each of two communicators
+    assert "CRESTA_Allreduce: begun p2p:ring and the MPI's own call differ" in told[0]
+    assert re.search(r"rank 1, begun call \d+ there, element 50 of block 0", told[0])
+    (file,) = set(re.findall(r"reproduce (\S+-1) makes the call again", ran.stderr))
+    again = spoilt("reproduce", file, WRONG_BYTES="800")
+    assert again.returncode == 1 and "it differs again" in again.stdout, again.stderr
 
 
 def test_nothing_is_found_where_nothing_is_wrong(spoilt):
