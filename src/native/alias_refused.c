@@ -2,6 +2,7 @@
 /* alias_refused.c - see alias_refused.h. */
 #include "native/alias_refused.h"
 
+#include <pthread.h>
 #include <stddef.h>
 
 #include "native/calls.h"
@@ -49,21 +50,31 @@ static bool ask_quietly(cco_coll coll, int n, MPI_Comm alone)
     return refused;
 }
 
+enum { UNKNOWN, ACCEPTED, REFUSED };
+
 /* A split: a duplicate would have the attributes that the program put on MPI_COMM_SELF. */
+static unsigned char answer_of(cco_coll coll, int n)
+{
+    MPI_Comm alone;
+    if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &alone) != MPI_SUCCESS)
+        return UNKNOWN;
+    const bool refused = ask_quietly(coll, n, alone);
+    PMPI_Comm_free(&alone);
+    return refused ? REFUSED : ACCEPTED;
+}
+
+/* One thread at a time: each puts the handler back that it found. */
 bool cco_alias_refused(const cco_call *call)
 {
-    enum { UNKNOWN, ACCEPTED, REFUSED };
+    static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
     static unsigned char known[CCO_COLLECTIVES][2];
     const bool several = call->recvcounts != NULL || call->sendcounts != NULL ||
                          call->recvcount > 1 || call->sendcount > 1;
-    unsigned char answer = __atomic_load_n(&known[call->coll][several], __ATOMIC_RELAXED);
-    if (answer == UNKNOWN) {
-        MPI_Comm alone;
-        if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &alone) != MPI_SUCCESS)
-            return false;
-        answer = ask_quietly(call->coll, several ? 2 : 1, alone) ? REFUSED : ACCEPTED;
-        PMPI_Comm_free(&alone);
-        __atomic_store_n(&known[call->coll][several], answer, __ATOMIC_RELAXED);
-    }
-    return answer == REFUSED;
+    unsigned char *answer = &known[call->coll][several];
+    pthread_mutex_lock(&asking);
+    if (*answer == UNKNOWN)
+        *answer = answer_of(call->coll, several ? 2 : 1);
+    const bool refused = *answer == REFUSED;
+    pthread_mutex_unlock(&asking);
+    return refused;
 }
