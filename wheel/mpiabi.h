@@ -12,3 +12,4 @@ typedef int MPI_Fint;
 #define PMPI_Request_c2f PMPI_Request_toint
 #define PMPI_Type_f2c PMPI_Type_fromint
 #define PMPI_Type_c2f PMPI_Type_toint
+#define PMPI_Win_f2c PMPI_Win_fromint

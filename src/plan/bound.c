@@ -8,6 +8,7 @@
 #include "core/ask.h"
 #include "core/data.h"
 #include "core/own_lines.h"
+#include "plan/alias.h"
 
 /* Looks the datatype of `count` elements up.  Handles of derived types may come to mean another
  * type, so that only a predefined one is remembered. */
@@ -274,6 +275,8 @@ static bool in_place(const cco_call *c, int rank)
         return false;
     if ((rooted && rank != c->root) || cco_coll_infos[c->coll].in == CCO_NONE)
         return false;
+    if (cco_coll_infos[c->coll].properties & CCO_REDUCTION && cco_aliased(c, rank))
+        return true;
     return (scatters(c->coll) ? c->recvbuf : c->sendbuf) == MPI_IN_PLACE;
 }
 

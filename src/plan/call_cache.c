@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/data.h"
+#include "plan/alias.h"
 
 enum { ARRAYS = 6 };
 
@@ -136,13 +137,15 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
                            const cco_bound *bound, cco_plan *plan)
 {
     const cco_call *c = bound->call;
-    if (!can_hold(bound))
+    const uintptr_t apart = cco_alias_apart(c, bound->problem.rank);
+    if (!can_hold(bound) || (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf == apart)
         return false;
     const unsigned kept = significant(bound);
     if (kept != 0 && !make_room(m, cco_most_blocks(&bound->problem)))
         return false;
     *m = (cco_cached_call){.call = *c,
                            .in_place = cco_cached_call_in_place(c),
+                           .apart = apart,
                            .way = *way,
                            .set = true,
                            .plan = plan,

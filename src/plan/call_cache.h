@@ -20,6 +20,7 @@ enum {
 typedef struct cco_cached_call {
     cco_call call;     /* NULL for buffers; its communicator is the state's */
     unsigned in_place; /* bit per buffer: MPI_IN_PLACE */
+    uintptr_t apart;   /* where its buffers must not lie (alias.h) */
     cco_way way;
     bool set;       /* otherwise there is nothing here */
     unsigned drops; /* plan.h */
@@ -48,14 +49,16 @@ static inline unsigned cco_cached_call_in_place(const cco_call *c)
     return (unsigned)(c->sendbuf == MPI_IN_PLACE) | (unsigned)(c->recvbuf == MPI_IN_PLACE) << 1;
 }
 
-/* True if a cached call was of the same arguments, but for buffers and for what is in arrays. */
+/* True if a cached call was of the same arguments, but for buffers, which are two, and for what is
+ * in arrays. */
 static inline bool cco_cached_call_is_like(const cco_cached_call *m, const cco_call *c)
 {
     const cco_call *old = &m->call;
     return old->coll == c->coll && old->root == c->root && old->op == c->op &&
            old->sendcount == c->sendcount && old->recvcount == c->recvcount &&
            old->sendtype == c->sendtype && old->recvtype == c->recvtype && old->large == c->large &&
-           m->in_place == cco_cached_call_in_place(c);
+           m->in_place == cco_cached_call_in_place(c) &&
+           (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf != m->apart;
 }
 
 /* True if it holds for a call that runs in some way; `drops` is that of the plans. */

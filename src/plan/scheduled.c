@@ -13,6 +13,8 @@
 #include "core/failure.h"
 #include "core/fallback.h"
 #include "core/log.h"
+#include "native/alias_refused.h"
+#include "plan/alias.h"
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"
@@ -25,7 +27,9 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
         return false;
     if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
         return false;
-    return !(properties & CCO_REDUCTION) || c->op != MPI_OP_NULL;
+    if (properties & CCO_REDUCTION && c->op == MPI_OP_NULL)
+        return false;
+    return !cco_aliased(c, state->rank) || !cco_alias_refused(c);
 }
 
 /* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
