@@ -150,6 +150,7 @@ static void finish(cco_exchange_call *c)
     drop_copies(c);
     cco_exchange_trim(&c->x, SIZE_MAX);
     c->of->done++;
+    cco_exchange_transport_done(c);
     if (request != MPI_REQUEST_NULL)
         cco_progress_thread_count(-1, CCO_PROGRESS_MPI);
     __atomic_store_n(&c->phase, CCO_EXCHANGE_DONE, __ATOMIC_RELEASE);

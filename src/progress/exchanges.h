@@ -5,8 +5,9 @@
  * They run one after the other, in the order in which they were begun, on a channel of their own.
  * Two pairs of tags are enough, since no rank is two exchanges ahead of another.
  *
- * The program may free the communicator first: what has come is dropped then, and the last exchange
- * to end frees the rest. */
+ * The program may free the communicator first: what has come is dropped then, the last exchange
+ * whose messages are over closes the channel, and the last to end frees the rest.  The end comes in
+ * a callback of the MPI, which may free no communicator. */
 #ifndef CCO_EXCHANGES_H
 #define CCO_EXCHANGES_H
 
@@ -48,6 +49,7 @@ typedef struct cco_exchanges {
     bool closed;                      /* the program has freed the communicator */
     unsigned begun;
     unsigned done; /* of the thread that polls */
+    int in_flight; /* those whose messages are not over, and one for the communicator */
     int users;     /* those that have not ended, and one for the communicator */
     int error, lost;
 } cco_exchanges;
@@ -66,6 +68,9 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *exchanges);
 
 /* This rank takes part in no more of them, nor does whoever waits for it. */
 void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
+
+/* Its messages are over. */
+void cco_exchange_transport_done(cco_exchange_call *call);
 
 /* The program has its error and what has come. */
 void cco_exchange_end(cco_exchange_call *call);

@@ -30,5 +30,6 @@ cresta_mpi_test(NAME multisend-ends RANKS 3 COMMAND multisend_ends)
 cresta_test_program(exchanges exchanges.c)
 cresta_mpi_test(NAME exchanges-1 RANKS 1 TIMEOUT 300 COMMAND exchanges)
 cresta_mpi_test(NAME exchanges-3 RANKS 3 TIMEOUT 300 COMMAND exchanges)
+cresta_mpi_test(NAME exchanges-multiple RANKS 3 TIMEOUT 300 COMMAND exchanges multiple)
 cresta_mpi_test(NAME exchanges-thread RANKS 2 TIMEOUT 300 ENV CRESTA_ASYNC=thread
                 COMMAND exchanges multiple)
