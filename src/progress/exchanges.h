@@ -55,7 +55,7 @@ typedef struct cco_exchanges {
 } cco_exchanges;
 
 /* Those of a communicator; made in the first call, which is collective.  NULL on all ranks if the
- * MPI has no communicator for them. */
+ * MPI has no communicator for them, and where cco_comm_has_failed. */
 cco_exchanges *cco_exchanges_of(cco_comm *state);
 
 /* Why this rank takes part in no more of them, an MPI error class: a process has failed, `*lost` if

@@ -3,6 +3,7 @@
 #include "record/paths.h"
 
 #include "core/log.h"
+#include "native/watched_wait.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
 #include "record/replay_failure.h"
@@ -63,7 +64,7 @@ void cco_replay_paths_open(cco_replay *r)
     const bool nodes = any(r, CCO_PATH_NODES), segment = any(r, CCO_PATH_SEGMENT);
     if (!nodes && !segment && !any(r, CCO_PATH_MESSAGES))
         return;
-    if (!cco_channel_open(&r->channel, r->state->comm)) {
+    if (!cco_channel_open_watched(&r->channel, r->state)) {
         const char *why = "the MPI makes no communicator for messages";
         r->channel.comm = MPI_COMM_NULL;
         replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);
