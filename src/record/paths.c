@@ -33,14 +33,22 @@ static void over(cco_replay *r, cco_path path, const cco_transport *transport, v
     r->over[path].between = NULL;    /* and so does this */
 }
 
+/* Seats are places on the node. */
+static void lose_seat(void *replay, int error, int lost)
+{
+    const cco_replay *r = replay;
+    cco_replay_lose(replay, error,
+                    lost < 0 ? -1 : r->map->ranks[r->map->first[r->map->node[r->rank]] + lost]);
+}
+
 /* Between the ranks of a node through memory, if they have it, and by messages otherwise. */
 static void open_nodes(cco_replay *r)
 {
+    r->map = cco_node_map_keep(r->state->nodes.map);
     cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, cco_replay_lose, r);
+        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, lose_seat, r);
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     r->sets[CCO_PATH_NODES] = sets;
-    r->map = cco_node_map_keep(r->state->nodes.map);
     r->route = (cco_route){.map = r->map,
                            .node = r->map->node[r->rank],
                            .streams = set != NULL ? &set->stream : NULL,
