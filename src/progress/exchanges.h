@@ -32,8 +32,7 @@ typedef struct cco_exchange_call {
     cco_exchange x;
     void *copies;    /* of the lists, and the type is a copy; NULL: they are the program's */
     unsigned number; /* in the order of begins */
-    unsigned idle;   /* polls that moved nothing, one after the other, */
-    int looks, last; /* and looks that found the same rank ended */
+    unsigned idle;   /* polls that moved nothing, one after the other */
     bool runs;       /* it has its tags */
     int phase;       /* cco_exchange_phase */
     MPI_Request request;            /* MPI_REQUEST_NULL: of a blocking call */
