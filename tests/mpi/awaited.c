@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* awaited.c - a long wait for many messages asks about few of them at a time, and about all in
- * turn; it ends when nothing can come, and so does that of an exchange.  One rank, whose messages to itself come late. */
+ * turn; it ends when nothing can come, and so does that of an exchange.  One rank, whose messages
+ * to itself come late. */
 #include <stdbool.h>
 
 #include "core/awaited.h"
