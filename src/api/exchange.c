@@ -77,6 +77,8 @@ static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sen
         return NULL;
     }
     cco_exchanges *exchanges = state->error == MPI_SUCCESS ? cco_exchanges_of(state) : NULL;
+    if (exchanges == NULL)
+        cco_comm_has_failed(state);
     const int error = exchanges != NULL ? failed(state, exchanges) : state->error;
     if (error != MPI_SUCCESS || exchanges == NULL) {
         *rc = error != MPI_SUCCESS ? cco_comm_raise_in(state, caller, error)

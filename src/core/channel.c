@@ -185,17 +185,32 @@ bool cco_channel_accept(cco_channel *channel, carrier *mine, const uint64_t all[
     return number >= 0;
 }
 
-/* One of a carrier that is there; false on all ranks if there is none for them. */
-static bool agree(cco_channel *channel, MPI_Comm comm)
+static int wait_for(void *what, MPI_Request *request)
 {
-    uint64_t words[CCO_CHANNEL_WORDS], all[CCO_CHANNEL_WORDS] = {0}; /* which is none */
-    MPI_Request request;
+    (void)what;
+    return cco_wait(request);
+}
+
+/* One of a carrier that is there; false on all ranks if there is none for them.  `*vain`: a process
+ * has failed.  The MPI may still write to the words of a wait that ended in vain: they stay. */
+static bool agree(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what,
+                  bool *vain)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    uint64_t none[CCO_CHANNEL_WORDS] = {0}, *words = calloc(2, sizeof none);
+    if (words == NULL) /* to go on without it on one rank only would hang the others */
+        cco_fatal("no memory for a communicator");
+    uint64_t *all = words + CCO_CHANNEL_WORDS;
     carrier *mine = cco_channel_offer(comm, words);
-    if (PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
-        memset(all, 0, sizeof all);
-    return cco_channel_accept(channel, mine, all);
+    int rc = PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm, &request);
+    if (rc == MPI_SUCCESS)
+        rc = wait(what, &request);
+    *vain = rc != MPI_SUCCESS &&
+            (request != MPI_REQUEST_NULL || cco_ulfm_class(rc) != MPI_SUCCESS);
+    const bool there = cco_channel_accept(channel, mine, rc == MPI_SUCCESS ? all : none);
+    if (request == MPI_REQUEST_NULL)
+        free(words);
+    return there;
 }
 
 /* With its first channel taken; NULL on all ranks if the MPI refuses. */
@@ -222,8 +237,16 @@ static carrier *make(MPI_Comm comm)
 
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
 {
-    if (agree(channel, comm))
+    return cco_channel_open_by(channel, comm, wait_for, NULL);
+}
+
+bool cco_channel_open_by(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what)
+{
+    bool vain;
+    if (agree(channel, comm, wait, what, &vain))
         return true;
+    if (vain)
+        return false;
     carrier *c = make(comm);
     if (c != NULL)
         place(channel, c, 0);

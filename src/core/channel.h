@@ -39,6 +39,11 @@ typedef struct cco_channel {
  * refuses to make a communicator. */
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
 
+/* The same with a wait of the caller's, `wait(what, request)`, which may end in vain, with an error
+ * and the request still active, because a process has failed: false then, on this rank. */
+typedef int cco_channel_wait(void *what, MPI_Request *request);
+bool cco_channel_open_by(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what);
+
 /* The same for who makes an allreduce anyway, as far as there is a channel that has been used:
  * `words` go into it, to be combined by MPI_BOR.  Then all ranks accept what came out: true on all,
  * or on none.  In between nothing waits for another communicator. */

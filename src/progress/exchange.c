@@ -7,7 +7,6 @@
 
 #include "core/data.h"
 #include "core/log.h"
-#include "core/watch.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -32,6 +31,7 @@ void cco_exchange_reset(cco_exchange *x, MPI_Comm comm, int tag)
     x->bytes = 0;
     x->sent = false;
     x->incoming = MPI_REQUEST_NULL;
+    x->awaited = (cco_awaited){0};
 }
 
 int cco_exchange_send(cco_exchange *x, const cco_exchange_sends *s)
@@ -125,6 +125,7 @@ static int go_on(cco_exchange *x, bool *moved)
     *moved = true;
     x->distance = x->sent ? 2 * x->distance : 1;
     x->sent = true;
+    x->awaited = (cco_awaited){0};
     return open_round(x);
 }
 
@@ -137,24 +138,18 @@ int cco_exchange_test(cco_exchange *x, bool *moved, bool *over)
     return rc;
 }
 
-static bool waits_for(const cco_exchange *x, MPI_Request request, int rank)
+/* All of a message may not have come though its sender has met the barrier. */
+int cco_exchange_lost(cco_exchange *x, cco_watch *watch, const cco_channel *channel)
 {
-    int over = 1;
-    return request != MPI_REQUEST_NULL &&
-           PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE) == MPI_SUCCESS && !over &&
-           cco_watch_ended(x->comm, rank);
-}
-
-int cco_exchange_lost(const cco_exchange *x)
-{
-    const int to = (x->rank + x->distance) % x->size;
-    const int from = (x->rank - x->distance + x->size) % x->size;
-    for (int i = 0; i < x->count && !x->sent; i++)
-        if (waits_for(x, x->sends[i], x->to[i]))
-            return x->to[i];
-    if (x->sent && waits_for(x, x->barrier[0], from))
-        return from;
-    return x->sent && waits_for(x, x->barrier[1], to) ? to : -1;
+    enum { IN, OUT, INCOMING, ALL };
+    if (!x->sent)
+        return cco_awaited_lost(&x->awaited, watch, channel, x->count, x->sends, x->to);
+    const MPI_Request requests[ALL] = {
+        [IN] = x->barrier[0], [OUT] = x->barrier[1], [INCOMING] = x->incoming};
+    const int peers[ALL] = {[IN] = (x->rank - x->distance % x->size + x->size) % x->size,
+                            [OUT] = (x->rank + x->distance) % x->size,
+                            [INCOMING] = x->came > 0 ? x->list[x->came - 1].source : x->rank};
+    return cco_awaited_lost(&x->awaited, watch, channel, ALL, requests, peers);
 }
 
 static bool give_up(MPI_Request *request)

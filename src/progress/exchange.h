@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "core/awaited.h"
 
 /* A message that has come. */
 typedef struct cco_came {
@@ -41,6 +41,7 @@ typedef struct cco_exchange {
     int distance; /* of its open round; at least `size`: it is over */
     MPI_Request barrier[2];
     MPI_Request incoming; /* the message that is being received; MPI_REQUEST_NULL: none is */
+    cco_awaited awaited;  /* of the sends, or of a round of the barrier */
     cco_came *list;
     int came, room;
     char *data;
@@ -58,8 +59,8 @@ int cco_exchange_send(cco_exchange *exchange, const cco_exchange_sends *sends);
  * MPI_SUCCESS or an MPI error. */
 int cco_exchange_test(cco_exchange *exchange, bool *moved, bool *over);
 
-/* A rank that has ended, though this exchange waits for it; -1 if there is none. */
-int cco_exchange_lost(const cco_exchange *exchange);
+/* In a long wait: whether what this exchange waits for can still come (core/awaited.h). */
+int cco_exchange_lost(cco_exchange *exchange, cco_watch *watch, const cco_channel *channel);
 
 /* It goes no further.  Its tags are for nobody else. */
 void cco_exchange_abandon(cco_exchange *exchange);

@@ -68,41 +68,31 @@ static int cause(cco_exchanges *all, int error)
                                                                     : cco_ulfm_failed_class();
 }
 
-/* In a long wait: whether what it waits for can still come.  What a rank sent before it ended has
- * come a millisecond later, or never will. */
+/* In a long wait: whether what it waits for can still come. */
 static int look_around(cco_exchange_call *c, bool moved)
 {
-    enum { MANY = 1 << 20, LOOKS = 3 };
-    cco_exchanges *all = c->of;
+    enum { MANY = 1 << 20 };
     c->idle = moved ? 0 : c->idle < MANY ? c->idle + 1 : c->idle - 8;
-    if (!cco_watch_is_time((int)c->idle) || !cco_watch_due(&all->watch))
-        return MPI_SUCCESS;
-    int error = cco_watch_error(&all->watch);
-    if (error == MPI_SUCCESS && cco_channel_noticed(&all->channel))
-        error = cco_ulfm_failed_class();
-    if (error != MPI_SUCCESS)
-        return cco_watch_fail(&all->watch, error, -1);
-    const int rank = cco_exchange_lost(&c->x);
-    c->looks = rank < 0 ? 0 : rank == c->last ? c->looks + 1 : 1;
-    c->last = rank;
-    return c->looks < LOOKS ? MPI_SUCCESS
-                            : cco_watch_fail(&all->watch, cco_ulfm_failed_class(), rank);
+    return cco_watch_is_time((int)c->idle)
+               ? cco_exchange_lost(&c->x, &c->of->watch, &c->of->channel)
+               : MPI_SUCCESS;
 }
 
-/* A send that does not start is this rank's affair: it goes on, and says so at the end. */
+/* A send that does not start is this rank's affair: it goes on, and says so at the end.  Where the
+ * process that it was for has failed, those that have started are given up. */
 static int run(cco_exchange_call *c)
 {
     const int tag = cco_channel_exchange(&c->of->channel);
     if (tag < 0)
         return MPI_ERR_OTHER;
     cco_exchange_reset(&c->x, c->of->channel.comm, tag);
+    c->runs = true;
     const int rc = cco_exchange_send(&c->x, &c->sends);
     if (rc != MPI_SUCCESS && cco_ulfm_class(rc) != MPI_SUCCESS)
         return rc;
     if (rc != MPI_SUCCESS && c->error == MPI_SUCCESS)
         PMPI_Error_class(rc, &c->error);
     drop_copies(c);
-    c->runs = true;
     return MPI_SUCCESS;
 }
 
@@ -150,6 +140,7 @@ static void finish(cco_exchange_call *c)
     drop_copies(c);
     cco_exchange_trim(&c->x, SIZE_MAX);
     c->of->done++;
+    cco_exchange_transport_done(c);
     if (request != MPI_REQUEST_NULL)
         cco_progress_thread_count(-1, CCO_PROGRESS_MPI);
     __atomic_store_n(&c->phase, CCO_EXCHANGE_DONE, __ATOMIC_RELEASE);

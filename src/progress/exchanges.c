@@ -6,6 +6,7 @@
 
 #include "core/failure.h"
 #include "core/log.h"
+#include "native/watched_wait.h"
 
 enum { KEPT = 64 << 10 }; /* bytes of memory that stay for the next exchange */
 
@@ -57,10 +58,15 @@ static void one_user_less(cco_exchanges *all)
 {
     if (__atomic_sub_fetch(&all->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    cco_channel_close(&all->channel);
     free_call(all->idle);
     pthread_mutex_destroy(&all->lock);
     free(all);
+}
+
+static void one_less_in_flight(cco_exchanges *all)
+{
+    if (__atomic_sub_fetch(&all->in_flight, 1, __ATOMIC_ACQ_REL) == 0)
+        cco_channel_close(&all->channel);
 }
 
 /* The program frees its communicator. */
@@ -75,6 +81,7 @@ static void release(void *data)
     all->closed = true;
     drop_ended(all);
     pthread_mutex_unlock(&all->lock);
+    one_less_in_flight(all);
     one_user_less(all);
 }
 
@@ -112,12 +119,12 @@ static cco_exchanges *make(cco_comm *state)
     cco_exchanges *all = calloc(1, sizeof *all);
     if (all == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for exchanges on communicator '%s'", state->name);
-    if (!cco_channel_open(&all->channel, state->comm)) {
+    if (!cco_channel_open_watched(&all->channel, state)) {
         free(all);
         return NULL;
     }
     pthread_mutex_init(&all->lock, NULL);
-    all->users = 1;
+    all->users = all->in_flight = 1;
     all->watch = (cco_watch){&cco_watch_processes, state->comm, .fail = fail, .owner = all};
     cco_comm_on_failure(state, leave, all);
     return all;
@@ -136,6 +143,7 @@ cco_exchanges *cco_exchanges_of(cco_comm *state)
 cco_exchange_call *cco_exchanges_next(cco_exchanges *all)
 {
     __atomic_fetch_add(&all->users, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(&all->in_flight, 1, __ATOMIC_ACQ_REL);
     pthread_mutex_lock(&all->lock);
     drop_ended(all);
     cco_exchange_call *c = all->idle, **link = &all->oldest;
@@ -150,6 +158,11 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *all)
     *link = c;
     pthread_mutex_unlock(&all->lock);
     return c;
+}
+
+void cco_exchange_transport_done(cco_exchange_call *c)
+{
+    one_less_in_flight(c->of);
 }
 
 void cco_exchange_end(cco_exchange_call *c)

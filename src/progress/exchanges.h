@@ -5,8 +5,9 @@
  * They run one after the other, in the order in which they were begun, on a channel of their own.
  * Two pairs of tags are enough, since no rank is two exchanges ahead of another.
  *
- * The program may free the communicator first: what has come is dropped then, and the last exchange
- * to end frees the rest. */
+ * The program may free the communicator first: what has come is dropped then, the last exchange
+ * whose messages are over closes the channel, and the last to end frees the rest.  The end comes in
+ * a callback of the MPI, which may free no communicator. */
 #ifndef CCO_EXCHANGES_H
 #define CCO_EXCHANGES_H
 
@@ -31,8 +32,7 @@ typedef struct cco_exchange_call {
     cco_exchange x;
     void *copies;    /* of the lists, and the type is a copy; NULL: they are the program's */
     unsigned number; /* in the order of begins */
-    unsigned idle;   /* polls that moved nothing, one after the other, */
-    int looks, last; /* and looks that found the same rank ended */
+    unsigned idle;   /* polls that moved nothing, one after the other */
     bool runs;       /* it has its tags */
     int phase;       /* cco_exchange_phase */
     MPI_Request request;            /* MPI_REQUEST_NULL: of a blocking call */
@@ -48,12 +48,13 @@ typedef struct cco_exchanges {
     bool closed;                      /* the program has freed the communicator */
     unsigned begun;
     unsigned done; /* of the thread that polls */
+    int in_flight; /* those whose messages are not over, and one for the communicator */
     int users;     /* those that have not ended, and one for the communicator */
     int error, lost;
 } cco_exchanges;
 
 /* Those of a communicator; made in the first call, which is collective.  NULL on all ranks if the
- * MPI has no communicator for them. */
+ * MPI has no communicator for them, and where cco_comm_has_failed. */
 cco_exchanges *cco_exchanges_of(cco_comm *state);
 
 /* Why this rank takes part in no more of them, an MPI error class: a process has failed, `*lost` if
@@ -66,6 +67,9 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *exchanges);
 
 /* This rank takes part in no more of them, nor does whoever waits for it. */
 void cco_exchanges_fail(cco_exchanges *exchanges, int error, int lost);
+
+/* Its messages are over. */
+void cco_exchange_transport_done(cco_exchange_call *call);
 
 /* The program has its error and what has come. */
 void cco_exchange_end(cco_exchange_call *call);

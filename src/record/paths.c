@@ -3,6 +3,7 @@
 #include "record/paths.h"
 
 #include "core/log.h"
+#include "native/watched_wait.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
 #include "record/replay_failure.h"
@@ -32,14 +33,22 @@ static void over(cco_replay *r, cco_path path, const cco_transport *transport, v
     r->over[path].between = NULL;    /* and so does this */
 }
 
+/* Seats are places on the node. */
+static void lose_seat(void *replay, int error, int lost)
+{
+    const cco_replay *r = replay;
+    cco_replay_lose(replay, error,
+                    lost < 0 ? -1 : r->map->ranks[r->map->first[r->map->node[r->rank]] + lost]);
+}
+
 /* Between the ranks of a node through memory, if they have it, and by messages otherwise. */
 static void open_nodes(cco_replay *r)
 {
+    r->map = cco_node_map_keep(r->state->nodes.map);
     cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, cco_replay_lose, r);
+        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, lose_seat, r);
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     r->sets[CCO_PATH_NODES] = sets;
-    r->map = cco_node_map_keep(r->state->nodes.map);
     r->route = (cco_route){.map = r->map,
                            .node = r->map->node[r->rank],
                            .streams = set != NULL ? &set->stream : NULL,
@@ -63,7 +72,7 @@ void cco_replay_paths_open(cco_replay *r)
     const bool nodes = any(r, CCO_PATH_NODES), segment = any(r, CCO_PATH_SEGMENT);
     if (!nodes && !segment && !any(r, CCO_PATH_MESSAGES))
         return;
-    if (!cco_channel_open(&r->channel, r->state->comm)) {
+    if (!cco_channel_open_watched(&r->channel, r->state)) {
         const char *why = "the MPI makes no communicator for messages";
         r->channel.comm = MPI_COMM_NULL;
         replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);

@@ -147,7 +147,7 @@ static int share_counts(cco_replay *r)
             rc = cco_replay_paths_share(r, c);
     }
     if (rc != MPI_SUCCESS)
-        cco_replay_has_failed(r);
+        cco_replay_has_failed(r, rc);
     return cco_agreed(r->state, rc);
 }
 
@@ -172,7 +172,7 @@ static int rehearse_calls(cco_replay *r)
         const int tag = c->path != CCO_PATH_NONE ? cco_channel_call(&r->channel) : 0;
         if (c->path != CCO_PATH_NONE)
             rc = cco_rehearse(&c->levels, c->sched, &r->channel, &r->peers, tag);
-        if (rc != MPI_SUCCESS && rc != MPI_ERR_TRUNCATE && !cco_replay_has_failed(r))
+        if (rc != MPI_SUCCESS && rc != MPI_ERR_TRUNCATE && !cco_replay_has_failed(r, rc))
             cco_fatal("a recording on communicator '%s' cannot be planned: %s", r->state->name,
                       rc == MPI_ERR_NO_MEM ? "no memory" : "the MPI's messages fail");
     }
@@ -310,6 +310,7 @@ int cco_recording_make(cco_recorder *recorder, int *handle)
     *handle = rc == MPI_SUCCESS ? enter(r) : 0;
     rc = cco_agreed(state, rc == MPI_SUCCESS && *handle == 0 ? MPI_ERR_NO_MEM : rc);
     if (rc == MPI_SUCCESS) {
+        cco_replay_made(r);
         link_to_comm(r);
         report(r);
         return rc;

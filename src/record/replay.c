@@ -68,6 +68,8 @@ static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
     if (r->rc != MPI_SUCCESS || done) {
         r->at += done;
         *phase = go_on(r);
+        if (calls_mpi && r->rc != MPI_SUCCESS)
+            cco_replay_stopped(r);
         return true;
     }
     return moved;

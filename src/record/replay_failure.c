@@ -3,14 +3,20 @@
 #include "record/replay_failure.h"
 
 #include "core/failure.h"
+#include "core/ulfm.h"
 
 void cco_replay_watch(cco_replay *r)
 {
     r->program = (cco_watch){.kind = &cco_watch_processes, .comm = r->state->comm};
     r->peers = (cco_watch){
-        &cco_watch_processes, MPI_COMM_NULL, .fail = cco_replay_lose, .owner = r};
+        &cco_watch_processes, r->state->comm, .fail = cco_replay_lose, .owner = r};
     r->p2p.watch = &r->peers;
     r->lost = -1;
+}
+
+void cco_replay_made(cco_replay *r)
+{
+    cco_watch_forget(&r->peers);
 }
 
 void cco_replay_lose(void *replay, int error, int lost)
@@ -32,12 +38,34 @@ void cco_replay_leave(cco_replay *r, int error)
     cco_channel_fail(&r->channel);
 }
 
-bool cco_replay_has_failed(cco_replay *r)
+/* The class of `error` if it is that of a failure, or follows one.  Ours is revoked only by ranks
+ * that know of a failure. */
+static int cause(cco_replay *r, int error)
 {
-    const int error = cco_replay_error(r);
-    if (error != MPI_SUCCESS)
-        cco_comm_fail(r->state, error, r->lost);
-    return cco_comm_has_failed(r->state);
+    const int known = cco_replay_error(r);
+    if (known != MPI_SUCCESS || cco_ulfm_class(error) == MPI_SUCCESS)
+        return known;
+    return cco_watch_error(&r->program) == cco_ulfm_revoked_class() ? cco_ulfm_revoked_class()
+                                                                    : cco_ulfm_failed_class();
+}
+
+/* The communicator tells recordings that are there, of which this one is none yet. */
+bool cco_replay_has_failed(cco_replay *r, int error)
+{
+    const int class = cause(r, error);
+    if (class != MPI_SUCCESS)
+        cco_comm_fail(r->state, class, r->lost);
+    const bool failed = cco_comm_has_failed(r->state);
+    if (failed)
+        cco_replay_leave(r, r->state->error);
+    return failed;
+}
+
+void cco_replay_stopped(cco_replay *r)
+{
+    const int class = cause(r, r->rc);
+    if (class != MPI_SUCCESS)
+        cco_replay_leave(r, class);
 }
 
 int cco_replay_look_around(cco_replay *r, bool moved, bool calls_mpi)

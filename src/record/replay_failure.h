@@ -6,17 +6,24 @@
 
 #include "record/replay.h"
 
-/* Who looks after the processes of a recording that is being made. */
+/* Who looks after the processes of a recording that is being made, until it is made: then it may
+ * outlive its communicator. */
 void cco_replay_watch(cco_replay *replay);
+void cco_replay_made(cco_replay *replay);
 
 /* Of a watch: this rank takes no further part in memory that is shared; from any thread. */
 void cco_replay_lose(void *replay, int error, int lost);
 
-/* The program's thread has come to the error: the others learn of it. */
+/* The same, and the others learn of it. */
 void cco_replay_leave(cco_replay *replay, int error);
 
-/* While it is made: whether a failure is known here, after which its communicator is of no use. */
-bool cco_replay_has_failed(cco_replay *replay);
+/* While it is made, after `error`: whether a failure is known here.  Then its communicator is of no
+ * use, and the others learn of it. */
+bool cco_replay_has_failed(cco_replay *replay, int error);
+
+/* A poll that calls the MPI has come to an error, `rc`: if that is of a failure, the others learn
+ * of it at once, since the program may ask for the end of its replay much later. */
+void cco_replay_stopped(cco_replay *replay);
 
 /* What replays end with from now on; MPI_SUCCESS while nothing has failed. */
 static inline int cco_replay_error(const cco_replay *replay)

@@ -228,6 +228,26 @@ static void try_freed(void)
     free(b.send);
 }
 
+/* The same where nothing else is on our communicator of these ranks, in each way to end it: that
+ * communicator has to go, and an MPI frees none in a callback of a request. */
+static void try_freed_alone(void)
+{
+    MPI_Comm comm;
+    snprintf(testing_label, sizeof testing_label, "freed first, alone");
+    for (int turn = 70; turn < 80; turn++) {
+        int counts[1] = {1}, displs[1] = {0}, to[1] = {rank}, came = -1, all = -1;
+        MPI_Request request;
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comm);
+        MPI_Comm_rank(comm, to);
+        const int rc = CRESTA_Exchange_begin(&turn, counts, displs, MPI_INT, 1, to, &came, &all,
+                                             comm, &request);
+        CHECK(rc == MPI_SUCCESS, "begin: %d", rc);
+        MPI_Comm_free(&comm);
+        end_one(&request, turn);
+        CHECK(came == 1 && all == 1, "%d messages, %d elements", came, all);
+    }
+}
+
 /* The last rank has wrong arguments: the others get all that was sent to them. */
 static void try_wrong(MPI_Comm comm)
 {
@@ -272,6 +292,7 @@ int main(int argc, char **argv)
         try_mixed(comm, other, turn);
     try_dropped(comm);
     try_freed();
+    try_freed_alone();
     try_wrong(comm);
     try_several(comm, 60);
     MPI_Comm_free(&comm);
