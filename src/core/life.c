@@ -36,7 +36,7 @@ typedef struct neighbour {
     cco_life life;
 } neighbour;
 
-static bool looking; /* a thread does, and nobody else uses what follows */
+static bool adding; /* a thread adds a process */
 static known *all;
 static int files; /* pidfds that are open */
 static neighbour *neighbours;
@@ -110,54 +110,64 @@ static bool has_ended(const cco_life *life)
 static int open_pidfd(const cco_life *life)
 {
     enum { MOST = 64 };
-    const int file = files < MOST ? (int)syscall(SYS_pidfd_open, (pid_t)life->process, 0) : -1;
-    files += file >= 0;
+    const bool room = __atomic_load_n(&files, __ATOMIC_RELAXED) < MOST;
+    const int file = room ? (int)syscall(SYS_pidfd_open, (pid_t)life->process, 0) : -1;
+    if (file >= 0)
+        __atomic_add_fetch(&files, 1, __ATOMIC_RELAXED);
     return file;
 }
 
-/* By the thread that looks. */
 static known *find(const cco_life *life)
 {
-    known *k = all;
+    known *k = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
     while (k != NULL && (k->life.process != life->process || k->life.begun != life->begun))
         k = k->next;
+    return k;
+}
+
+/* By one thread at a time.  Entries stay for ever. */
+static known *add(const cco_life *life)
+{
+    known *k = find(life);
     if (k != NULL || (k = malloc(sizeof *k)) == NULL)
         return k;
     *k = (known){*life, open_pidfd(life), false, all};
     k->over = k->file >= 0 && is_another_now(life); /* the pidfd would tell of that one */
-    all = k;
+    __atomic_store_n(&all, k, __ATOMIC_RELEASE);
     return k;
 }
 
+/* Another thread may close the pidfd meanwhile, and another file have its number: then the process
+ * has ended whatever this one finds. */
 static bool ends_now(const known *k)
 {
-    struct pollfd end = {.fd = k->file, .events = POLLIN};
-    return k->file >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
-                        : has_ended(&k->life);
+    struct pollfd end = {.fd = __atomic_load_n(&k->file, __ATOMIC_RELAXED), .events = POLLIN};
+    return end.fd >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
+                       : has_ended(&k->life);
 }
 
 /* Writes nothing while it runs: several threads look at one process. */
 static bool look(known *k)
 {
-    if (!k->over && !ends_now(k))
+    if (!__atomic_load_n(&k->over, __ATOMIC_RELAXED) && !ends_now(k))
         return false;
-    k->over = true;
-    if (k->file >= 0) {
-        close(k->file);
-        k->file = -1;
-        files--;
+    __atomic_store_n(&k->over, true, __ATOMIC_RELAXED);
+    const int file = __atomic_exchange_n(&k->file, -1, __ATOMIC_RELAXED);
+    if (file >= 0) {
+        close(file);
+        __atomic_sub_fetch(&files, 1, __ATOMIC_RELAXED);
     }
     return true;
 }
 
 bool cco_life_over(const cco_life *life)
 {
-    if (life->process == 0 || __atomic_exchange_n(&looking, true, __ATOMIC_ACQUIRE))
-        return false; /* another thread looks: this one does later, and waits for no lock */
-    known *k = find(life);
-    const bool over = k != NULL && look(k);
-    __atomic_store_n(&looking, false, __ATOMIC_RELEASE);
-    return over;
+    known *k = life->process != 0 ? find(life) : NULL;
+    if (k == NULL && life->process != 0 && !__atomic_exchange_n(&adding, true, __ATOMIC_ACQUIRE)) {
+        k = add(life); /* where another thread adds one, this one looks later: no lock */
+        __atomic_store_n(&adding, false, __ATOMIC_RELEASE);
+    }
+    return k != NULL && look(k);
 }
 
 /* Each has its own among zeros: an allreduce takes fewer messages than some allgathers. */

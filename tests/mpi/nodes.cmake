@@ -46,12 +46,18 @@ if(NOT CRESTA_MPI_FAMILY STREQUAL "mpich")
   list(APPEND ways "os?window=dynamic")
 endif()
 string(JOIN "," ways ${ways})
-foreach(nodes IN ITEMS 2x2 1+3 0,1,0,1)
+set(shapes 2x2 1+3 0,1,0,1)
+set(ranks 4)
+if(CRESTA_MPI_FAMILY STREQUAL "mpich")
+  set(shapes 1+2 0,1,0)
+  set(ranks 3)
+endif()
+foreach(nodes IN LISTS shapes)
   string(REPLACE "," "-" name "${nodes}")
-  cresta_mpi_test(NAME conformance-os-nodes-${name} RANKS 4 TIMEOUT 400
+  cresta_mpi_test(NAME conformance-os-nodes-${name} RANKS ${ranks} TIMEOUT 400
                   ENV "CRESTA_NODES=${nodes}" CRESTA_FALLBACK=error
                   COMMAND conformance ${ways} --mode blocking --sparse 31)
-  cresta_mpi_test(NAME windows-nodes-${name} RANKS 4
+  cresta_mpi_test(NAME windows-nodes-${name} RANKS ${ranks} TIMEOUT 300
                   ENV "CRESTA_NODES=${nodes}" CRESTA_FALLBACK=error CRESTA_OS_WINDOW=static:1000
                   COMMAND windows "os,os?via=get" 1000)
 endforeach()
