@@ -135,34 +135,6 @@ def wheel():
     return next((WORK / "dist").glob("crestacoll-*.whl"))
 
 
-@pytest.mark.parametrize("name", list(INTERFACES))
-def test_build_of_headers_alone_is_configured(name, tmp_path):
-    """That of `make wheel`: each program is a library, and no target of another name is there."""
-    compiler = shutil.which(f"mpicc.{name}")
-    if compiler is None:
-        pytest.skip(f"no mpicc.{name}")
-    said = must([compiler, "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]).stdout
-    folder = re.search(r'^# \d+ "(.+)/mpi\.h"', said, re.M)[1]
-    options = ["-DCRESTA_TESTS=OFF", f"-DCRESTA_MPI_INCLUDE={folder}"]
-    must(["cmake", "-S", ROOT, "-B", tmp_path, *options])
-    targets = must(["cmake", "--build", tmp_path, "--target", "help"]).stdout
-    assert {"wheel-parts", "wheel-free", "crestacoll-threads_wheel"} <= set(
-        re.findall(r"[\w-]+", targets)
-    )
-
-
-def test_handles_of_fortran_have_names_in_the_interface_of_the_standard():
-    """Its header has MPI_x_fromint for MPI_x_f2c, and no machine of the tests has the header."""
-    named = set(re.findall(r"#define (PMPI_\w+) ", (ROOT / "wheel/mpiabi.h").read_text()))
-    used = {
-        name
-        for folder in ("src", "fortran", "bench", "check")
-        for path in (ROOT / folder).rglob("*.[ch]")
-        for name in re.findall(r"\bPMPI_[A-Z][a-z]+_(?:f2c|c2f)\b", path.read_text())
-    }
-    assert used and used <= named
-
-
 def packages_of(environment):
     return next(environment.glob("lib/python3*/site-packages"))
 
