@@ -27,8 +27,9 @@ for tool in gcc cc clang; do
     if command -v $tool; then echo "there is a compiler"; exit 1; fi
 done
 if find / -xdev -name mpi.h | grep .; then echo "there are headers"; exit 1; fi
+# What pip and matplotlib keep of fonts and downloads is theirs.
 files() { find / -xdev -type f ! -path '/tmp/*' ! -path "$HOME/trial/*" ! -name '*.pyc' \
-    ! -path '/var/*' ! -path "$HOME/.cache/pip/*" | sort; }
+    ! -path '/var/*' ! -path "$HOME/.cache/pip/*" ! -path "$HOME/.cache/matplotlib/*" | sort; }
 rm -rf venv trial && mkdir trial
 python3 -m venv venv
 files >/tmp/before

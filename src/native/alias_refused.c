@@ -34,14 +34,12 @@ static bool ask(cco_coll coll, int n, MPI_Comm alone)
 }
 
 /* Open MPI gives this error to the handler of MPI_COMM_WORLD, whatever the communicator is: the
- * program's must not see it.  Where there are sessions only, there is no such communicator. */
+ * program's must not see it. */
 static bool ask_quietly(cco_coll coll, int n, MPI_Comm alone)
 {
     MPI_Errhandler handler;
-    int initialized = 0;
     PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
-    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized ||
-        PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
+    if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS)
         return ask(coll, n, alone);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const bool refused = ask(coll, n, alone);
@@ -52,11 +50,14 @@ static bool ask_quietly(cco_coll coll, int n, MPI_Comm alone)
 
 enum { UNKNOWN, ACCEPTED, REFUSED };
 
-/* A split: a duplicate would have the attributes that the program put on MPI_COMM_SELF. */
+/* A split: a duplicate would have the attributes that the program put on MPI_COMM_SELF.  Where
+ * there are sessions only, there is no such communicator. */
 static unsigned char answer_of(cco_coll coll, int n)
 {
     MPI_Comm alone;
-    if (PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &alone) != MPI_SUCCESS)
+    int initialized = 0;
+    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized ||
+        PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &alone) != MPI_SUCCESS)
         return UNKNOWN;
     const bool refused = ask_quietly(coll, n, alone);
     PMPI_Comm_free(&alone);

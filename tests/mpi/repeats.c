@@ -32,8 +32,14 @@ static void keep_largest(void *a, void *b, int *n, MPI_Datatype *type)
 /* How a call that is remembered runs again; NULL if it is not. */
 static cco_repeat_run remembered(MPI_Comm comm, cco_coll coll, MPI_Datatype type, MPI_Op op)
 {
-    const cco_call call = {
-        .coll = coll, .sendcount = 1, .recvcount = 1, .sendtype = type, .recvtype = type, .op = op};
+    const cco_call call = {.coll = coll,
+                           .sendbuf = in,
+                           .recvbuf = out,
+                           .sendcount = 1,
+                           .recvcount = 1,
+                           .sendtype = type,
+                           .recvtype = type,
+                           .op = op};
     const cco_repeat *repeat = &cco_comm_find(comm)->repeats[cco_cached_call_index(&call)];
     return repeat->cached != NULL && cco_cached_call_is_like(repeat->cached, &call) ? repeat->run
                                                                                     : NULL;
