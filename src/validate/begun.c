@@ -357,8 +357,8 @@ static bool is_empty(cco_begun_checks *list)
 static void finish(cco_begun_checks *list)
 {
     const double began = cco_seconds();
-    for (int tries = 0; !is_empty(list);)
-        cco_pause_after_mpi(&tries);
+    for (int tries = 0; !is_empty(list); cco_pause_after_mpi(&tries))
+        cco_queue_progress(true); /* another rank may come here only after a call of ours */
     while (list->told != NULL) {
         cco_begun *b = list->told;
         list->told = b->next;

@@ -23,7 +23,8 @@ void cco_begun_prepare(cco_validated *of);
 /* False for what no check of a begun call can do, on all ranks alike. */
 bool cco_begun_can_check(const cco_call *call);
 
-/* A check of a call that is about to begin; local, and alike on all ranks. */
+/* A check of a call that is about to begin; local, and alike on all ranks.  NULL, on all of them,
+ * if the MPI has no communicator for it. */
 struct cco_begun *cco_begun_check(cco_validated *of, const cco_choice *choice, const cco_call *call,
                                   MPI_Count bytes);
 

@@ -181,21 +181,22 @@ struct cco_begun *cco_validate_begun(cco_comm *state, const cco_choice *choice,
     cco_validated *v = cco_comm_attached(state, &key);
     if (v == NULL)
         return NULL;
+    count_call(v, &cco_tally_here.calls);
+    if (!cco_begun_can_check(call)) { /* all of them: no rank counts them in the sample */
+        count_call(v, &cco_tally_here.skips[CCO_SKIP_BEGUN]);
+        return NULL;
+    }
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
     const MPI_Count bytes = sized ? cco_bytes(call, state->rank, state->size) : 0;
-    const bool taken = cco_sample_takes(&v->begins, call->coll, (uint64_t)bytes,
-                                        cco_configured.validate.rate);
-    count_call(v, &cco_tally_here.calls);
-    if (!taken)
+    if (!cco_sample_takes(&v->begins, call->coll, (uint64_t)bytes, cco_configured.validate.rate))
         return NULL;
-    const cco_skip skip = v->begun == NULL             ? CCO_SKIP_DEVICE
-                          : is_empty(call, bytes)      ? CCO_SKIP_EMPTY
-                          : !cco_begun_can_check(call) ? CCO_SKIP_BEGUN
-                                                       : CCO_CHECKED;
-    if (skip == CCO_CHECKED)
-        return cco_begun_check(v, choice, call, bytes);
-    count_call(v, &cco_tally_here.skips[skip]);
-    return NULL;
+    const cco_skip skip = v->begun == NULL        ? CCO_SKIP_DEVICE
+                          : is_empty(call, bytes) ? CCO_SKIP_EMPTY
+                                                  : CCO_CHECKED;
+    struct cco_begun *check = skip == CCO_CHECKED ? cco_begun_check(v, choice, call, bytes) : NULL;
+    if (check == NULL)
+        count_call(v, &cco_tally_here.skips[skip != CCO_CHECKED ? skip : CCO_SKIP_NO_MEMORY]);
+    return check;
 }
 
 /* Says once for each collective of a communicator that something differs. */

@@ -17,3 +17,10 @@ foreach(ranks IN ITEMS 2 3)
                   CRESTA_VALIDATE_STOP=1 CRESTA_VALIDATE_FILES=none
                   COMMAND split_stress --seconds 0.5 --seed 2${ranks})
 endforeach()
+cresta_mpi_test(NAME validate-preload-begun RANKS 2 TIMEOUT 200 PRELOAD
+                ENV CRESTA_VALIDATE=1:1 CRESTA_VALIDATE_STOP=1 CRESTA_VALIDATE_FILES=none
+                CRESTA_ASYNC=thread "CRESTA_IMPL=*=p2p,neighbor_*=p2p"
+                COMMAND conformance_plain p2p --mode nonblocking --sparse 7)
+cresta_mpi_test(NAME validate-split-fails RANKS 2
+                ENV CRESTA_ASYNC=thread CRESTA_DEBUG=fail=2 CRESTA_VALIDATE=1:1
+                COMMAND split_fails)

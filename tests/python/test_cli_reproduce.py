@@ -40,20 +40,36 @@ def test_a_difference_is_named_and_made_again(spoilt):
     assert other.returncode == 0 and "no difference here" in other.stdout
 
 
-def test_a_begun_call_that_differs(spoilt):
-    """The line comes at once, the file when the communicator ends."""
+def run_begun(spoilt, **variables):
+    """A program that begins calls, linked with a library that is wrong in one element."""
     program = spoilt.build.folder / "tests" / "bin" / "validated_begun"
     env = clean_environment(
+        **variables,
         CRESTA_VALIDATE="1:1",
         CRESTA_VALIDATE_SUMMARY="summary",
         CRESTA_ASYNC="thread",
         CRESTA_IMPL="allreduce=p2p:ring,*=p2p",
         WRONG_BYTES="800",
     )
-    ran = subprocess.run(
+    return subprocess.run(
         [spoilt.build.launcher, "-n", "2", str(program), "summary"],
         cwd=spoilt.folder, env=env, timeout=300, capture_output=True, text=True, check=False,
     )
+
+
+def test_begun_calls_beyond_the_memory(spoilt):
+    """Half of it is theirs: two or three of these calls at once, and some that are too large."""
+    ran = run_begun(spoilt, CRESTA_VALIDATE_MEMORY="16K")
+    found = json.loads((spoilt.folder / "summary").read_text())
+    assert "earlier begun calls took half of CRESTA_VALIDATE_MEMORY" in ran.stderr
+    assert found["waiting"] > 0 and found["checked"] > 0 and found["copies_bytes"] <= 16 << 10
+    left_out = found["waiting"] + found["beyond_memory"]
+    assert found["calls"] == found["checked"] + left_out
+
+
+def test_a_begun_call_that_differs(spoilt):
+    """The line comes at once, the file when the communicator ends."""
+    ran = run_begun(spoilt)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     told = errors(ran.stderr)
     assert len(told) == 2, ran.stderr  # on each of two communicators
