@@ -92,9 +92,9 @@ static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sen
     call->error = wrong(state, sends);
     if (call->error == MPI_SUCCESS)
         call->error = PMPI_Type_get_extent(sends->type, &low, &call->sends.extent);
-    if (call->error == MPI_SUCCESS)
-        call->element = (size_t)cco_type_size(sends->type);
-    else
+    call->element =
+        sends->type != MPI_DATATYPE_NULL ? (size_t)cco_type_size(sends->type) : 0;
+    if (call->error != MPI_SUCCESS)
         call->sends.count = 0;
     return call;
 }

@@ -119,12 +119,15 @@ static bool move(cco_exchange_call *c, bool *moved)
     return true;
 }
 
-/* Says what has come; MPI_ERR_COUNT if an int cannot count the elements. */
+/* Says what has come, also to a rank whose call was wrong: it can take it.  MPI_ERR_COUNT if an int
+ * cannot count the elements.  Without a type nobody can, and what came is dropped. */
 static void tell(cco_exchange_call *c)
 {
     const size_t n = c->element > 0 ? c->x.bytes / c->element : 0;
+    if (c->error != MPI_SUCCESS && c->element == 0)
+        c->x.came = 0;
     *c->sources = c->x.came;
-    *c->elements = c->error == MPI_SUCCESS && n <= INT_MAX ? (int)n : 0;
+    *c->elements = n <= INT_MAX ? (int)n : 0;
     if (c->error == MPI_SUCCESS && n > INT_MAX)
         c->error = MPI_ERR_COUNT;
 }

@@ -248,10 +248,10 @@ static void try_freed_alone(void)
     }
 }
 
-/* The last rank has wrong arguments: the others get all that was sent to them. */
-static void try_wrong(MPI_Comm comm)
+/* A rank has wrong arguments: it sends nothing, and all get what the others have sent to them. */
+static void try_wrong(MPI_Comm comm, int who)
 {
-    const bool bad = rank == size - 1;
+    const bool bad = rank == who;
     int x = 7, n = 1, at = 0, to = bad ? size : 0, came = -1, all = -1, got[MOST], from[MOST],
         counts[MOST], displs[MOST], class = MPI_SUCCESS;
     MPI_Request request;
@@ -261,7 +261,7 @@ static void try_wrong(MPI_Comm comm)
     rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Error_class(rc, &class);
     CHECK(class == (bad ? MPI_ERR_RANK : MPI_SUCCESS), "class %d", class);
-    CHECK(came == (rank == 0 ? size - 1 : 0), "%d messages", came);
+    CHECK(came == (rank == 0 ? size - 1 : 0) && all == came, "%d messages, %d elements", came, all);
     if (rank == 0 && size > 1)
         CHECK(CRESTA_Exchange_take(got, from, counts, displs, MPI_INT, comm) == MPI_SUCCESS &&
                   got[0] == 7, "take");
@@ -293,7 +293,8 @@ int main(int argc, char **argv)
     try_dropped(comm);
     try_freed();
     try_freed_alone();
-    try_wrong(comm);
+    try_wrong(comm, size - 1);
+    try_wrong(comm, 0);
     try_several(comm, 60);
     MPI_Comm_free(&comm);
     MPI_Comm_free(&other);
