@@ -168,21 +168,14 @@ static int go_on(cco_engine *e)
     return cco_engine_loop(e, e->transport);
 }
 
-/* Room for each step, for the end of each round, and for what comes between its messages and its
- * local steps. */
-static task *new_tasks(const cco_sched *s)
+/* Room for each step, for the ends of rounds, between which there are steps too, and for what comes
+ * between the messages of a round and its local steps. */
+static task *new_tasks(const cco_sched *s, const cco_transport *transport)
 {
-    return calloc(2 * (size_t)s->count + 3, sizeof(task));
-}
-
-/* What was too much of that. */
-static void shrink(cco_engine *e)
-{
-    const size_t used = (size_t)(e->next - e->tasks);
-    task *fits = realloc(e->tasks, used * sizeof *fits);
-    if (fits != NULL)
-        e->tasks = fits;
-    e->opened = e->next = e->tasks;
+    size_t rounds = 1;
+    for (int i = 0; i < s->count; i++)
+        rounds += s->steps[i].kind == CCO_STEP_ROUND;
+    return calloc((size_t)s->count + 2 + (transport->sends_in_tests ? rounds : 0), sizeof(task));
 }
 
 cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, void *shared)
@@ -192,14 +185,12 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
         return NULL;
     e->transport = transport;
     e->go_on = transport->go_on != NULL ? transport->go_on : go_on;
-    e->tasks = new_tasks(s);
+    e->tasks = new_tasks(s, transport);
     if (e->tasks != NULL)
         e->transfer = transport->open(shared, arrange(e, s));
     e->at = e->rounds;
-    if (e->transfer != NULL) {
-        shrink(e);
+    if (e->transfer != NULL)
         return e;
-    }
     cco_engine_free(e);
     return NULL;
 }
