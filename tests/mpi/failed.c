@@ -18,9 +18,6 @@
  * Programs end by _exit: MPI_Finalize would wait for rank 1. */
 #include <cresta_multisend.h>
 #include <cresta_sp_coll.h>
-#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
-#include <mpi-ext.h>
-#endif
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,11 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(MPIX_ERR_PROC_FAILED)
-static const int expected = MPIX_ERR_PROC_FAILED;
-#else
-static const int expected = MPI_ERR_OTHER;
-#endif
+#include "proc_failed.h"
 
 enum { VICTIM = 1, LARGE = 300000 };
 

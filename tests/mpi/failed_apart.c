@@ -14,9 +14,6 @@
 #include <cresta_multisend.h>
 #include <cresta_sp_coll.h>
 #include <crestacoll.h>
-#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5
-#include <mpi-ext.h>
-#endif
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -26,11 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(MPIX_ERR_PROC_FAILED)
-static const int expected = MPIX_ERR_PROC_FAILED;
-#else
-static const int expected = MPI_ERR_OTHER;
-#endif
+#include "proc_failed.h"
 
 enum { COUNT = 1000, LONGEST = 90 /* seconds: of what hangs nothing is to stay */ };
 
