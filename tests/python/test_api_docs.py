@@ -24,7 +24,9 @@ for name in (
     failed, here = doctest.testmod(module, extraglobs=names, optionflags=doctest.FAIL_FAST)
     assert not failed, name
     tried += here
-print("examples:", tried)
+counts = MPI.COMM_WORLD.gather(tried)
+if counts:
+    print("examples:", *counts)
 """
 
 # What the guide takes for granted.
@@ -44,8 +46,8 @@ unpack = np.copy
 def test_docstrings(build, tmp_path):
     (tmp_path / "program.py").write_text(DOCTESTS)
     done = good(launch(build, tmp_path, "program.py"))
-    assert done.stdout.count("examples: ") == 2
-    assert int(re.search(r"examples: (\d+)", done.stdout)[1]) >= 40
+    tried = re.search(r"examples: (\d+) (\d+)", done.stdout)
+    assert tried and min(map(int, tried.groups())) >= 40, done.stdout
 
 
 def blocks():
