@@ -10,6 +10,7 @@
 #include "core/awaited.h"
 #include "core/data.h"
 #include "core/own_lines.h"
+#include "core/transfer.h"
 #include "sched/engine_loop.h"
 
 typedef struct transfer {
@@ -134,10 +135,8 @@ static void abandon(void *data)
     transfer *f = data;
     give_up(f->shared);
     for (int i = 0; i < f->count; i++)
-        if (f->requests[i] != MPI_REQUEST_NULL) {
-            PMPI_Cancel(&f->requests[i]);
-            PMPI_Request_free(&f->requests[i]);
-        }
+        if (f->requests[i] != MPI_REQUEST_NULL)
+            cco_transfer_give_up(&f->requests[i]);
     f->count = 0;
 }
 
