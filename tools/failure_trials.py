@@ -87,8 +87,9 @@ class Job:
 def launch_words(mpi: Path, ranks: int, hosts: int):
     """How programs are started, as long as the hosts last."""
     mpirun = str(mpi / "bin/mpirun")
-    # Open MPI 5.0's MPI_Finalize may wait for the process that failed: docs/failures.md.
-    options = ["--with-ft", "ulfm", "--mca", "async_mpi_finalize", "1"]
+    # Open MPI 5.0's MPI_Finalize may wait for the process that failed, and its collectives of
+    # several hosts go wrong after a failure: docs/failures.md.
+    options = ["--with-ft", "ulfm", "--mca", "async_mpi_finalize", "1", "--mca", "coll", "^han"]
     if hosts == 1:
         yield [mpirun, "--oversubscribe", *options, "-n", str(ranks)]
         return

@@ -52,8 +52,10 @@ MPI_Comm cco_comm_copy(MPI_Comm comm)
 {
     MPI_Comm made = create(comm);
     const bool there = made != MPI_COMM_NULL;
-    if (!cco_all(there, comm) && there)
+    if (!cco_all(there, comm) && there) {
+        cco_ulfm_revoke(made); /* others may have learned that all have it, and wait there */
         PMPI_Comm_free(&made);
+    }
     return made;
 }
 

@@ -62,6 +62,11 @@ bool cco_comm_has_failed(cco_comm *state)
     return state->error != MPI_SUCCESS;
 }
 
+int cco_comm_no_channel(cco_comm *state)
+{
+    return cco_comm_has_failed(state) ? state->error : MPI_ERR_COMM;
+}
+
 /* By what those who are of one job and one host call the same process.  Of other hosts nothing but
  * the rank in MPI_COMM_WORLD is known. */
 static void identify(const cco_comm *state, int lost, const cco_life *life, char *text, size_t room)

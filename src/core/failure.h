@@ -24,6 +24,9 @@ cco_watch *cco_comm_watch(cco_comm *state);
  * ranks; then it is as after cco_comm_fail. */
 bool cco_comm_has_failed(cco_comm *state);
 
+/* Why there is no channel: the error of the failure, or MPI_ERR_COMM where the MPI refuses. */
+int cco_comm_no_channel(cco_comm *state);
+
 /* Whether it is for this rank to say so: true for one on each host. */
 bool cco_comm_tells_failure(const cco_comm *state);
 

@@ -3,15 +3,31 @@
 #include "core/meeting.h"
 
 #include "core/transfer.h"
+#include "core/wait.h"
+
+static void end(const cco_meeting *m, int place, MPI_Request *request)
+{
+    if (m->channel == NULL)
+        cco_wait(request);
+    else if (cco_awaited_end(m->watch, m->channel, request, m->ranks[place]) != MPI_SUCCESS &&
+             *request != MPI_REQUEST_NULL)
+        cco_transfer_give_up(request);
+}
 
 static void to(const cco_meeting *m, int place, const void *data, size_t bytes)
 {
-    cco_transfer_to(m->comm, m->ranks[place], m->tag, data, bytes);
+    MPI_Request request;
+    if (PMPI_Isend(data, (int)bytes, MPI_BYTE, m->ranks[place], m->tag, m->comm, &request) ==
+        MPI_SUCCESS)
+        end(m, place, &request);
 }
 
 static void from(const cco_meeting *m, int place, void *data, size_t bytes)
 {
-    cco_transfer_from(m->comm, m->ranks[place], m->tag, data, bytes);
+    MPI_Request request;
+    if (PMPI_Irecv(data, (int)bytes, MPI_BYTE, m->ranks[place], m->tag, m->comm, &request) ==
+        MPI_SUCCESS)
+        end(m, place, &request);
 }
 
 /* The lowest bit of a place leads to its parent; the root is below all bits. */
@@ -42,8 +58,10 @@ bool cco_meeting_all(const cco_meeting *m, bool mine)
             from(m, m->place + bit, &theirs, sizeof theirs);
         mine = mine && theirs;
     }
-    if (m->place != 0)
+    if (m->place != 0) {
         to(m, m->place - own, &mine, sizeof mine);
+        mine = false; /* unless it is told otherwise */
+    }
     cco_meeting_tell(m, &mine, sizeof mine);
     return mine;
 }

@@ -7,19 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/mpi_compat.h"
+#include "core/awaited.h"
 
 typedef struct cco_meeting {
     MPI_Comm comm; /* of ours, and */
     int tag; /* one there that no other message of ours has: between them nothing is under way */
     const int *ranks; /* who takes part, the same list on all of them */
     int count, place; /* how many, and this rank's place among them */
+    cco_watch *watch;            /* a wait ends in vain where it says so, */
+    const cco_channel *channel;  /* which `comm` and `tag` are of; NULL: it waits for ever */
 } cco_meeting;
 
 /* What the first of them has, goes to all. */
 void cco_meeting_tell(const cco_meeting *meeting, void *data, size_t bytes);
 
-/* True on all of them if it is on each. */
+/* True on all of them if it is on each; false on those who waited in vain. */
 bool cco_meeting_all(const cco_meeting *meeting, bool mine);
 
 #endif

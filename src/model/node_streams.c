@@ -70,7 +70,9 @@ static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
                               .tag = cco_channel_meeting(&state->channel),
                               .ranks = &map->ranks[map->first[mine]],
                               .count = cco_node_ranks(map, mine),
-                              .place = map->place[state->rank]};
+                              .place = map->place[state->rank],
+                              .watch = cco_comm_watch(state),
+                              .channel = &state->channel};
     if (node.count == 1)
         return true;
     if (cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))

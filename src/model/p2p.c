@@ -46,7 +46,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);
     own *o = own_of(state);
-    int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call) : MPI_ERR_COMM;
+    int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call)
+                       : cco_comm_no_channel(state);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */
         rc = cco_comm_raise(state, call->coll, rc);
     return rc;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/config.h"
+#include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
 #include "core/wait.h"
@@ -44,7 +45,7 @@ static size_t part_of(const sharers *who, cco_path path)
 
 /* Those of a node meet on the channel of begins. */
 static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes,
-                         const cco_channel *channel)
+                         const cco_channel *channel, cco_watch *watch)
 {
     cco_segment *segment = &r->segment;
     const size_t most = cco_configured.shm_memory / PART; /* the rest is for blocking calls */
@@ -52,7 +53,9 @@ static bool make_segment(cco_stream_sets *r, const sharers *who, size_t bytes,
                               .tag = cco_channel_meeting(channel),
                               .ranks = who->ranks,
                               .count = who->size,
-                              .place = who->rank};
+                              .place = who->rank,
+                              .watch = watch,
+                              .channel = channel};
     if (!(who->ranks != NULL ? cco_segment_make_among(segment, bytes, most, &node)
                              : cco_segment_make(segment, bytes, most, who->comm)))
         return false;
@@ -76,14 +79,15 @@ static bool make_window(cco_stream_sets *r, const sharers *who, size_t bytes)
 static bool make_memory(cco_stream_sets *r, cco_comm *state, cco_path path, const sharers *who,
                         size_t bytes, const cco_channel *channel)
 {
+    cco_watch *watch = cco_comm_watch(state);
     if (path == CCO_PATH_SEGMENT)
-        return make_segment(r, who, bytes, channel);
+        return make_segment(r, who, bytes, channel, watch);
     if (path != CCO_PATH_NODES)
         return make_window(r, who, bytes);
     r->nodes = cco_node_map_keep(state->nodes.map);
     if (channel->comm == MPI_COMM_NULL) /* on all ranks */
         return false;
-    return cco_all(who->size == 1 || make_segment(r, who, bytes, channel), state->comm);
+    return cco_all(who->size == 1 || make_segment(r, who, bytes, channel, watch), state->comm);
 }
 
 /* False when memory runs out. */

@@ -13,6 +13,8 @@
  *     mpiexec -n 1 mpi_bugs three_spawns
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
+ *     mpirun --with-ft ulfm -n 4 mpi_bugs dies_in_create | dies_in_allreduce |
+ *                                          dies_in_sends
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 
 #include "mpi_bugs.h"
 #include "mpi_bugs_errors.h"
+#include "mpi_bugs_failures.h"
 #include "mpi_bugs_neighbors.h"
 #include "mpi_bugs_spawn.h"
 #include "mpi_bugs_windows.h"
@@ -364,6 +367,9 @@ static const struct {
             {"neighbors_repeated", neighbors_repeated, 1, 64},
             {"neighbors_one_way", neighbors_one_way, 2, 64},
             {"neighbors_by_chance", neighbors_by_chance, 1, 64},
+            {"dies_in_create", dies_in_create, 2, 64},
+            {"dies_in_allreduce", dies_in_allreduce, 2, 64},
+            {"dies_in_sends", dies_in_sends, 2, 64},
             {"allgatherv_types", allgatherv_types, 3, 64},
             {"allgatherv_extents", allgatherv_extents, 3, 64}};
 

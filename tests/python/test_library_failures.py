@@ -109,6 +109,17 @@ def test_a_send_to_who_failed_is_not_freed(build):
     assert re.findall(r"^rank 0 (\w+): right$", out, re.MULTILINE) == ["returns", "kept"], out + err
 
 
+def test_a_set_up_that_one_rank_did_not_see_end(build):
+    """Who has the library's communicator does not wait there for who has not."""
+    if not is_open_mpi_5(build):
+        pytest.skip("no Open MPI 5: set-ups wait for who has failed")
+    env = {"CRESTA_IMPL": "*=hier", "CRESTA_NODES": "0,0,1"}
+    out, err = launch(build, build / "tests" / "bin" / "failed_set_up", env=env)
+    assert sorted(re.findall(r"^rank (\d) repaired: right$", out, re.MULTILINE)) == ["0", "1"], (
+        out + err
+    )
+
+
 @pytest.mark.parametrize("mode, ranks", [("exchange", 3), ("exchange", 5), ("exchanging", 3)])
 def test_an_exchange_ends(build, mode, ranks):
     if ranks > RANKS and "Open MPI" not in library_of(build):
