@@ -77,7 +77,8 @@ class Job:
         except subprocess.TimeoutExpired as end:
             print(f"no end after {SECONDS} s: {way}: {end.stdout!r}", file=sys.stderr)
             return None
-        if done.returncode != 0:
+        # The launcher returns 0 also where all processes have crashed.
+        if done.returncode != 0 or "Segmentation fault" in done.stderr:
             print(f"{way}: {done.returncode}\n{done.stdout}\n{done.stderr}", file=sys.stderr)
             return None
         return done.stdout
@@ -112,7 +113,10 @@ def kill_at_random(job: Job, ways: dict[str, dict[str, str]], runs: int, steps: 
         name = list(ways)[i % len(ways)]
         out = job.run(ways[name], program, "--steps", str(steps), "--kill", str(i))
         of[name] += 1
-        right[name] += out is not None and "the right answer" in out
+        good = out is not None and "the right answer" in out
+        right[name] += good
+        if out is not None and not good:
+            print(f"{name}, --kill {i}: no right answer\n{out}", file=sys.stderr)
         repaired[name] += out is not None and "repaired:" in out
     print("| implementation | runs | a process failed, and was survived | the right answer |")
     print("|---|--:|--:|--:|")
