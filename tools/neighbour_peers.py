@@ -65,6 +65,8 @@ def measure(args):
                 mpis.build(peer, args.peers)
                 built[peer.name] = mpis.build_of(peer, args.peers)
             rows = list(rows_of(run(built[peer.name], where, args), where))
+            if not rows:
+                raise Problem(f"nothing in {args.budget:g} s: give it more by --budget")
         except (mpis.Failed, Problem) as e:
             print(*where, f"failed: {e}", file=sys.stderr, flush=True)
             continue
