@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include "sched/near_counts.h"
+#include "sched/near_mates.h"
+
 static bool cut_vector(even *e)
 {
     const size_t units = e->bytes / EVEN_ELEMENT, p = (size_t)e->size;
@@ -31,6 +34,7 @@ bool even_begin(even *e, cco_coll coll, int size, int root, size_t bytes)
             .size = element, .extent = (ptrdiff_t)element, .dense = true};
     const size_t counts = (size_t)size *
                           (coll == CCO_ALLTOALLV || coll == CCO_ALLTOALLW ? 2 * (size_t)size : 1);
+    e->room = counts;
     e->counts = calloc(counts, sizeof *e->counts);
     for (size_t i = 0; e->counts != NULL && i < counts; i++)
         e->counts[i] = e->bytes;
@@ -76,6 +80,35 @@ cco_problem even_problem(const even *e, int rank)
     q.in = side_of(e, CCO_IN, in, rank);
     q.out = side_of(e, CCO_OUT, out, rank);
     return q;
+}
+
+/* Those of neighbours: the leader of a node has the rows of its ranks. */
+static void fill_rows(even *e, const cco_problem *q)
+{
+    const cco_node_map *map = q->nodes;
+    const int node = map->node[q->rank], ranks = map->place[q->rank] == 0
+                                                     ? cco_node_ranks(map, node)
+                                                     : 1;
+    for (int i = 0; i < ranks; i++) {
+        cco_problem one = even_problem(e, ranks == 1 ? q->rank : cco_node_rank(map, node, i));
+        one.nodes = map;
+        cco_near_row(&one, e->counts + (size_t)i * cco_near_row_length(q->near->mates));
+    }
+}
+
+const size_t *even_counts(even *e, const cco_problem *q)
+{
+    if (q->near == NULL)
+        return e->counts;
+    const size_t needed = cco_count_of_counts(q) + 1;
+    if (needed > e->room) {
+        free(e->counts);
+        e->room = needed;
+        e->counts = malloc(needed * sizeof *e->counts);
+    }
+    if (e->counts != NULL)
+        fill_rows(e, q);
+    return e->counts;
 }
 
 size_t even_memory(const even *e, const cco_side *side)

@@ -16,7 +16,8 @@ typedef struct even {
     size_t *n; /* bytes of the blocks where they differ (reduce_scatter), else NULL */
     ptrdiff_t *at;
     const cco_neighbors *near; /* of all ranks, in neighbourhood collectives: the caller's */
-    size_t *counts; /* cco_problem.counts of any rank, for algorithms that share them */
+    size_t *counts; /* for even_counts */
+    size_t room;    /* for so many of these */
 } even;
 
 /* False when memory runs out.  Bytes are rounded up to elements, and to 0 for a barrier. */
@@ -24,6 +25,9 @@ bool even_begin(even *e, cco_coll coll, int size, int root, size_t bytes);
 void even_end(even *e);
 
 cco_problem even_problem(const even *e, int rank);
+
+/* cco_problem.counts of a rank, whose `near` has what its node knows; NULL when memory runs out. */
+const size_t *even_counts(even *e, const cco_problem *q);
 
 /* Memory of a side's buffer. */
 size_t even_memory(const even *e, const cco_side *side);

@@ -168,7 +168,7 @@ static void put_algorithm(const explain_options *o, const cco_algo *algo, const 
 
 /* Each algorithm in a process of its own: one whose schedule has no end, or nearly none, must not
  * take the others with it. */
-static void explain_one(const explain_options *o, const cco_algo *algo, const even *e)
+static void explain_one(const explain_options *o, const cco_algo *algo, even *e)
 {
     enum { SECONDS = 20 };
     explained x = {.too_large = true, .why = "takes too long: try fewer ranks or larger pieces"};

@@ -46,7 +46,7 @@ typedef struct explained {
     char why[256]; /* "", or what is wrong; too_large: with the question */
 } explained;
 
-void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e,
+void explain_run(explained *x, const cco_algo *algo, const long *params, even *e,
                  const explain_options *o);
 void explain_free(explained *x);
 

@@ -59,14 +59,14 @@ static void count_crossings(explained *x, const explain_options *o, int rank, co
 }
 
 /* `o` says on which nodes ranks are. */
-static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, const even *e, int i,
+static bool build(explained *x, cco_sim_rank *rank, const cco_algo *algo, even *e, int i,
                   const long *params, const explain_options *o)
 {
     cco_problem q = even_problem(e, i);
     q.nodes = o->nodes;
     for (int k = 0; k < CCO_PARAMS; k++)
         q.params[k] = params[k];
-    q.counts = cco_algo_shares(algo, q.coll) ? e->counts : NULL;
+    q.counts = cco_algo_shares(algo, q.coll) ? even_counts(e, &q) : NULL;
     cco_sched *s = cco_sched_new(&q);
     x->schedules[i] = s;
     if (s != NULL)
@@ -94,7 +94,7 @@ static void run(explained *x, cco_sim *sim)
     x->bytes = sim->bytes;
 }
 
-void explain_run(explained *x, const cco_algo *algo, const long *params, const even *e,
+void explain_run(explained *x, const cco_algo *algo, const long *params, even *e,
                  const explain_options *o)
 {
     const size_t size = (size_t)e->size;

@@ -2,6 +2,7 @@
 /* entries_multisend.c - module cresta_multisend, in both kinds of handles. */
 #include <stdlib.h>
 
+#include "api/exchange.h"
 #include "core/degrees.h"
 #include "core/log.h"
 #include "cresta_multisend.h"
@@ -19,26 +20,26 @@ BOTH(cresta_exchange, (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sd
                        MPI_Fint *datatype, MPI_Fint *ndestinations, MPI_Fint *destinations,
                        MPI_Fint *sources, MPI_Fint *elements, MPI_Fint *comm, MPI_Fint *ierror))
 {
-    const cco_f_section from = cco_f_contiguous(sendbuf);
-    /* The others wait for this rank: without its messages. */
+    cco_f_section from = cco_f_copy_in(sendbuf);
     const int rc = CRESTA_Exchange(from.address, sendcounts, sdispls, PMPI_Type_f2c(*datatype),
-                                   from.error ? 0 : *ndestinations, destinations, sources, elements,
+                                   *ndestinations, destinations, sources, elements,
                                    PMPI_Comm_f2c(*comm));
-    cco_f_return(ierror, from.error ? cco_f_section_error(*comm) : rc);
+    cco_f_release(&from, 0);
+    cco_f_return(ierror, rc);
 }
 
-/* A request that goes on without what is refused would be nobody's: others get nothing from it. */
+/* A copy stays until all has been sent: each message would need a type of its own. */
 BOTH(cresta_exchange_begin,
      (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *datatype,
       MPI_Fint *ndestinations, MPI_Fint *destinations, MPI_Fint *sources, MPI_Fint *elements,
       MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
-    const cco_f_section from = cco_f_contiguous(sendbuf);
+    cco_f_section from = cco_f_copy_in(sendbuf);
+    const cco_exchange_sends sends = {from.address, sendcounts, sdispls, destinations,
+                                      *ndestinations, PMPI_Type_f2c(*datatype), 0};
     MPI_Request made;
-    const int rc = CRESTA_Exchange_begin(from.address, sendcounts, sdispls,
-                                         PMPI_Type_f2c(*datatype), from.error ? -1 : *ndestinations,
-                                         destinations, sources, elements, PMPI_Comm_f2c(*comm),
-                                         &made);
+    const int rc = cco_exchange_begin(&sends, cco_f_keep(&from), sources, elements,
+                                      PMPI_Comm_f2c(*comm), &made);
     *request = PMPI_Request_c2f(made);
     cco_f_return(ierror, rc);
 }
@@ -47,12 +48,11 @@ BOTH(cresta_exchange_take,
      (CFI_cdesc_t * recvbuf, MPI_Fint *sources, MPI_Fint *recvcounts, MPI_Fint *rdispls,
       MPI_Fint *datatype, MPI_Fint *comm, MPI_Fint *ierror))
 {
-    const cco_f_section to = cco_f_contiguous(recvbuf);
-    if (to.error)
-        cco_f_return(ierror, cco_f_section_error(*comm));
-    else
-        cco_f_return(ierror, CRESTA_Exchange_take(to.address, sources, recvcounts, rdispls,
-                                                  PMPI_Type_f2c(*datatype), PMPI_Comm_f2c(*comm)));
+    cco_f_section to = cco_f_copy_in(recvbuf);
+    const int rc = CRESTA_Exchange_take(to.address, sources, recvcounts, rdispls,
+                                        PMPI_Type_f2c(*datatype), PMPI_Comm_f2c(*comm));
+    cco_f_release(&to, 1);
+    cco_f_return(ierror, rc);
 }
 
 /* A rank whose buffers have gaps takes part without lists, and gets no multisend. */

@@ -126,6 +126,15 @@ void cco_f_release(cco_f_section *s, int out)
     free(s->address);
 }
 
+void *cco_f_keep(cco_f_section *s)
+{
+    void *copy = s->copied != NULL ? s->address : NULL;
+    if (copy != NULL)
+        cco_recorder_passes_copies(-1);
+    s->copied = NULL;
+    return copy;
+}
+
 int cco_f_section_error(MPI_Fint comm)
 {
     cco_say("a call that only starts a collective got an array section that cannot be described to "

@@ -31,6 +31,9 @@ cco_f_section cco_f_contiguous(CFI_cdesc_t *argument);
 /* Lets go of copy and type; with `out`, the copy goes back first. */
 void cco_f_release(cco_f_section *section, int out);
 
+/* The copy becomes the caller's to free; NULL if there is none. */
+void *cco_f_keep(cco_f_section *section);
+
 /* Calls the error handler of the communicator for an argument with gaps; returns MPI_ERR_BUFFER. */
 int cco_f_section_error(MPI_Fint comm);
 

@@ -71,7 +71,7 @@ static bool cannot(const cco_algo *algo, int error)
 }
 
 /* The programs of one communicator; its first problem decides what runs. */
-static bool make_one(job *j, const job_call *c, const even *e, const cco_node_map *map,
+static bool make_one(job *j, const job_call *c, even *e, const cco_node_map *map,
                      uint32_t *program)
 {
     cco_problem q = even_problem(e, 0);
@@ -87,7 +87,7 @@ static bool make_one(job *j, const job_call *c, const even *e, const cco_node_ma
     for (int i = 0; i < e->size; i++) {
         q = even_problem(e, i);
         q.nodes = map;
-        q.counts = cco_algo_shares(algo, q.coll) ? e->counts : NULL;
+        q.counts = cco_algo_shares(algo, q.coll) ? even_counts(e, &q) : NULL;
         memcpy(q.params, c->algo != NULL ? c->params : presets, sizeof q.params);
         const int error = program_make(&j->programs, algo, &q, &program[i]);
         if (error != MPI_SUCCESS)

@@ -18,7 +18,11 @@
 
 static const struct {
     const char *name, *rules;
-} arms[] = {{"mpi", "neighbor_*=mpi"}, {"p2p", "neighbor_*=p2p"}, {"shm", "neighbor_*=shm"}};
+} arms[] = {{"mpi", "neighbor_*=mpi"},
+            {"p2p", "neighbor_*=p2p"},
+            {"shm", "neighbor_*=shm"},
+            {"hier", "neighbor_*=hier"},                    /* between hosts; on one it is shm */
+            {"leaders", "neighbor_alltoall=hier:leaders"}}; /* one message between two hosts */
 
 enum { ARMS = sizeof arms / sizeof *arms };
 
@@ -73,7 +77,7 @@ static void over_ranks(double *us, int steps)
 static void report(const char *name, const times *t, const times *mpi, int steps)
 {
     const double *us = t->exchange;
-    printf("%-5s %10.2f %14.2f %8.2f %8.2f %7.2f  ", name, t->step[steps / 2], us[steps / 2],
+    printf("%-7s %10.2f %14.2f %8.2f %8.2f %7.2f  ", name, t->step[steps / 2], us[steps / 2],
            us[steps / 10], us[9 * (steps / 10)], us[steps / 2] / mpi->exchange[steps / 2]);
     if (t->wrong == 0)
         printf("right\n");
@@ -153,7 +157,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         printf("# %d^4 sites a rank, %dx%dx%dx%d ranks, %zu bytes to each of 8 neighbours\n", n,
                processes[0], processes[1], processes[2], processes[3], l.face * sizeof *l.field);
-        printf("#       step (us)  exchange (us)      p10      p90   ratio\n");
+        printf("#         step (us)  exchange (us)      p10      p90   ratio\n");
         for (int arm = 0; arm < ARMS; arm++)
             report(arms[arm].name, &t[arm], &t[0], steps);
     }

@@ -17,7 +17,7 @@ typedef struct cco_algo {
     const char *(*refuses)(const cco_problem *q);
     void (*build)(cco_sched *s, const cco_problem *q);
     bool folds; /* combines all operands of an element at once, in a fixed order (cco_fold_into) */
-    bool shares_counts; /* of uneven collectives, needs q->counts: see cco_algo_shares */
+    bool shares_counts; /* if sizes are not known, needs q->counts: see cco_algo_shares */
     cco_param params[CCO_PARAMS + 1];
 } cco_algo;
 
@@ -31,8 +31,8 @@ const cco_algo *cco_node_algo_of(cco_coll coll, int i);
 const cco_algo *cco_algo_named(cco_coll coll, const char *name, size_t length);
 
 /* True if it needs q->counts for this collective (problem.h), and ranks have to be told them first:
- * of a gatherv or scatterv by the root, of an alltoallv or alltoallw the leaders of nodes by their
- * ranks. */
+ * of a gatherv or scatterv by the root, of an alltoallv or alltoallw, and of alltoalls of
+ * neighbours, the leaders of nodes by their ranks. */
 bool cco_algo_shares(const cco_algo *algo, cco_coll coll);
 
 #endif

@@ -2,6 +2,7 @@
 /* exchange.c - CRESTA_Exchange, CRESTA_Exchange_begin, CRESTA_Exchange_take: sparse data exchange
  * where receivers do not know their senders (progress/exchange.h). */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "api/set_up.h"
 #include "api/dispatch.h"
@@ -119,23 +120,32 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
                : refuse(comm, rc);
 }
 
-int CRESTA_Exchange_begin(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                          MPI_Datatype type, int ndestinations, const int destinations[],
-                          int *sources, int *elements, MPI_Comm comm, MPI_Request *request)
+int cco_exchange_begin(const cco_exchange_sends *sends, void *copied, int *sources, int *elements,
+                       MPI_Comm comm, MPI_Request *request)
 {
-    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
-                                      type, 0};
     int rc;
     *request = MPI_REQUEST_NULL;
-    cco_exchange_call *call = next("CRESTA_Exchange_begin", &sends, sources, elements, comm, &rc);
-    if (call == NULL)
+    cco_exchange_call *call = next("CRESTA_Exchange_begin", sends, sources, elements, comm, &rc);
+    if (call == NULL) {
+        free(copied);
         return rc;
+    }
+    call->copied = copied;
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_exchange_start(call, request);
     cco_pending_over(*request);
     cco_streaming_over(1, request);
     return MPI_SUCCESS;
+}
+
+int CRESTA_Exchange_begin(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                          MPI_Datatype type, int ndestinations, const int destinations[],
+                          int *sources, int *elements, MPI_Comm comm, MPI_Request *request)
+{
+    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
+                                      type, 0};
+    return cco_exchange_begin(&sends, NULL, sources, elements, comm, request);
 }
 
 /* Counts the elements of each message; MPI_ERR_COUNT if they are more than an int in all. */

@@ -18,6 +18,8 @@
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"
+#include "sched/near_counts.h"
+#include "sched/near_mates.h"
 
 bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
 {
@@ -160,18 +162,21 @@ static cco_problem sharing_of_root(cco_scheduled *own, const cco_problem *q)
 /* Each rank tells the leader of its node what it gives and takes. */
 static cco_problem sharing_of_nodes(cco_scheduled *own, const cco_problem *q)
 {
-    const size_t n = (size_t)q->size * sizeof *own->counts;
-    for (int i = 0; i < q->size; i++) {
+    const size_t row = q->near != NULL ? cco_near_row_length(q->near->mates) : 2 * (size_t)q->size;
+    const size_t n = row * sizeof *own->counts;
+    for (int i = 0; i < q->size && q->near == NULL; i++) {
         own->counts[i] = cco_block(q, &q->in, i).n;
         own->counts[q->size + i] = cco_block(q, &q->out, i).n;
     }
+    if (q->near != NULL)
+        cco_near_row(q, own->counts);
     const int ranks = cco_node_ranks(q->nodes, q->nodes->node[q->rank]);
-    const cco_side mine = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = 2 * n};
+    const cco_side mine = {.base = CCO_OUT, .blocks = 1, .layout = CCO_OUT, .each = n};
     cco_side all = mine;
     all.blocks = ranks;
-    all.pitch = (ptrdiff_t)(2 * n);
+    all.pitch = (ptrdiff_t)n;
     return (cco_problem){
-        .coll = CCO_GATHER, .nodes = q->nodes, .bytes = 2 * n, .in = mine, .out = all};
+        .coll = CCO_GATHER, .nodes = q->nodes, .bytes = n, .in = mine, .out = all};
 }
 
 int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,

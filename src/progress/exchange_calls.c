@@ -114,6 +114,8 @@ static bool move(cco_exchange_call *c, bool *moved)
         return over;
     cco_exchanges_fail(c->of, cause(c->of, rc), -1);
     c->error = cco_exchanges_error(c->of, &lost);
+    if (c->runs && !c->x.sent) /* the MPI may still read it */
+        c->copied = NULL;
     if (c->runs)
         cco_exchange_abandon(&c->x);
     return true;
@@ -141,6 +143,8 @@ static void finish(cco_exchange_call *c)
     cco_exchange_sort(&c->x);
     tell(c);
     drop_copies(c);
+    free(c->copied);
+    c->copied = NULL;
     cco_exchange_trim(&c->x, SIZE_MAX);
     c->of->done++;
     cco_exchange_transport_done(c);

@@ -30,6 +30,7 @@ typedef struct cco_exchange_call {
     int error;               /* of the arguments, or of what happened */
     int *sources, *elements; /* of the program: what has come */
     cco_exchange x;
+    void *copied;    /* memory that holds what is sent, freed when that has been; or NULL */
     void *copies;    /* of the lists, and the type is a copy; NULL: they are the program's */
     unsigned number; /* in the order of begins */
     unsigned idle;   /* polls that moved nothing, one after the other */

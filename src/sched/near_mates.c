@@ -3,67 +3,116 @@
 #include "sched/near_mates.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static int by_source(const void *a, const void *b)
+static int by_peer(const void *a, const void *b)
 {
-    const cco_arrival *x = a, *y = b;
-    const int source = (x->source > y->source) - (x->source < y->source);
-    return source != 0 ? source : (x->place > y->place) - (x->place < y->place);
+    const cco_near_pair *x = a, *y = b;
+    const int peer = (x->peer > y->peer) - (x->peer < y->peer);
+    return peer != 0 ? peer : (x->place > y->place) - (x->place < y->place);
 }
 
-static bool equal(const cco_arrival *a, const cco_arrival *b)
+static size_t sum(const int *degrees, int n)
 {
-    return a->source == b->source && a->place == b->place;
-}
-
-static int sum(const int *degrees, int n)
-{
-    int all = 0;
+    size_t all = 0;
     for (int i = 0; i < n; i++)
-        all += degrees[i];
+        all += (size_t)degrees[i];
     return all;
 }
 
-cco_near_mates *cco_near_mates_new(const cco_node_map *map, int node, const int *degrees,
-                                   const int *sources)
+/* Fills a list of pairs; returns how many there are. */
+static int list_pairs(const cco_node_map *map, int node, const cco_near_lists *all,
+                      cco_near_pair *list)
+{
+    const int *peer = all->peers;
+    int found = 0, kept = 0;
+    for (int place = 0; place < cco_node_ranks(map, node); place++)
+        for (int i = 0; i < all->degrees[place]; i++, peer++)
+            if (*peer != CCO_NO_PEER && map->node[*peer] != node)
+                list[found++] = (cco_near_pair){*peer, place};
+    if (found > 0)
+        qsort(list, (size_t)found, sizeof *list, by_peer);
+    for (int i = 0; i < found; i++)
+        if (i == 0 || by_peer(&list[i], &list[i - 1]) != 0)
+            list[kept++] = list[i];
+    return kept;
+}
+
+/* Numbers the edges of a rank by their peers on other nodes.  `room` is for as many pairs. */
+static void number(const cco_node_map *map, int node, const int *peers, int degree,
+                   cco_near_pair *room, int *slot)
+{
+    int found = 0, last = -1;
+    for (int i = 0; i < degree; i++) {
+        slot[i] = CCO_NO_PEER;
+        if (peers[i] != CCO_NO_PEER && map->node[peers[i]] != node)
+            room[found++] = (cco_near_pair){peers[i], i};
+    }
+    if (found > 0)
+        qsort(room, (size_t)found, sizeof *room, by_peer);
+    for (int i = 0; i < found; i++) {
+        last += i == 0 || room[i].peer != room[i - 1].peer;
+        slot[room[i].place] = last;
+    }
+}
+
+/* The most peers that a rank of the node has, in a list of `count` pairs. */
+static int most_of(const cco_near_pair *list, int count, int *degrees, int places, int most)
+{
+    for (int i = 0; i < places; i++)
+        degrees[i] = 0;
+    for (int i = 0; i < count; i++)
+        if (++degrees[list[i].place] > most)
+            most = degrees[list[i].place];
+    return most;
+}
+
+cco_near_mates *cco_near_mates_new(const cco_node_map *map, int node, const cco_neighbors *near,
+                                   const cco_near_lists *in, const cco_near_lists *out)
 {
     const int places = cco_node_ranks(map, node);
-    const size_t most = (size_t)sum(degrees, places);
-    cco_near_mates *mates = malloc(sizeof *mates + most * sizeof *mates->list);
-    int found = 0;
+    const cco_degrees own = near->degrees;
+    const size_t arrive = sum(in->degrees, places), leave = sum(out->degrees, places);
+    const size_t most = (size_t)(own.in > own.out ? own.in : own.out);
+    const size_t ints = (size_t)own.in + (size_t)own.out + (size_t)places;
+    cco_near_mates *mates = malloc(
+        sizeof *mates + (arrive + leave + most) * sizeof(cco_near_pair) + ints * sizeof(int));
     if (mates == NULL)
         return NULL;
-    mates->spare = false;
-    for (int place = 0; place < places; place++)
-        for (int i = 0; i < degrees[place]; i++, sources++)
-            if (*sources != CCO_NO_PEER && map->node[*sources] != node)
-                mates->list[found++] = (cco_arrival){*sources, place};
-    qsort(mates->list, (size_t)found, sizeof *mates->list, by_source);
-    mates->count = 0;
-    for (int i = 0; i < found; i++)
-        if (i == 0 || !equal(&mates->list[i], &mates->list[i - 1]))
-            mates->list[mates->count++] = mates->list[i];
+    cco_near_pair *list = (cco_near_pair *)(mates + 1), *to = list + arrive, *room = to + leave;
+    int *in_slot = (int *)(room + most), *out_slot = in_slot + own.in;
+    *mates = (cco_near_mates){
+        .list = list, .to = to, .in_slot = in_slot, .out_slot = out_slot};
+    mates->count = list_pairs(map, node, in, list);
+    mates->sends = list_pairs(map, node, out, to);
+    number(map, node, near->in, own.in, room, in_slot);
+    number(map, node, near->out, own.out, room, out_slot);
+    mates->most = most_of(list, mates->count, out_slot + own.out, places, 0);
+    mates->most = most_of(to, mates->sends, out_slot + own.out, places, mates->most);
     return mates;
 }
 
-bool cco_near_sends_of(const cco_neighbors *near, const cco_node_map *map, int node,
+static int by_node(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+bool cco_near_sends_of(const cco_near_mates *mates, const cco_node_map *map, int rank,
                        cco_near_sends *sends)
 {
-    cco_arrival *list = malloc(((size_t)near->degrees.out + 1) * sizeof *list);
-    int found = 0;
+    int *nodes = malloc(((size_t)mates->sends + 1) * sizeof *nodes);
     *sends = (cco_near_sends){0, 0};
-    for (int i = 0; list != NULL && i < near->degrees.out; i++)
-        if (near->out[i] != CCO_NO_PEER && map->node[near->out[i]] != node)
-            list[found++] = (cco_arrival){map->node[near->out[i]], map->place[near->out[i]]};
-    if (found > 0)
-        qsort(list, (size_t)found, sizeof *list, by_source);
-    for (int i = 0; i < found; i++) {
-        sends->ranks += i == 0 || !equal(&list[i], &list[i - 1]);
-        sends->nodes += i == 0 || list[i].source != list[i - 1].source;
-    }
-    free(list);
-    return list != NULL;
+    if (nodes == NULL)
+        return false;
+    for (int i = 0; i < mates->sends; i++)
+        if (mates->to[i].place == map->place[rank])
+            nodes[sends->ranks++] = map->node[mates->to[i].peer];
+    if (sends->ranks > 0)
+        qsort(nodes, (size_t)sends->ranks, sizeof *nodes, by_node);
+    for (long i = 0; i < sends->ranks; i++)
+        sends->nodes += i == 0 || nodes[i] != nodes[i - 1];
+    free(nodes);
+    return true;
 }
 
 /* A block that is passed on comes a message later: what leaders save has to make up for that.
@@ -74,31 +123,40 @@ bool cco_near_spare(const cco_near_sends *all)
     return all->ranks > 0 && all->ranks >= 2 * all->nodes;
 }
 
-/* For one node; each of its ranks frees its own. */
-static bool give_node(cco_neighbors *near, const cco_node_map *map, int node, int *degrees,
-                      int *sources)
+/* The lists of a node's ranks, one after the other. */
+static void collect(const cco_neighbors *near, const cco_node_map *map, int node, bool given,
+                    cco_near_lists *all)
 {
     int count = 0;
     for (int place = 0; place < cco_node_ranks(map, node); place++) {
         const cco_neighbors *mate = &near[cco_node_rank(map, node, place)];
-        degrees[place] = mate->degrees.in;
-        for (int i = 0; i < mate->degrees.in; i++) /* none: `in` is NULL */
-            sources[count++] = mate->in[i];
+        const int degree = given ? mate->degrees.out : mate->degrees.in;
+        all->degrees[place] = degree;
+        for (int i = 0; i < degree; i++) /* none: the list is NULL */
+            all->peers[count++] = (given ? mate->out : mate->in)[i];
     }
-    for (int place = 0; place < cco_node_ranks(map, node); place++) {
+}
+
+/* For one node; each of its ranks frees its own. */
+static bool give_node(cco_neighbors *near, const cco_node_map *map, int node, cco_near_lists *in,
+                      cco_near_lists *out)
+{
+    bool fine = true;
+    collect(near, map, node, false, in);
+    collect(near, map, node, true, out);
+    for (int place = 0; place < cco_node_ranks(map, node) && fine; place++) {
         cco_neighbors *mate = &near[cco_node_rank(map, node, place)];
-        mate->mates = cco_near_mates_new(map, node, degrees, sources);
-        if (mate->mates == NULL)
-            return false;
+        mate->mates = cco_near_mates_new(map, node, mate, in, out);
+        fine = mate->mates != NULL;
     }
-    return true;
+    return fine;
 }
 
 static bool decide(cco_neighbors *near, const cco_node_map *map)
 {
     cco_near_sends all = {0, 0}, one;
     for (int i = 0; i < map->size; i++) {
-        if (!cco_near_sends_of(&near[i], map, map->node[i], &one))
+        if (!cco_near_sends_of(near[i].mates, map, i, &one))
             return false;
         all.ranks += one.ranks;
         all.nodes += one.nodes;
@@ -108,17 +166,27 @@ static bool decide(cco_neighbors *near, const cco_node_map *map)
     return true;
 }
 
+static bool make_room(cco_near_lists *all, int ranks, size_t edges)
+{
+    all->degrees = malloc((size_t)ranks * sizeof *all->degrees);
+    all->peers = malloc((edges + 1) * sizeof *all->peers);
+    return all->degrees != NULL && all->peers != NULL;
+}
+
 bool cco_near_mates_give_all(cco_neighbors *near, const cco_node_map *map)
 {
-    size_t edges = 1;
-    for (int i = 0; i < map->size; i++)
-        edges += (size_t)near[i].degrees.in;
-    int *degrees = malloc((size_t)map->size * sizeof *degrees);
-    int *sources = malloc(edges * sizeof *sources);
-    bool fine = degrees != NULL && sources != NULL;
+    cco_near_lists in = {NULL, NULL}, out = {NULL, NULL};
+    size_t arrive = 0, leave = 0;
+    for (int i = 0; i < map->size; i++) {
+        arrive += (size_t)near[i].degrees.in;
+        leave += (size_t)near[i].degrees.out;
+    }
+    bool fine = make_room(&in, map->most, arrive) && make_room(&out, map->most, leave);
     for (int node = 0; node < map->count && fine; node++)
-        fine = give_node(near, map, node, degrees, sources);
-    free(degrees);
-    free(sources);
+        fine = give_node(near, map, node, &in, &out);
+    free(in.degrees);
+    free(in.peers);
+    free(out.degrees);
+    free(out.peers);
     return fine && decide(near, map);
 }

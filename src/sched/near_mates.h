@@ -1,35 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* near_mates.h - what ranks of one node know of each other's neighbours: who receives from ranks of
- * other nodes.  A rank knows its own list of sources; who else on its node has one of these, it has
- * to be told (tune/topology.h). */
+ * other nodes, and who sends to them.  A rank knows its own lists; what the others on its node
+ * have, it has to be told (tune/topology.h). */
 #ifndef CCO_NEAR_MATES_H
 #define CCO_NEAR_MATES_H
 
 #include "core/neighbors.h"
 #include "sched/node_map.h"
 
-/* A rank of another node, and the place of one of this node that receives from it. */
-typedef struct cco_arrival {
-    int source, place;
-} cco_arrival;
+/* A rank of another node, and the place of one of this node that receives from it, or sends. */
+typedef struct cco_near_pair {
+    int peer, place;
+} cco_near_pair;
 
-/* In the order of sources, then of places, each pair once. */
+/* Pairs are in the order of peers, then of places, each once.  A slot is the number of a peer among
+ * those that a rank has on other nodes, in their order; CCO_NO_PEER where the peer of an edge is on
+ * this node, or nobody. */
 typedef struct cco_near_mates {
     bool spare; /* it pays, on all ranks alike, that each block goes into a node once */
-    int count;
-    cco_arrival list[];
+    int most;   /* slots that a rank of this node has, to send or to receive */
+    int count, sends;
+    const cco_near_pair *list, *to;  /* who receives: `count`; who sends: `sends` */
+    const int *in_slot, *out_slot;   /* of each edge of this rank */
 } cco_near_mates;
 
-/* From the lists of sources of all ranks of a node, in the order of their places, one after the
- * other; degrees[i] is the length of that of place i.  NULL when memory runs out; free() it. */
-cco_near_mates *cco_near_mates_new(const cco_node_map *map, int node, const int *degrees,
-                                   const int *sources);
+/* Numbers that each rank of the node tells its leader (near_counts.h). */
+static inline size_t cco_near_row_length(const cco_near_mates *mates)
+{
+    return 2 * (size_t)mates->most;
+}
+
+/* The lists of all ranks of a node, in the order of their places, one after the other; degrees[i]
+ * is the length of that of place i. */
+typedef struct cco_near_lists {
+    int *degrees, *peers;
+} cco_near_lists;
+
+/* For the rank at a place of the node, whose neighbours are `near`.  NULL when memory runs out;
+ * free() it. */
+cco_near_mates *cco_near_mates_new(const cco_node_map *map, int node, const cco_neighbors *near,
+                                   const cco_near_lists *in, const cco_near_lists *out);
 
 /* Messages of a rank to other nodes: one to each of its destinations, and one to each node. */
 typedef struct cco_near_sends {
     long ranks, nodes;
 } cco_near_sends;
-bool cco_near_sends_of(const cco_neighbors *near, const cco_node_map *map, int node,
+bool cco_near_sends_of(const cco_near_mates *mates, const cco_node_map *map, int rank,
                        cco_near_sends *sends); /* false when memory runs out */
 
 /* Whether one to each node pays, by what all ranks send together. */

@@ -2,6 +2,8 @@
 /* problem.c - see problem.h. */
 #include "sched/problem.h"
 
+#include "sched/near_mates.h"
+
 static int modulo(int i, int n)
 {
     return (i % n + n) % n;
@@ -41,7 +43,8 @@ size_t cco_count_of_counts(const cco_problem *q)
     if (cco_coll_infos[q->coll].properties & CCO_ROOTED)
         return p;
     const bool leads = map != NULL && map->place[q->rank] == 0;
-    return 2 * p * (size_t)(leads ? cco_node_ranks(map, map->node[q->rank]) : 1);
+    const size_t row = q->near != NULL ? cco_near_row_length(q->near->mates) : 2 * p;
+    return row * (size_t)(leads ? cco_node_ranks(map, map->node[q->rank]) : 1);
 }
 
 size_t cco_cut_start(const cco_problem *q, cco_span span, int i, int parts)

@@ -43,7 +43,8 @@ typedef struct cco_problem {
     const size_t
         *counts; /* if an algorithm asks (algo.h), else NULL: bytes of every rank's block;
                     of an alltoallv what each rank of this node gives to all ranks, and then
-                    what it takes, on the first rank of the node; on others of them alone */
+                    what it takes, on the first rank of the node; on others of them alone; of
+                    neighbours the same of ranks of other nodes (near_counts.h) */
     bool pieces; /* messages to other nodes go in pieces (node_map.h), as hier has them */
     const cco_node_map *nodes; /* of the ranks, where the model tells them; NULL: it does not */
     const cco_neighbors *near; /* of this rank, in neighbourhood collectives; else NULL */

@@ -75,46 +75,57 @@ static bool wants_mates(const cco_comm *state)
     return false;
 }
 
-/* The lists of sources of all ranks of the node, one after the other. */
-static int *gather_sources(const cco_comm *state, MPI_Comm node, int ranks, int *degrees)
+__attribute__((noreturn)) static void no_memory(const cco_comm *state)
 {
-    const cco_neighbors *near = state->topology.near;
-    int *at = malloc((size_t)ranks * sizeof *at), *sources = NULL, all = 0;
-    int rc = PMPI_Allgather(&near->degrees.in, 1, MPI_INT, degrees, 1, MPI_INT, node);
-    for (int i = 0; at != NULL && rc == MPI_SUCCESS && i < ranks; i++) {
-        at[i] = all;
-        all += degrees[i];
+    cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+}
+
+/* The lists of all ranks of the node, one after the other; `at` has room for where each begins. */
+static int gather_lists(const cco_comm *state, MPI_Comm node, int ranks, const int *peers,
+                        int degree, cco_near_lists *all, int *at)
+{
+    int sum = 0;
+    int rc = PMPI_Allgather(&degree, 1, MPI_INT, all->degrees, 1, MPI_INT, node);
+    for (int i = 0; rc == MPI_SUCCESS && i < ranks; i++) {
+        at[i] = sum;
+        sum += all->degrees[i];
     }
-    sources = malloc((size_t)all * sizeof *sources + 1);
-    if (at == NULL || sources == NULL)
-        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    all->peers = malloc((size_t)sum * sizeof *all->peers + 1);
+    if (all->peers == NULL)
+        no_memory(state);
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Allgatherv(near->in, near->degrees.in, MPI_INT, sources, degrees, at, MPI_INT,
-                             node);
-    if (rc != MPI_SUCCESS)
-        cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
-    free(at);
-    return sources;
+        rc = PMPI_Allgatherv(peers, degree, MPI_INT, all->peers, all->degrees, at, MPI_INT, node);
+    return rc;
 }
 
 /* The same by a communicator of the node. */
-static int *ask_mates(const cco_comm *state, int node, int ranks, int *degrees)
+static void ask_mates(const cco_comm *state, int node, int ranks, cco_near_lists *in,
+                      cco_near_lists *out)
 {
     MPI_Comm comm;
+    const cco_neighbors *near = state->topology.near;
     const int place = state->nodes.map->place[state->rank];
-    if (PMPI_Comm_split(state->comm, node, place, &comm) != MPI_SUCCESS)
+    int *at = malloc((size_t)ranks * sizeof *at);
+    if (at == NULL)
+        no_memory(state);
+    int rc = PMPI_Comm_split(state->comm, node, place, &comm);
+    if (rc == MPI_SUCCESS) {
+        rc = gather_lists(state, comm, ranks, near->in, near->degrees.in, in, at);
+        if (rc == MPI_SUCCESS)
+            rc = gather_lists(state, comm, ranks, near->out, near->degrees.out, out, at);
+        PMPI_Comm_free(&comm);
+    }
+    if (rc != MPI_SUCCESS)
         cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
-    int *sources = gather_sources(state, comm, ranks, degrees);
-    PMPI_Comm_free(&comm);
-    return sources;
+    free(at);
 }
 
 /* What all ranks send together. */
-static bool agree_to_spare(const cco_comm *state, const cco_node_map *map, int node)
+static bool agree_to_spare(const cco_comm *state, const cco_near_mates *mates)
 {
     cco_near_sends mine;
-    if (!cco_near_sends_of(state->topology.near, map, node, &mine))
-        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
+    if (!cco_near_sends_of(mates, state->nodes.map, state->rank, &mine))
+        no_memory(state);
     long all[2] = {mine.ranks, mine.nodes};
     if (state->size > 1 &&
         PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, state->comm) != MPI_SUCCESS)
@@ -122,7 +133,7 @@ static bool agree_to_spare(const cco_comm *state, const cco_node_map *map, int n
     return cco_near_spare(&(cco_near_sends){all[0], all[1]});
 }
 
-/* On one node nothing arrives from others, and a rank alone on its node knows all that does. */
+/* On one node nothing goes to others, and a rank alone on its node knows all that does. */
 void cco_topology_find_mates(cco_comm *state)
 {
     const cco_node_map *map = state->nodes.map;
@@ -130,20 +141,24 @@ void cco_topology_find_mates(cco_comm *state)
     if (!wants_mates(state))
         return;
     const int node = map->node[state->rank], ranks = cco_node_ranks(map, node);
-    int *degrees = calloc((size_t)ranks, sizeof *degrees), *sources = NULL;
+    int *degrees = calloc(2 * (size_t)ranks, sizeof *degrees);
     if (degrees == NULL)
-        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
-    if (map->count == map->size)
-        degrees[0] = near->degrees.in;
-    else if (map->count > 1)
-        sources = ask_mates(state, node, ranks, degrees);
-    near->mates =
-        cco_near_mates_new(map, node, degrees, sources != NULL ? sources : near->in);
+        no_memory(state);
+    cco_near_lists in = {degrees, NULL}, out = {degrees + ranks, NULL};
+    if (map->count > 1 && map->count < map->size)
+        ask_mates(state, node, ranks, &in, &out);
+    int *const told[2] = {in.peers, out.peers};
+    if (map->count == map->size) {
+        in = (cco_near_lists){&near->degrees.in, (int *)(uintptr_t)near->in};
+        out = (cco_near_lists){&near->degrees.out, (int *)(uintptr_t)near->out};
+    }
+    near->mates = cco_near_mates_new(map, node, near, &in, &out);
     if (near->mates == NULL)
-        cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
-    near->mates->spare = agree_to_spare(state, map, node);
+        no_memory(state);
+    near->mates->spare = agree_to_spare(state, near->mates);
+    free(told[0]);
+    free(told[1]);
     free(degrees);
-    free(sources);
 }
 
 const char *cco_topology_refuses(const cco_comm *state, const cco_way *way, cco_coll coll)

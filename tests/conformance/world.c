@@ -184,6 +184,10 @@ static void make_problem(world *w, int rank)
 /* What each rank of an alltoallv gives and takes, node after node. */
 static void make_rows(world *w)
 {
+    if (w->near != NULL) {
+        world_make_near_rows(w);
+        return;
+    }
     const size_t p = (size_t)w->c.p;
     size_t *row = w->counts = room(2 * p * p * sizeof *w->counts);
     for (size_t i = 0; i < p; i++) {
@@ -201,6 +205,9 @@ const size_t *world_counts(const world *w, int rank)
     const cco_node_map *map = w->map;
     if (is(w->c.coll, CCO_ROOTED) || w->counts == NULL)
         return w->counts;
+    if (w->near != NULL)
+        return w->counts + 2 * (size_t)w->c.p * (size_t)map->first[map->node[rank]] +
+               (size_t)map->place[rank] * cco_near_row_length(w->near[rank].mates);
     return w->counts +
            2 * (size_t)w->c.p * (size_t)(map->first[map->node[rank]] + map->place[rank]);
 }
@@ -210,8 +217,9 @@ static void make_counts(world *w)
 {
     const world_case *c = &w->c;
     const bool gathers = is(c->coll, CCO_GATHERS);
-    if (w->map != NULL && uneven(c->coll) &&
-        !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION | CCO_NEIGHBORS))
+    const bool near = w->near != NULL && cco_coll_infos[c->coll].in == CCO_NEAR;
+    if (w->map != NULL && (near || uneven(c->coll)) &&
+        !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION | (near ? 0 : CCO_NEIGHBORS)))
         make_rows(w);
     if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;

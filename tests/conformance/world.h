@@ -52,6 +52,7 @@ void world_free(world *w);
 
 /* The graph of a neighbourhood collective and what ranks know of it: part of the above. */
 void world_make_graph(world *w);
+void world_make_near_rows(world *w); /* its counts, when nodes are known */
 void world_free_graph(world *w);
 
 /* The first graph from `first` on, of some hundred, on which an algorithm can do such a case. */

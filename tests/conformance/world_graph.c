@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "core/stencil.h"
+#include "sched/near_counts.h"
+#include "sched/near_mates.h"
 #include "world.h"
 
 static void *room(size_t n)
@@ -24,6 +26,17 @@ void world_make_graph(world *w)
                                      .in = w->graph.in[i].peer,
                                      .out = w->graph.out[i].peer};
     cco_stencil_give_all(w->near, w->c.p);
+}
+
+void world_make_near_rows(world *w)
+{
+    const size_t p = (size_t)w->c.p;
+    w->counts = room(2 * p * p * sizeof *w->counts);
+    for (int i = 0; i < w->c.p; i++) {
+        const int first = w->map->first[w->map->node[i]], place = w->map->place[i];
+        cco_near_row(&w->problems[i], w->counts + 2 * p * (size_t)first +
+                                          (size_t)place * cco_near_row_length(w->near[i].mates));
+    }
 }
 
 void world_free_graph(world *w)

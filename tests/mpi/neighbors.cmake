@@ -5,7 +5,8 @@ foreach(ranks IN ITEMS 1 2 3) # algorithms with 5: conformance-algorithms-5
   cresta_mpi_test(NAME neighbors-${ranks} RANKS ${ranks} TIMEOUT 300 ENV CRESTA_FALLBACK=silent
                   COMMAND neighbors "p2p,p2p:linear,shm,hier,os")
 endforeach()
-cresta_mpi_test(NAME neighbors-thread RANKS 3 TIMEOUT 300 COMMAND neighbors p2p,shm,os,hier
+cresta_mpi_test(NAME neighbors-thread RANKS 3 TIMEOUT 300
+                COMMAND neighbors p2p,shm,os,hier,hier:leaders
                 ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent CRESTA_NODES=2x2)
 set(ranks 3)
 if(CRESTA_MPI_FAMILY STREQUAL "openmpi")

@@ -40,7 +40,7 @@ static int turn_of(int source, int count)
 static int next_source(const cco_near_mates *mates, int first)
 {
     int end = first + 1;
-    while (end < mates->count && mates->list[end].source == mates->list[first].source)
+    while (end < mates->count && mates->list[end].peer == mates->list[first].peer)
         end++;
     return end;
 }
@@ -81,14 +81,14 @@ typedef struct part {
 
 static part part_in(const cco_problem *q, const lists *l, int first, int end)
 {
-    const cco_arrival *list = l->mates->list;
+    const cco_near_pair *list = l->mates->list;
     const int mine = q->nodes->place[q->rank];
-    part p = {.leader = list[first + turn_of(list[first].source, end - first)].place};
+    part p = {.leader = list[first + turn_of(list[first].peer, end - first)].place};
     for (int i = first; i < end; i++)
         p.gets = p.gets || list[i].place == mine;
     p.leads = p.leader == mine;
     if (p.gets)
-        p.block = cco_block(q, &q->out, edges_from(l, list[first].source)->blocks[0]);
+        p.block = cco_block(q, &q->out, edges_from(l, list[first].peer)->blocks[0]);
     return p;
 }
 
@@ -103,23 +103,23 @@ static void receive(cco_sched *s, const cco_problem *q, const lists *l)
         end = next_source(l->mates, first);
         const part p = part_in(q, l, first, end);
         if (p.leads)
-            cco_recv(s, l->mates->list[first].source, p.block);
+            cco_recv(s, l->mates->list[first].peer, p.block);
     }
 }
 
 static int by_node(const void *a, const void *b)
 {
-    const cco_arrival *x = a, *y = b;
-    const int node = (x->source > y->source) - (x->source < y->source);
+    const cco_near_pair *x = a, *y = b;
+    const int node = (x->peer > y->peer) - (x->peer < y->peer);
     return node != 0 ? node : (x->place > y->place) - (x->place < y->place);
 }
 
-/* The neighbours that this rank sends to as node (`source`) and place, in their order. */
-static int list_targets(const cco_problem *q, const cco_near_edges *out, cco_arrival *targets)
+/* The neighbours that this rank sends to as node (`peer`) and place, in their order. */
+static int list_targets(const cco_problem *q, const cco_near_edges *out, cco_near_pair *targets)
 {
     int count = 0;
     for (; out->count > 0; out++)
-        targets[count++] = (cco_arrival){q->nodes->node[out->peer], q->nodes->place[out->peer]};
+        targets[count++] = (cco_near_pair){q->nodes->node[out->peer], q->nodes->place[out->peer]};
     qsort(targets, (size_t)count, sizeof *targets, by_node);
     return count;
 }
@@ -127,14 +127,14 @@ static int list_targets(const cco_problem *q, const cco_near_edges *out, cco_arr
 static void send(cco_sched *s, const cco_problem *q, const lists *l)
 {
     const int own = q->nodes->node[q->rank];
-    cco_arrival *targets =
+    cco_near_pair *targets =
         cco_builder_memory(s, ((size_t)q->near->degrees.out + 1) * sizeof *targets);
     if (targets == NULL)
         return;
     const int count = list_targets(q, l->out, targets);
     for (int first = 0, end; first < count; first = end) {
-        const int node = targets[first].source;
-        for (end = first; end < count && targets[end].source == node; end++)
+        const int node = targets[first].peer;
+        for (end = first; end < count && targets[end].peer == node; end++)
             if (node == own)
                 cco_send(s, cco_node_rank(q->nodes, node, targets[end].place), cco_whole(&q->in));
         const int place = targets[first + turn_of(q->rank, end - first)].place;

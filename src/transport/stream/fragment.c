@@ -18,33 +18,27 @@ void *cco_fragments_open(void *shared, int messages)
 void cco_fragments_begin(void *fragments)
 {
     cco_fragments *p = fragments;
-    p->count = p->done = 0;
+    p->count = p->done = p->first = p->last = 0;
 }
 
-static int start(cco_fragments *p, int peer, const cco_data *data, bool sends)
+int cco_fragment_pack(cco_fragment *one)
 {
-    cco_fragment *one = &p->list[p->count];
-    *one = (cco_fragment){.peer = peer, .sends = sends, .data = *data, .at = data->at};
-    one->left = cco_data_bytes(data);
-    if (!data->layout->dense) {
-        one->at = one->packed = malloc(one->left);
-        if (one->packed == NULL)
-            return MPI_ERR_NO_MEM;
-    }
-    p->count++;
-    if (one->packed != NULL && sends)
-        return cco_type_pack(one->packed, data->at, data->count, data->layout->type);
-    return MPI_SUCCESS;
+    one->at = one->packed = malloc(one->left > 0 ? one->left : 1);
+    if (one->packed == NULL)
+        return MPI_ERR_NO_MEM;
+    return one->sends ? cco_type_pack(one->packed, one->data.at, one->data.count,
+                                      one->data.layout->type)
+                      : MPI_SUCCESS;
 }
 
 int cco_fragments_recv(void *fragments, int peer, const cco_data *to)
 {
-    return start(fragments, peer, to, false);
+    return cco_fragment_start(fragments, peer, to, false);
 }
 
 int cco_fragments_send(void *fragments, int peer, const cco_data *from)
 {
-    return start(fragments, peer, from, true);
+    return cco_fragment_start(fragments, peer, from, true);
 }
 
 int cco_fragments_over(void *fragments, int number, bool *over)
@@ -75,7 +69,7 @@ void cco_fragments_drop(void *fragments)
         free(p->list[i].packed);
         p->list[i].packed = NULL;
     }
-    p->count = p->done = 0;
+    p->count = p->done = p->first = p->last = 0;
 }
 
 bool cco_turns_make(cco_turns *turns, int ranks)

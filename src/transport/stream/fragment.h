@@ -20,9 +20,31 @@ typedef struct cco_fragment {
 typedef struct cco_fragments {
     void *shared;
     int count, done; /* messages started, and how many of them are through */
+    int first, last; /* those before the first are, and those from the last on: stream.c */
     unsigned asked;  /* peers so far after whose processes a long wait has looked */
     cco_fragment list[];
 } cco_fragments;
+
+/* Packs data with gaps, on their way out.  For what follows. */
+int cco_fragment_pack(cco_fragment *fragment);
+
+/* Starts a message.  Inline: a round has one for each neighbour. */
+static inline int cco_fragment_start(cco_fragments *fragments, int peer, const cco_data *data,
+                                     bool sends)
+{
+    cco_fragment *one = &fragments->list[fragments->count];
+    one->peer = peer;
+    one->sends = sends;
+    one->moved = false;
+    one->at = data->at;
+    one->left = cco_data_bytes(data);
+    one->packed = NULL;
+    one->data = *data;
+    const int rc = data->layout->dense ? MPI_SUCCESS : cco_fragment_pack(one);
+    if (data->layout->dense || one->packed != NULL)
+        fragments->last = ++fragments->count;
+    return rc;
+}
 
 /* For the table of the transport. */
 void *cco_fragments_open(void *shared, int messages);
@@ -36,7 +58,7 @@ static inline bool cco_fragments_done(cco_fragments *fragments)
 {
     if (fragments->done != fragments->count)
         return false;
-    fragments->count = fragments->done = 0;
+    fragments->count = fragments->done = fragments->first = fragments->last = 0;
     return true;
 }
 
@@ -46,6 +68,16 @@ int cco_fragments_over(void *fragments, int number, bool *over);
 /* What moved of it; the fragment is through if that was all.  Returns MPI_SUCCESS or an MPI error
  * class. */
 int cco_fragment_check(cco_fragments *fragments, cco_fragment *fragment);
+
+/* The same of one of which nothing is left. */
+static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragment)
+{
+    if (fragment->packed != NULL)
+        return cco_fragment_check(fragments, fragment);
+    fragment->peer = -1;
+    fragments->done++;
+    return MPI_SUCCESS;
+}
 
 /* Whose turn it is: the messages between two ranks go one after the other in each direction. */
 typedef struct cco_turns {

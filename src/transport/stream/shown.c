@@ -60,11 +60,6 @@ void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer)
     shown->waits = false;
 }
 
-bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer)
-{
-    return cco_line_word(area, peer, CCO_LINE_SHOWN) != shown->read;
-}
-
 /* A process says it once. */
 static void report(const cco_area *area, int peer, int error)
 {

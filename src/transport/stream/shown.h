@@ -16,6 +16,7 @@
 
 #include "transport/stream/area.h"
 #include "transport/stream/fragment.h"
+#include "transport/stream/line.h"
 
 enum {
     CCO_SHOWN_LEAST = 16 << 10, /* bytes of a message, */
@@ -65,7 +66,10 @@ int cco_shown_look(cco_shown *shown, const cco_area *area, cco_fragment *message
 void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer);
 
 /* True if the peer shows a message.  It is the next one if nothing was in the ring afterwards. */
-bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer);
+static inline bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer)
+{
+    return cco_line_word(area, peer, CCO_LINE_SHOWN) != shown->read;
+}
 
 /* Reads that message, or a part of it. */
 int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/own_lines.h"
+#include "sched/engine_loop.h"
 #include "transport/local/local.h"
 #include "transport/stream/fragment.h"
 #include "transport/stream/line.h"
@@ -52,10 +53,10 @@ void cco_stream_close(cco_stream *stream)
     *stream = (cco_stream){0};
 }
 
-/* Where byte `count` of a stream lies in the ring for `rank`, in the share that has it. */
-static size_t place_of(const cco_stream *s, int rank, uint64_t count)
+/* Where byte `at` of the ring for `rank` lies, in the share that has it. */
+static size_t place_of(const cco_stream *s, int rank, size_t at)
 {
-    return (size_t)s->area->size * CCO_LINE + (size_t)rank * s->ring + count % s->ring;
+    return (size_t)s->area->size * CCO_LINE + (size_t)rank * s->ring + at;
 }
 
 static size_t least(size_t a, size_t b)
@@ -63,10 +64,10 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How much of a message may go at once from byte `count` on: to the end of the ring. */
-static size_t stretch(const cco_stream *s, size_t left, uint64_t count, size_t room)
+/* How much of a message may go at once from byte `at` of the ring on: to its end. */
+static size_t stretch(const cco_stream *s, size_t left, size_t at, size_t room)
 {
-    return least(least(left, room), s->ring - count % s->ring);
+    return least(least(left, room), s->ring - at);
 }
 
 /* Bytes after which the receiver should hear of them: it takes them while more are on their way. */
@@ -93,17 +94,17 @@ static int give(cco_stream *s, cco_fragment *it)
                                                : MPI_SUCCESS;
     size_t piece = piece_of(s);
     const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
-    for (size_t n; piece > 0; piece -= n) {
-        n = stretch(s, least(it->left, piece), pair->given,
-                    s->ring - ((uint32_t)pair->given - taken));
+    for (size_t n; piece > 0 && it->left > 0; piece -= n) {
+        const size_t at = pair->given % s->ring; /* a division: once */
+        n = stretch(s, least(it->left, piece), at, s->ring - ((uint32_t)pair->given - taken));
         if (n == 0)
             break;
         if (s->gets) {
             cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE,
-                            s->area->share + place_of(s, it->peer, pair->given), it->at, n);
+                            s->area->share + place_of(s, it->peer, at), it->at, n);
         } else {
-            const size_t at = place_of(s, s->area->rank, pair->given);
-            const int rc = s->area->kind->put(s->area, it->peer, at, it->at, n);
+            const int rc = s->area->kind->put(s->area, it->peer,
+                                              place_of(s, s->area->rank, at), it->at, n);
             if (rc != MPI_SUCCESS)
                 return rc;
         }
@@ -121,14 +122,16 @@ static int take(cco_stream *s, cco_fragment *it)
     const uint32_t given = cco_line_word(s->area, it->peer, CCO_LINE_GIVEN);
     if (waits && given == (uint32_t)pair->taken)
         return cco_shown_take(&pair->shown, s->area, it);
-    for (size_t n; (n = stretch(s, it->left, pair->taken, given - (uint32_t)pair->taken)) > 0;) {
+    while (it->left > 0 && given != (uint32_t)pair->taken) {
+        const size_t at = pair->taken % s->ring;
+        const size_t n = stretch(s, it->left, at, given - (uint32_t)pair->taken);
         if (s->gets) {
-            const size_t at = place_of(s, s->area->rank, pair->taken);
-            const int rc = s->area->kind->get(s->area, it->peer, at, it->at, n);
+            const int rc = s->area->kind->get(s->area, it->peer,
+                                              place_of(s, s->area->rank, at), it->at, n);
             if (rc != MPI_SUCCESS)
                 return rc;
         } else {
-            memcpy(it->at, s->area->share + place_of(s, it->peer, pair->taken), n);
+            memcpy(it->at, s->area->share + place_of(s, it->peer, at), n);
         }
         pair->taken += n;
         cco_fragment_advance(it, n);
@@ -162,7 +165,7 @@ static int move(cco_fragments *f)
     cco_stream *s = f->shared;
     int rc = MPI_SUCCESS;
     s->pass++;
-    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+    for (int i = f->first; i < f->last && rc == MPI_SUCCESS; i++) {
         cco_fragment *it = &f->list[i];
         if (it->peer < 0)
             continue;
@@ -176,18 +179,26 @@ static int move(cco_fragments *f)
     return rc;
 }
 
+/* Who waits passes over what is left: often the last of many messages. */
 static int report_all(cco_fragments *f)
 {
-    int rc = MPI_SUCCESS;
-    for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
+    int rc = MPI_SUCCESS, first = f->last, last = f->first;
+    for (int i = f->first; i < f->last && rc == MPI_SUCCESS; i++) {
         cco_fragment *it = &f->list[i];
         if (it->peer < 0)
             continue;
         if (it->moved)
             rc = report(f->shared, it);
         if (rc == MPI_SUCCESS && it->left == 0) {
-            rc = cco_fragment_check(f, it);
+            rc = cco_fragment_end(f, it);
+            continue;
         }
+        first = i < first ? i : first;
+        last = i + 1;
+    }
+    if (rc == MPI_SUCCESS) {
+        f->first = first;
+        f->last = last;
     }
     return rc;
 }
@@ -264,15 +275,31 @@ static void abandon(void *transfer)
     give_up(s);
 }
 
+static int start_recv(void *fragments, int peer, const cco_data *to)
+{
+    return cco_fragment_start(fragments, peer, to, false);
+}
+
+static int start_send(void *fragments, int peer, const cco_data *from)
+{
+    return cco_fragment_start(fragments, peer, from, true);
+}
+
+static int go_on(cco_engine *e)
+{
+    return cco_engine_loop(e, &cco_transport_stream);
+}
+
 const cco_transport cco_transport_stream = {
     .name = "stream",
+    .go_on = go_on,
     .sends_in_tests = true,
     .open = cco_fragments_open,
     .close = free,
     .give_up = give_up,
     .begin = cco_fragments_begin,
-    .recv = cco_fragments_recv,
-    .send = cco_fragments_send,
+    .recv = start_recv,
+    .send = start_send,
     .test = test,
     .lost = lost,
     .over = cco_fragments_over,
