@@ -66,7 +66,8 @@ static void add_locals(cco_engine *e, const cco_sched *s, span steps)
         if (step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_COPY)
             *add(e) = (task){.kind = local_kind(step),
                              .folds = step->fold,
-                             .word = is_word(s, step->a) && is_word(s, step->b),
+                             .word = step->kind == CCO_STEP_COPY && is_word(s, step->a) &&
+                                     is_word(s, step->b),
                              .operation = step->operation,
                              .data = place_of(s, step->a),
                              .to = place_of(s, step->b)};

@@ -85,7 +85,9 @@ static void end(char *copy, size_t n)
 static int pass(cco_engine *e, const cco_binding *binding)
 {
     int rc = MPI_SUCCESS;
-    const struct task *end = cco_engine_pass(e, binding, &cco_transport_stream, &rc);
+    cco_transport words = cco_transport_stream;
+    words.words = true;
+    const struct task *end = cco_engine_pass(e, binding, &words, &rc);
     passed += end == NULL;
     if (end == NULL)
         return rc;
