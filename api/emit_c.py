@@ -37,8 +37,8 @@ def _mpi(coll: Collective, form: Form, prefix: str) -> str:
     return f"CCO_{prefix}_INIT({name})" if form.mode == "persistent" else f"{prefix}_{name}"
 
 
-def _signature(name: str, coll: Collective, form: Form, end: str) -> str:
-    return wrap(f"int {name}({', '.join(c_parameters(coll, form))}){end}") + "\n"
+def _signature(name: str, coll: Collective, form: Form, end: str, before: str = "") -> str:
+    return wrap(f"{before}int {name}({', '.join(c_parameters(coll, form))}){end}") + "\n"
 
 
 def _prototypes(table: list[Collective], forms: tuple[Form, ...], guard: str) -> str:
@@ -106,10 +106,46 @@ def _plain(coll: Collective, form: Form, by: str) -> str:
     return f"return cco_native[{by}].{name}({given});"
 
 
+def _again(coll: Collective, form: Form) -> str:
+    """What the communicator remembers of the call, for one without arrays."""
+    given = {field: arg.name for arg in coll.args for field in arg.fields}
+    kinds = {"sendtype": "(MPI_Datatype)0", "recvtype": "(MPI_Datatype)0", "op": "(MPI_Op)0"}
+    kinds |= dict.fromkeys(("sendbuf", "recvbuf"), "NULL")
+    wanted = ("sendbuf", "recvbuf", "sendcount", "recvcount", "sendtype", "recvtype", "op")
+    root, large = given.get("root", "0"), "true" if form.large else "false"
+    rest = ", ".join(given.get(field, kinds.get(field, "0")) for field in wanted)
+    one = str(given.get("sendcount") == given.get("recvcount")).lower()
+    return f"CCO_AGAIN(comm, {coll.enum}, {root}, {large}, {one}, {rest})"
+
+
+def _first(coll: Collective, form: Form, by: str, public: str) -> str:
+    """The entry of a blocking call without arrays: it looks for what is remembered, before it puts
+    the arguments into a call.  All else is in a function of its own, which has registers to save.
+    """
+    given = {field: arg.name for arg in coll.args for field in arg.fields}
+    buffers = f"{given.get('sendbuf', 'NULL')}, {given.get('recvbuf', 'NULL')}"
+    if "in" not in {arg.kind for arg in coll.args}:  # one buffer for both, or none
+        buffers = ", ".join([given.get("recvbuf", "NULL")] * 2)
+    names = ", ".join(c_names(coll, form))
+    return (
+        _signature(public, coll, form, "")
+        + "{\n"
+        + "    if (cco_phase_now() == CCO_IDLE)\n"
+        + wrap(_plain(coll, form, by), " " * 12, first=" " * 8)
+        + "\n"
+        + wrap(f"const cco_repeat *again = {_again(coll, form)};", " " * 8, first="    ")
+        + "\n    if (again != NULL)\n"
+        + f"        return again->run(again, {buffers}, NULL);\n"
+        + wrap(f"return other_{public}({names});", " " * 8, first="    ")
+        + "\n}\n"
+    )
+
+
 def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     """The entry under our name; with CCO_BY_MPI that under the MPI's."""
     blocking = form.mode == "blocking"
     public = _public(coll, form) if by == "CCO_BY_CRESTA" else _mpi(coll, form, "MPI")
+    repeats = blocking and not coll.has_arrays()
     enter = f"cco_enter(comm, {coll.enum})" if blocking else "cco_enter_start(comm)"
     literal = _call_literal(coll, form, by)
     if blocking:
@@ -117,8 +153,9 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
     else:
         info = "info" if form.mode == "persistent" else "MPI_INFO_NULL"
         run = f"return cco_start(state, CCO_{form.mode.upper()}, {literal}, {info}, request);"
+    name, before = (f"other_{public}", "CCO_OTHERS static ") if repeats else (public, "")
     return (
-        _signature(public, coll, form, "")
+        _signature(name, coll, form, "", before)
         + "{\n"
         + f"    cco_comm *state = {enter};\n"
         + "    if (state == NULL)\n"
@@ -126,6 +163,7 @@ def _entry(coll: Collective, form: Form, by: str = "CCO_BY_CRESTA") -> str:
         + "\n"
         + wrap(run, " " * 8, first="    ")
         + "\n}\n"
+        + ("\n" + _first(coll, form, by, public) if repeats else "")
     )
 
 

@@ -19,6 +19,7 @@ SOURCES = {
         "core/polite.c": "how this rank waits", "api/report.c": "how this rank says that it waits",
         "sched/engine_run.c": "how this rank waits",
         "shmem/small.c": "agreed on by cco_all",
+        "transport/shm/slot_ring.c": "how this rank waits",
         "transport/shm/run.h": "how far this rank writes ahead: its readers see no difference",
     },
     r"\bcco_mpi_yields\(": {

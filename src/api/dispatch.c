@@ -292,7 +292,7 @@ __attribute__((noinline)) static int repeat_arrays(cco_comm *state, const cco_re
                                                    const cco_call *call)
 {
     return cco_cached_call_has_arrays(repeat->cached, call)
-               ? repeat->run(state, repeat->own, repeat->cached, call)
+               ? repeat->run(repeat, call->sendbuf, call->recvbuf, call)
                : run_anew(state, call);
 }
 
@@ -304,7 +304,7 @@ int cco_dispatch(cco_comm *state, const cco_call *call)
         return run_anew(state, call);
     if (repeat->cached->kept != 0)
         return repeat_arrays(state, repeat, call);
-    return repeat->run(state, repeat->own, repeat->cached, call);
+    return repeat->run(repeat, call->sendbuf, call->recvbuf, call);
 }
 
 uint64_t cco_start_clock(const cco_comm *state)

@@ -6,7 +6,7 @@
 #include "api/split.h"
 #include "native/natives.h"
 
-int CRESTA_Barrier(MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Barrier(MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
@@ -14,7 +14,19 @@ int CRESTA_Barrier(MPI_Comm comm)
     return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .comm = comm});
 }
 
-int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int CRESTA_Barrier(MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Barrier(comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
+        (MPI_Datatype)0, (MPI_Datatype)0, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, NULL, NULL, NULL);
+    return other_CRESTA_Barrier(comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
@@ -24,8 +36,19 @@ int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_C
         .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .op = 0, CCO_NO_ARRAYS});
 }
 
-int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int CRESTA_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Bcast(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, false, true, buffer, buffer, count,
+        count, datatype, datatype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, buffer, buffer, NULL);
+    return other_CRESTA_Bcast(buffer, count, datatype, root, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
@@ -35,6 +58,20 @@ int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -49,8 +86,9 @@ int CRESTA_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Scatter(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
@@ -60,6 +98,20 @@ int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
@@ -75,8 +127,8 @@ int CRESTA_Scatterv(const void *sendbuf, const int sendcounts[], const int displ
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
@@ -87,8 +139,20 @@ int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         .large = false, CCO_NO_ARRAYS});
 }
 
-int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Allgather(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
@@ -98,6 +162,19 @@ int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -112,8 +189,8 @@ int CRESTA_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
@@ -122,6 +199,18 @@ int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false,
         .root = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -136,8 +225,8 @@ int CRESTA_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcoun
         .op = op, .comm = comm});
 }
 
-int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
+    int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
@@ -148,8 +237,21 @@ int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcoun
         .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
-int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+            op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false, sendbuf,
+        recvbuf, 0, recvcount, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Alltoall(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
@@ -159,6 +261,19 @@ int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int CRESTA_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -187,8 +302,8 @@ int CRESTA_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdis
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
 
-int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Scan(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
@@ -198,8 +313,20 @@ int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
         .op = op, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
-int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+int CRESTA_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
@@ -210,8 +337,20 @@ int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         .root = 0, CCO_NO_ARRAYS});
 }
 
-int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
@@ -221,6 +360,20 @@ int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype s
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm);
 }
 
 int CRESTA_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -235,8 +388,8 @@ int CRESTA_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype 
         .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
-    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
@@ -246,6 +399,20 @@ int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype se
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .large = false, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm);
 }
 
 int CRESTA_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -849,7 +1016,8 @@ int CRESTA_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype,
+    int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
@@ -860,8 +1028,20 @@ int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int roo
         CCO_NO_ARRAYS});
 }
 
-int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int CRESTA_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Bcast_c(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, true, true, buffer, buffer, count,
+        count, datatype, datatype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, buffer, buffer, NULL);
+    return other_CRESTA_Bcast_c(buffer, count, datatype, root, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
@@ -871,6 +1051,20 @@ int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -886,8 +1080,9 @@ int CRESTA_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         .recvdispls = displs, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
@@ -897,6 +1092,20 @@ int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm, .by = CCO_BY_CRESTA, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -912,8 +1121,8 @@ int CRESTA_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm});
 }
 
-int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, int root, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
@@ -925,8 +1134,21 @@ int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         CCO_NO_ARRAYS});
 }
 
-int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Reduce_c(sendbuf, recvbuf, count, datatype, op, root,
+            comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
@@ -936,6 +1158,20 @@ int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -951,8 +1187,8 @@ int CRESTA_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
@@ -961,6 +1197,18 @@ int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_
         .recvbuf = recvbuf, .sendcount = count, .recvcount = count, .sendtype = datatype,
         .recvtype = datatype, .op = op, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -975,8 +1223,8 @@ int CRESTA_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count 
         .recvtype = datatype, .op = op, .comm = comm});
 }
 
-int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
@@ -988,8 +1236,21 @@ int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count 
         CCO_NO_ARRAYS});
 }
 
-int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount,
+            datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
+        recvbuf, 0, recvcount, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
@@ -999,6 +1260,20 @@ int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int CRESTA_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int CRESTA_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1027,8 +1302,8 @@ int CRESTA_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const 
         .recvcounts = recvcounts, .recvdispls = rdispls, .recvtypes = recvtypes, .comm = comm});
 }
 
-int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
@@ -1039,8 +1314,20 @@ int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datat
         CCO_NO_ARRAYS});
 }
 
-int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+int CRESTA_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
@@ -1051,8 +1338,20 @@ int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         CCO_NO_ARRAYS});
 }
 
-int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int CRESTA_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
@@ -1062,6 +1361,20 @@ int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm);
 }
 
 int CRESTA_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1077,8 +1390,8 @@ int CRESTA_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_D
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_OTHERS static int other_CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
@@ -1088,6 +1401,20 @@ int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .by = CCO_BY_CRESTA, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int CRESTA_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_CRESTA].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_CRESTA_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm);
 }
 
 int CRESTA_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],

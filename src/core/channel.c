@@ -260,18 +260,16 @@ static bool is_broken(const cco_channel *channel)
     return __atomic_load_n(&channel->broken, __ATOMIC_RELAXED);
 }
 
-enum { KEPT_PAIRS = 3 }; /* of tags: the last of meetings, two of exchanges */
-
 int cco_channel_call(cco_channel *channel)
 {
-    const unsigned turn = channel->calls++ % (CCO_CHANNEL_TAGS / 2 - KEPT_PAIRS);
-    channel->spent = channel->spent || (turn == 0 && is_broken(channel));
-    return channel->spent ? -1 : channel->tags + 2 * (int)turn;
+    channel->spent = channel->spent || (channel->turn == 0 && is_broken(channel));
+    const int tag = cco_channel_next(channel);
+    return channel->spent ? -1 : tag;
 }
 
 int cco_channel_exchange(cco_channel *channel)
 {
-    const int pair = CCO_CHANNEL_TAGS / 2 - KEPT_PAIRS + (int)(channel->exchanges++ % 2);
+    const int pair = CCO_CHANNEL_CALLS + (int)(channel->exchanges++ % 2);
     return channel->spent ? -1 : channel->tags + 2 * pair;
 }
 

@@ -16,6 +16,7 @@
 
 enum {
     CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each; then of exchanges and meetings */
+    CCO_CHANNEL_CALLS = CCO_CHANNEL_TAGS / 2 - 3, /* pairs; then two, and one of meetings */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
     CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
 };
@@ -26,8 +27,8 @@ typedef struct cco_channel {
     MPI_Comm comm;  /* errors on it are returned; MPI_COMM_NULL: there is no channel */
     int tags;       /* the first of CCO_CHANNEL_TAGS */
     int pairs;      /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
-    unsigned calls; /* blocking ones so far, equal on all ranks, */
-    unsigned exchanges; /* and exchanges */
+    unsigned turn;  /* of the next blocking call, which goes round, equal on all ranks; */
+    unsigned exchanges; /* so far, likewise */
     bool broken;    /* a message may be on its way that nobody takes: nobody else gets the tags, */
     bool failed;    /* a process has: it is used for nothing any more, */
     bool spent;     /* nor do more blocking calls of this communicator */
@@ -58,6 +59,19 @@ uint64_t cco_channel_carrier(const cco_channel *channel);
  * anything is sent.  -1 when the tags come round, and a message may wait under one of them that
  * nobody takes. */
 int cco_channel_call(cco_channel *channel);
+
+/* The same in two steps where neither happens: whether it is so, and the tags. */
+static inline bool cco_channel_goes_on(const cco_channel *channel)
+{
+    return channel->turn != 0 && !channel->spent;
+}
+
+static inline int cco_channel_next(cco_channel *channel)
+{
+    const unsigned turn = channel->turn;
+    channel->turn = turn + 1 < CCO_CHANNEL_CALLS ? turn + 1 : 0;
+    return channel->tags + 2 * (int)turn;
+}
 
 /* The same for an exchange, which receives from any rank: no call has these tags.  Two exchanges in
  * a row have different ones, and no rank is two exchanges ahead of another. */

@@ -65,16 +65,20 @@ typedef struct cco_leaver {
     struct cco_leaver *next;
 } cco_leaver;
 
-/* A call that ran before and how its model runs it again (plan/call_cache.h). */
+/* A call that ran before and how its model runs it again (plan/call_cache.h), with other buffers.
+ * `call` is the one that comes, and NULL if it has no arrays: then the cached one says the rest.
+ * What runs may forget all repeats (cco_comm_update): it takes what it needs of this one first. */
 struct cco_cached_call;
 struct cco_comm;
-typedef int (*cco_repeat_run)(struct cco_comm *state, void *own, struct cco_cached_call *cached,
+struct cco_repeat;
+typedef int (*cco_repeat_run)(const struct cco_repeat *again, const void *sendbuf, void *recvbuf,
                               const cco_call *call);
 
 typedef struct cco_repeat {
     struct cco_cached_call *cached; /* what it came to; NULL: there is none */
     void *own;                      /* what the model keeps of the communicator */
     cco_repeat_run run;
+    struct cco_comm *state;
 } cco_repeat;
 
 enum { CCO_REPEATS = 16 }; /* a power of two */

@@ -20,17 +20,6 @@ enum {
     MOVE_YIELDS = 8,  /* yields from one move of the MPI to the next */
 };
 
-/* Between two looks at memory: whoever looks all the time takes the line from its writer, which
- * then waits for it once more. */
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory"); /* its yield takes no time on most processors */
-#endif
-}
-
 static int spins = SPINS_UNKNOWN;
 static bool mpi_yields;
 static void (*move)(void);
@@ -98,7 +87,7 @@ static void pause_after(int *tries, bool yielded)
         cco_yielding_wait();
     }
     if (now < 0)
-        relax();
+        cco_pause_look();
     if (now < most)
         return;
     if (most < SPINS && !yielded)

@@ -13,6 +13,17 @@ enum { CCO_PAUSE_MEMORY = -4000 };
 enum { CCO_PAUSE_MEMORY = -20000 };
 #endif
 
+/* Between two looks at memory: whoever looks all the time takes the line from its writer, which
+ * then waits for it once more. */
+static inline void cco_pause_look(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* its yield takes no time on most processors */
+#endif
+}
+
 /* After the `*tries`th look that found nothing: spins for 100 to 200 us, then yields the core, then
  * sleeps for short times; yields at once where ranks outnumber cores, and after a few microseconds
  * where threads do (core/thread_count.h).  Beside other programs it may keep the core instead

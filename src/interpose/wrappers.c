@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(default)
 
-int MPI_Barrier(MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Barrier(MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BARRIER);
     if (state == NULL)
@@ -15,7 +15,19 @@ int MPI_Barrier(MPI_Comm comm)
     return cco_dispatch(state, &(cco_call){.coll = CCO_BARRIER, .by = CCO_BY_MPI, .comm = comm});
 }
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int MPI_Barrier(MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Barrier(comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BARRIER, 0, false, true, NULL, NULL, 0, 0,
+        (MPI_Datatype)0, (MPI_Datatype)0, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, NULL, NULL, NULL);
+    return other_MPI_Barrier(comm);
+}
+
+CCO_OTHERS static int other_MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
@@ -25,8 +37,19 @@ int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm
         .recvtype = datatype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
 }
 
-int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Bcast(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, false, true, buffer, buffer, count,
+        count, datatype, datatype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, buffer, buffer, NULL);
+    return other_MPI_Bcast(buffer, count, datatype, root, comm);
+}
+
+CCO_OTHERS static int other_MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
@@ -35,6 +58,19 @@ int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *
     return cco_dispatch(state, &(cco_call){.coll = CCO_GATHER, .by = CCO_BY_MPI, .sendbuf = sendbuf,
         .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf, .recvcount = recvcount,
         .recvtype = recvtype, .root = root, .comm = comm, .large = false, .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -50,8 +86,8 @@ int MPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         .comm = comm});
 }
 
-int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
@@ -61,6 +97,20 @@ int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .large = false,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Scatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
@@ -77,8 +127,8 @@ int MPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[]
         .comm = comm});
 }
 
-int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    int root, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Reduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
@@ -88,8 +138,20 @@ int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         .recvtype = datatype, .op = op, .root = root, .comm = comm, .large = false, CCO_NO_ARRAYS});
 }
 
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Reduce(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+CCO_OTHERS static int other_MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
@@ -99,6 +161,19 @@ int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -113,8 +188,8 @@ int MPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Allreduce(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
@@ -123,6 +198,18 @@ int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype da
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .large = false,
         .root = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, false, true, sendbuf, recvbuf,
+        count, count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
@@ -137,8 +224,8 @@ int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[
         .recvtype = datatype, .op = op, .comm = comm});
 }
 
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf,
+    int recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
@@ -149,8 +236,21 @@ int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
         .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
-int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype,
+            op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, false, false, sendbuf,
+        recvbuf, 0, recvcount, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+    void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
@@ -160,6 +260,19 @@ int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, false, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -190,8 +303,8 @@ int MPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls
         .comm = comm});
 }
 
-int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-    MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Scan(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
@@ -201,8 +314,20 @@ int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatyp
         .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
-int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+int MPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
     MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Scan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, false, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Scan(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Exscan(const void *sendbuf, void *recvbuf, int count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
@@ -212,8 +337,20 @@ int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datat
         .recvtype = datatype, .op = op, .comm = comm, .large = false, .root = 0, CCO_NO_ARRAYS});
 }
 
-int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+    MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, false, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Exscan(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Neighbor_allgather(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
@@ -223,6 +360,20 @@ int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype send
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, false, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
@@ -237,8 +388,8 @@ int MPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sen
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Neighbor_alltoall(const void *sendbuf, int sendcount,
+    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
@@ -248,6 +399,20 @@ int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendt
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .large = false, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, false, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int MPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
@@ -853,7 +1018,8 @@ int CCO_MPI_INIT(Neighbor_alltoallw_init)(const void *sendbuf, const int sendcou
 #endif
 
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype,
+    int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_BCAST);
     if (state == NULL)
@@ -864,8 +1030,20 @@ int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, 
         CCO_NO_ARRAYS});
 }
 
-int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int MPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Bcast_c(buffer, count, datatype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_BCAST, root, true, true, buffer, buffer, count,
+        count, datatype, datatype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, buffer, buffer, NULL);
+    return other_MPI_Bcast_c(buffer, count, datatype, root, comm);
+}
+
+CCO_OTHERS static int other_MPI_Gather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_GATHER);
     if (state == NULL)
@@ -875,6 +1053,20 @@ int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_GATHER, root, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -891,8 +1083,9 @@ int MPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         .comm = comm});
 }
 
-int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+    MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCATTER);
     if (state == NULL)
@@ -902,6 +1095,20 @@ int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtyp
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .root = root, .comm = comm, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCATTER, root, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+        comm);
 }
 
 int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
@@ -918,8 +1125,8 @@ int MPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_
         .comm = comm});
 }
 
-int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, int root, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE);
     if (state == NULL)
@@ -930,8 +1137,20 @@ int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         CCO_NO_ARRAYS});
 }
 
-int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, int root, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE, root, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+CCO_OTHERS static int other_MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLGATHER);
     if (state == NULL)
@@ -941,6 +1160,19 @@ int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLGATHER, 0, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -955,8 +1187,8 @@ int MPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         .recvcounts = recvcounts, .recvdispls = displs, .recvtype = recvtype, .comm = comm});
 }
 
-int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLREDUCE);
     if (state == NULL)
@@ -965,6 +1197,18 @@ int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dat
         .sendbuf = sendbuf, .recvbuf = recvbuf, .sendcount = count, .recvcount = count,
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm, .root = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLREDUCE, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
 }
 
 int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
@@ -979,8 +1223,8 @@ int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count rec
         .sendtype = datatype, .recvtype = datatype, .op = op, .comm = comm});
 }
 
-int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
-    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_REDUCE_SCATTER_BLOCK);
     if (state == NULL)
@@ -992,8 +1236,21 @@ int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count rec
         CCO_NO_ARRAYS});
 }
 
-int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype,
+            op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_REDUCE_SCATTER_BLOCK, 0, true, false, sendbuf,
+        recvbuf, 0, recvcount, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_ALLTOALL);
     if (state == NULL)
@@ -1003,6 +1260,19 @@ int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
         .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype, .recvbuf = recvbuf,
         .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0, .op = 0,
         CCO_NO_ARRAYS});
+}
+
+int MPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+            recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_ALLTOALL, 0, true, false, sendbuf, recvbuf,
+        sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
@@ -1033,8 +1303,8 @@ int MPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
         .comm = comm});
 }
 
-int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
-    MPI_Op op, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_SCAN);
     if (state == NULL)
@@ -1045,8 +1315,20 @@ int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype
         CCO_NO_ARRAYS});
 }
 
-int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+int MPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
     MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_SCAN, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Scan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_EXSCAN);
     if (state == NULL)
@@ -1057,8 +1339,20 @@ int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Dataty
         CCO_NO_ARRAYS});
 }
 
-int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+int MPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+    MPI_Op op, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_EXSCAN, 0, true, true, sendbuf, recvbuf, count,
+        count, datatype, datatype, op);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Exscan_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+CCO_OTHERS static int other_MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLGATHER);
     if (state == NULL)
@@ -1068,6 +1362,20 @@ int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLGATHER, 0, true, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Neighbor_allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount,
+        recvtype, comm);
 }
 
 int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
@@ -1084,8 +1392,8 @@ int MPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
         .comm = comm});
 }
 
-int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
-    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+CCO_OTHERS static int other_MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount,
+    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
     cco_comm *state = cco_enter(comm, CCO_NEIGHBOR_ALLTOALL);
     if (state == NULL)
@@ -1095,6 +1403,20 @@ int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
         .large = true, .sendbuf = sendbuf, .sendcount = sendcount, .sendtype = sendtype,
         .recvbuf = recvbuf, .recvcount = recvcount, .recvtype = recvtype, .comm = comm, .root = 0,
         .op = 0, CCO_NO_ARRAYS});
+}
+
+int MPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    if (cco_phase_now() == CCO_IDLE)
+        return cco_native[CCO_BY_MPI].Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf,
+            recvcount, recvtype, comm);
+    const cco_repeat *again = CCO_AGAIN(comm, CCO_NEIGHBOR_ALLTOALL, 0, true, false, sendbuf,
+        recvbuf, sendcount, recvcount, sendtype, recvtype, (MPI_Op)0);
+    if (again != NULL)
+        return again->run(again, sendbuf, recvbuf, NULL);
+    return other_MPI_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+        comm);
 }
 
 int MPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],

@@ -78,7 +78,7 @@ static own *own_of(cco_comm *state)
                            .node = state->nodes.map->node[state->rank],
                            .streams = o->streams.there ? &o->streams.stream : NULL,
                            .messages = &o->messages};
-    o->scheduled.repeats = true;
+    o->scheduled.repeat = cco_scheduled_repeat;
     o->scheduled.pieces = true;
     cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route, state);
     return o;

@@ -24,6 +24,16 @@ static void release(void *data)
     free(o);
 }
 
+/* A call that the communicator remembers; mostly nothing but its tags has to be found. */
+static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, const cco_call *call)
+{
+    own *o = (own *)again->own; /* whose first member it is */
+    if (!cco_channel_goes_on(o->p2p.channel) || !cco_scheduled_holds(&o->scheduled, again->cached))
+        return cco_scheduled_repeat(again, sendbuf, recvbuf, call);
+    o->p2p.tag = cco_channel_next(o->p2p.channel);
+    return cco_scheduled_again(again, sendbuf, recvbuf);
+}
+
 /* Collective when it is made, in the first call; NULL when communicators run out. */
 static own *own_of(cco_comm *state)
 {
@@ -36,7 +46,7 @@ static own *own_of(cco_comm *state)
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->p2p.channel = channel;
     o->p2p.watch = cco_comm_watch(state);
-    o->scheduled.repeats = true;
+    o->scheduled.repeat = repeat;
     cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
     return o;
 }

@@ -254,34 +254,37 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
 }
 
 __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k, const cco_way *way,
-                                               const cco_call *call)
+                                               const void *sendbuf, void *recvbuf)
 {
     cco_cached_call *cached = &k->cached;
     const cco_reach *reach;
-    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
-    cached->binding.base[CCO_OUT] = call->recvbuf;
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
+    cached->binding.base[CCO_OUT] = recvbuf;
     int rc = find_reach(o, state, way, &k->plan, &cached->problem, &reach);
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->slots.rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, call->coll, rc);
+        rc = cco_comm_raise(state, cached->call.coll, rc);
     return rc;
 }
 
 /* The same for a call that the communicator remembers, if its data are small: all that is left is
  * to move them. */
-static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cco_call *call)
+static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, const cco_call *call)
 {
-    own *o = data;
+    own *o = again->own;
+    cco_comm *state = again->state;
+    cco_cached_call *cached = again->cached;
     kept *k = (kept *)cached; /* its first member */
+    (void)call;
     if (k->plan.stages > 1 || !k->plan.stage[0].small)
-        return run_again(state, o, k, &cached->way, call);
-    cached->binding.base[CCO_IN] = (char *)(uintptr_t)call->sendbuf;
-    cached->binding.base[CCO_OUT] = call->recvbuf;
+        return run_again(state, o, k, &cached->way, sendbuf, recvbuf);
+    cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
+    cached->binding.base[CCO_OUT] = recvbuf;
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
                                       &cached->binding);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, call->coll, rc);
+        rc = cco_comm_raise(state, cached->call.coll, rc);
     return rc;
 }
 
@@ -330,7 +333,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
     kept *k = &o->kept[cco_cached_call_index(call)];
     if (cco_cached_call_matches(&k->cached, 0, way, call) && k->crowded == state->facts.crowded) {
         cco_cached_call_repeat(&k->cached, state, way, o, repeat);
-        return run_again(state, o, k, way, call);
+        return run_again(state, o, k, way, call->sendbuf, call->recvbuf);
     }
     if (!cco_arguments_valid(state, call))
         return cco_native_blocking(cco_natives_for(call), call);

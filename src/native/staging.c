@@ -10,6 +10,7 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/packing.h"
 #include "core/ulfm.h"
 #include "core/wait.h"
 #include "native/calls.h"

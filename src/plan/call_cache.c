@@ -144,7 +144,8 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     if (kept != 0 && !make_room(m, cco_most_blocks(&bound->problem)))
         return false;
     *m = (cco_cached_call){.call = *c,
-                           .in_place = cco_cached_call_in_place(c),
+                           .key = cco_cached_call_key(c->coll, c->root, c->large),
+                           .in_place = {c->sendbuf == MPI_IN_PLACE, c->recvbuf == MPI_IN_PLACE},
                            .apart = apart,
                            .way = *way,
                            .set = true,
@@ -169,7 +170,7 @@ void cco_cached_call_repeat(cco_cached_call *m, cco_comm *state, const cco_way *
     if (!cco_comm_may_repeat(state, m->call.coll))
         return;
     m->way = *way; /* its options may be others by now */
-    state->repeats[cco_cached_call_index(&m->call)] = (cco_repeat){m, own, repeat};
+    state->repeats[cco_cached_call_index(&m->call)] = (cco_repeat){m, own, repeat, state};
 }
 
 void cco_cached_call_free(cco_cached_call *m)

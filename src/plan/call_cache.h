@@ -18,9 +18,10 @@ enum {
 };
 
 typedef struct cco_cached_call {
-    cco_call call;     /* NULL for buffers; its communicator is the state's */
-    unsigned in_place; /* bit per buffer: MPI_IN_PLACE */
-    uintptr_t apart;   /* where its buffers must not lie (alias.h) */
+    uint64_t key;     /* cco_cached_call_key */
+    uintptr_t apart;  /* where its buffers must not lie (alias.h) */
+    bool in_place[2]; /* which buffers were MPI_IN_PLACE */
+    cco_call call;   /* its buffers mean nothing now; its communicator is the state's */
     cco_way way;
     bool set;       /* otherwise there is nothing here */
     unsigned drops; /* plan.h */
@@ -35,18 +36,42 @@ typedef struct cco_cached_call {
 /* True if the arrays of a call are those that a cached call holds copies of. */
 bool cco_cached_call_has_arrays(const cco_cached_call *m, const cco_call *c);
 
-/* The place for a call in an array of CCO_CACHED_CALLS. */
-static inline int cco_cached_call_index(const cco_call *c)
+/* The place in an array of CCO_CACHED_CALLS for what makes calls differ, as one number: that of an
+ * element of `size` bytes, a power of two.  Calls of one collective whose counts are close, or
+ * powers of two, have different ones: the first bits of a multiple of the golden ratio. */
+static inline size_t cco_cached_call_place(unsigned n, unsigned size)
 {
-    const MPI_Count n = 5 * c->recvcount + 3 * c->sendcount + c->root;
-    const uintptr_t arrays = ((uintptr_t)c->sendcounts + (uintptr_t)c->recvcounts) / sizeof(int);
-    return (int)(((unsigned)(n + (MPI_Count)c->coll) + (unsigned)arrays) % CCO_CACHED_CALLS);
+    _Static_assert(CCO_CACHED_CALLS == 16, "4 bits");
+    return n * 2654435769u / (((unsigned)1 << 28) / size) & (CCO_CACHED_CALLS - 1) * size;
 }
 
-/* Which buffers of a call are MPI_IN_PLACE, as bits. */
-static inline unsigned cco_cached_call_in_place(const cco_call *c)
+static inline unsigned cco_cached_call_mix(cco_coll coll, int root, MPI_Count sendcount,
+                                           MPI_Count recvcount)
 {
-    return (unsigned)(c->sendbuf == MPI_IN_PLACE) | (unsigned)(c->recvbuf == MPI_IN_PLACE) << 1;
+    return (unsigned)(recvcount + 4 * sendcount) + (unsigned)root + (unsigned)coll;
+}
+
+/* The place for a call. */
+static inline int cco_cached_call_index(const cco_call *c)
+{
+    const uintptr_t arrays = ((uintptr_t)c->sendcounts + (uintptr_t)c->recvcounts) / sizeof(int);
+    const unsigned n = cco_cached_call_mix(c->coll, c->root, c->sendcount, c->recvcount);
+    return (int)cco_cached_call_place(n + (unsigned)arrays, 1);
+}
+
+/* Collective, root and kind of counts: compared at once. */
+static inline uint64_t cco_cached_call_key(cco_coll coll, int root, bool large)
+{
+    return (uint64_t)(unsigned)root << 32 | (uint64_t)large << 8 | (uint64_t)coll;
+}
+
+/* Its buffers are two, and MPI_IN_PLACE where those of the cached call were. */
+static inline bool cco_cached_call_has_buffers(const cco_cached_call *m, const void *sendbuf,
+                                               const void *recvbuf)
+{
+    return (sendbuf == MPI_IN_PLACE) == m->in_place[0] &&
+           (recvbuf == MPI_IN_PLACE) == m->in_place[1] &&
+           (uintptr_t)sendbuf - (uintptr_t)recvbuf != m->apart;
 }
 
 /* True if a cached call was of the same arguments, but for buffers, which are two, and for what is
@@ -54,11 +79,30 @@ static inline unsigned cco_cached_call_in_place(const cco_call *c)
 static inline bool cco_cached_call_is_like(const cco_cached_call *m, const cco_call *c)
 {
     const cco_call *old = &m->call;
-    return old->coll == c->coll && old->root == c->root && old->op == c->op &&
+    return m->key == cco_cached_call_key(c->coll, c->root, c->large) && old->op == c->op &&
            old->sendcount == c->sendcount && old->recvcount == c->recvcount &&
-           old->sendtype == c->sendtype && old->recvtype == c->recvtype && old->large == c->large &&
-           m->in_place == cco_cached_call_in_place(c) &&
-           (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf != m->apart;
+           old->sendtype == c->sendtype && old->recvtype == c->recvtype &&
+           cco_cached_call_has_buffers(m, c->sendbuf, c->recvbuf);
+}
+
+/* What a communicator remembers of a call without arrays that had these arguments; else NULL.  The
+ * same as a comparison of calls, for who has not put them into one: that takes longer.  `one`: the
+ * collective has one count and one type. */
+static inline const cco_repeat *
+cco_cached_call_again(const cco_comm *state, cco_coll coll, int root, bool large, bool one,
+                      const void *sendbuf, const void *recvbuf, MPI_Count sendcount,
+                      MPI_Count recvcount, MPI_Datatype sendtype, MPI_Datatype recvtype, MPI_Op op)
+{
+    const unsigned n = cco_cached_call_mix(coll, root, sendcount, recvcount);
+    const size_t place = cco_cached_call_place(n, sizeof *state->repeats);
+    const cco_repeat *repeat = (const void *)((const char *)state->repeats + place);
+    const cco_cached_call *m = repeat->cached;
+    const bool like = m != NULL && m->key == cco_cached_call_key(coll, root, large) &&
+                      m->call.op == op && m->call.recvcount == recvcount &&
+                      m->call.recvtype == recvtype &&
+                      (one || (m->call.sendcount == sendcount && m->call.sendtype == sendtype)) &&
+                      cco_cached_call_has_buffers(m, sendbuf, recvbuf);
+    return like ? repeat : NULL;
 }
 
 /* True if it holds for a call that runs in some way; `drops` is that of the plans. */

@@ -292,11 +292,18 @@ static int run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
     return rc;
 }
 
-static int run_once_more(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
+/* The cached call is written anew. */
+static int run_once_more(const cco_repeat *again, const void *sendbuf, void *recvbuf,
                          const cco_call *call)
 {
-    const cco_way way = cached->way; /* the cached call is written anew */
-    return run_new(own, cached, state, &way, call);
+    cco_comm *state = again->state;
+    const cco_way way = again->cached->way;
+    cco_call whole = call != NULL ? *call : again->cached->call;
+    whole.comm = state->comm;
+    whole.sendbuf = sendbuf;
+    whole.recvbuf = recvbuf;
+    const int rc = run_new(again->own, again->cached, state, &way, &whole);
+    return rc != MPI_SUCCESS ? cco_comm_raise(state, whole.coll, rc) : rc;
 }
 
 static int count_call(const cco_scheduled *own)
@@ -305,17 +312,16 @@ static int count_call(const cco_scheduled *own)
     return transport->call != NULL ? transport->call(own->plans.shared) : MPI_SUCCESS;
 }
 
-/* A call that the communicator remembers; its plan may have been dropped. */
-static int repeat(cco_comm *state, void *data, cco_cached_call *cached, const cco_call *call)
+int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                         const cco_call *call)
 {
-    cco_scheduled *own = data;
-    int rc = count_call(own);
-    if (rc == MPI_SUCCESS)
-        rc = cached->drops == own->plans.drops ? run_again(own, cached, call)
-                                               : run_once_more(own, cached, state, call);
+    const cco_scheduled *own = again->own;
+    const int rc = count_call(own);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, call->coll, rc);
-    return rc;
+        return cco_comm_raise(again->state, again->cached->call.coll, rc);
+    return cco_scheduled_holds(own, again->cached)
+               ? cco_scheduled_again(again, sendbuf, recvbuf)
+               : run_once_more(again, sendbuf, recvbuf, call);
 }
 
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)
@@ -326,8 +332,8 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, c
         return rc;
     if (!cco_cached_call_matches(cached, own->plans.drops, way, call))
         return run_new(own, cached, state, way, call);
-    if (own->repeats)
-        cco_cached_call_repeat(cached, state, way, own, repeat);
+    if (own->repeat != NULL)
+        cco_cached_call_repeat(cached, state, way, own, own->repeat);
     return run_again(own, cached, call);
 }
 

@@ -5,7 +5,9 @@
 
 #include "algo/algo.h"
 #include "core/comm.h"
+#include "core/failure.h"
 #include "plan/call_cache.h"
+#include "sched/engine_run.h"
 #include "transport/hook/hook.h"
 
 /* What such a model keeps about a communicator. */
@@ -13,7 +15,8 @@ typedef struct cco_scheduled {
     cco_plans plans;
     cco_workspace workspace;
     cco_cached_call cached[CCO_CACHED_CALLS];
-    bool repeats;       /* nothing of the model's own comes before or after a call (core/comm.h) */
+    cco_repeat_run repeat; /* cco_scheduled_repeat or the like; NULL: something of the model's own
+                              comes before or after calls */
     size_t *counts;     /* cco_problem.counts, for algorithms that ask for them, */
     size_t counts_room; /* and for how many there is room */
     bool pieces;        /* messages to other nodes go in pieces (cco_problem) */
@@ -28,6 +31,32 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
  * model's choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
+
+/* Runs a call that the communicator remembers (core/comm.h). */
+int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
+                         const cco_call *call);
+
+/* False if its plan has been dropped, or other calls have let its scratch go. */
+static inline bool cco_scheduled_holds(const cco_scheduled *own, const cco_cached_call *cached)
+{
+    return cached->drops == own->plans.drops &&
+           cached->plan->scratch <= own->workspace.room[CCO_TMP];
+}
+
+/* The same for who has found that it holds, and counted the call.  No profile is made where calls
+ * are remembered, so none of its messages are counted. */
+static inline int cco_scheduled_again(const cco_repeat *again, const void *sendbuf, void *recvbuf)
+{
+    const cco_scheduled *own = again->own;
+    cco_comm *state = again->state;
+    cco_cached_call *cached = again->cached;
+    char **base = cached->binding.base;
+    base[CCO_IN] = (char *)(uintptr_t)sendbuf;
+    base[CCO_OUT] = recvbuf;
+    base[CCO_TMP] = own->workspace.memory[CCO_TMP];
+    const int rc = cco_engine_run(cached->plan->engine, &cached->binding);
+    return rc == MPI_SUCCESS ? rc : cco_comm_raise(state, cached->call.coll, rc);
+}
 
 /* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its
  * parameters: the preset one where the one asked for cannot do it, with a word about it as

@@ -2,6 +2,8 @@
 /* engine.c - see engine.h.  Steps are sorted once, so that a start only adds addresses. */
 #include "sched/engine.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "core/own_lines.h"
@@ -21,7 +23,9 @@ typedef struct span {
 
 static place place_of(const cco_sched *s, cco_span span)
 {
-    return (place){span.base, span.layout, span.at, span.n / s->layouts[span.layout].size};
+    const unsigned layout = offsetof(cco_binding, layouts) +
+                            (unsigned)span.layout * (unsigned)sizeof(cco_layout);
+    return (place){span.base, layout, span.at, span.n / s->layouts[span.layout].size};
 }
 
 static task *add(cco_engine *e)
@@ -37,6 +41,9 @@ static void add_messages(cco_engine *e, const cco_sched *s, span steps, bool sen
             *add(e) = (task){.kind = sends ? TASK_SEND : TASK_RECV,
                              .peer = step->peer,
                              .data = place_of(s, sends ? step->a : step->b)};
+        else
+            continue;
+        e->wide = e->wide || e->next[-1].data.count > INT_MAX;
     }
 }
 
@@ -47,6 +54,11 @@ static task_kind local_kind(const cco_step *step)
     return step->fold || step->operation > 0 ? TASK_REDUCE_ANY : TASK_REDUCE;
 }
 
+static bool is_word(const cco_sched *s, cco_span span)
+{
+    return span.n == sizeof(uint64_t) && s->layouts[span.layout].dense;
+}
+
 static void add_locals(cco_engine *e, const cco_sched *s, span steps)
 {
     for (int i = steps.first; i < steps.end; i++) {
@@ -54,6 +66,8 @@ static void add_locals(cco_engine *e, const cco_sched *s, span steps)
         if (step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_COPY)
             *add(e) = (task){.kind = local_kind(step),
                              .folds = step->fold,
+                             .word = step->kind == CCO_STEP_COPY && is_word(s, step->a) &&
+                                     is_word(s, step->b),
                              .operation = step->operation,
                              .data = place_of(s, step->a),
                              .to = place_of(s, step->b)};
@@ -74,6 +88,7 @@ static bool is_late(cco_step_kind kind)
 static void add_remotes(cco_engine *e, const cco_sched *s, span steps,
                         bool (*wanted)(cco_step_kind kind))
 {
+    const cco_span nothing = {.n = 0};
     for (int i = steps.first; i < steps.end; i++) {
         const cco_step *step = &s->steps[i];
         const cco_span data = step->kind == CCO_STEP_GET ? step->b : step->a;
@@ -81,7 +96,7 @@ static void add_remotes(cco_engine *e, const cco_sched *s, span steps,
             *add(e) = (task){.kind = TASK_REMOTE,
                              .step = (unsigned char)step->kind,
                              .peer = step->peer,
-                             .data = data.n > 0 ? place_of(s, data) : (place){0},
+                             .data = place_of(s, data.n > 0 ? data : nothing),
                              .remote = {.slot = step->slot, .where = step->place}};
     }
 }
@@ -266,7 +281,8 @@ int cco_engine_rounds(const cco_engine *e)
 static void visit_place(cco_write_visit *visit, void *visitor, int round, int message,
                         const place *p, const cco_layout *layouts)
 {
-    visit(visitor, round, message, p->base, p->at, p->count * (size_t)layouts[p->layout].extent);
+    const size_t layout = (p->layout - offsetof(cco_binding, layouts)) / sizeof *layouts;
+    visit(visitor, round, message, p->base, p->at, p->count * (size_t)layouts[layout].extent);
 }
 
 void cco_engine_each_write(const cco_engine *e, const cco_layout *layouts, cco_write_visit *visit,

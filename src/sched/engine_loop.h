@@ -4,11 +4,16 @@
 #ifndef CCO_ENGINE_LOOP_H
 #define CCO_ENGINE_LOOP_H
 
+#include <stdint.h>
+#include <string.h>
+
+#include "sched/engine_run.h"
 #include "sched/engine_task.h"
 
 static inline cco_data cco_engine_data(const cco_binding *b, const place *p)
 {
-    return (cco_data){b->base[p->base] + p->at, p->count, &b->layouts[p->layout]};
+    const void *layout = (const char *)b + p->layout;
+    return (cco_data){b->base[p->base] + p->at, p->count, layout};
 }
 
 /* Local steps take what messages are on their way. */
@@ -30,13 +35,17 @@ cco_engine_task(cco_engine *e, const cco_transport *transport, const task *t)
         return transport->recv(e->transfer, t->peer, &data);
     if (t->kind <= TASK_REDUCE_ANY) {
         const cco_data to = cco_engine_data(b, &t->to);
+        if (t->word && transport->words) {
+            memcpy(to.at, data.at, sizeof(uint64_t));
+            return MPI_SUCCESS;
+        }
         if (t->kind == TASK_COPY)
             return transport->copy(e->transfer, &data, &to);
         if (t->kind == TASK_REDUCE)
             return transport->reduce(e->transfer, &data, &to, &b->operation);
         return cco_engine_reduce(e, t, data, to);
     }
-    return t->kind == TASK_REMOTE ? cco_engine_start_remote(e, t, &data)
+    return t->kind == TASK_REMOTE ? cco_engine_start_remote(e, t, data)
                                   : cco_engine_send_off(e, transport);
 }
 
@@ -57,6 +66,46 @@ static inline __attribute__((always_inline)) int cco_engine_loop(cco_engine *e,
         }
         e->at++;
         e->opened = t + 1;
+    }
+}
+
+/* Whether what a round waits for is there.  Of several requests, Open MPI takes in messages only
+ * after it has looked which are over: so the second look finds what is there at the first. */
+static inline __attribute__((always_inline)) int
+cco_engine_look(cco_engine *e, const cco_transport *transport, bool *ended)
+{
+    const int rc = transport->test(e->transfer, ended);
+    return rc == MPI_SUCCESS && !*ended && transport->tests_mpi
+               ? transport->test(e->transfer, ended)
+               : rc;
+}
+
+/* All of a schedule, as far as it goes without waiting: mostly what a round waits for is there
+ * where messages are small and their sender came before.  NULL when it is over, with what that
+ * returns in `*rc`; else the end of the round that has to wait, for cco_engine_wait. */
+static inline __attribute__((always_inline)) const task *
+cco_engine_pass(cco_engine *e, const cco_binding *binding, const cco_transport *transport,
+                int *rc)
+{
+    e->binding = binding;
+    e->at = 0;
+    transport->begin(e->transfer);
+    for (const task *t = e->tasks;; t++) {
+        bool ended = true;
+        if (t->kind < TASK_WAIT) {
+            *rc = cco_engine_task(e, transport, t);
+        } else if (t->kind == TASK_WAIT) {
+            *rc = cco_engine_look(e, transport, &ended);
+        } else if (t->kind == TASK_END) {
+            e->at = e->rounds;
+            return NULL;
+        }
+        if (*rc != MPI_SUCCESS) {
+            *rc = cco_engine_stop(e, *rc);
+            return NULL;
+        }
+        if (!ended)
+            return t;
     }
 }
 

@@ -7,7 +7,7 @@
 
 typedef struct place {
     cco_base base;
-    int layout;
+    unsigned layout; /* bytes from the binding to it */
     ptrdiff_t at;
     size_t count; /* elements */
 } place;
@@ -29,6 +29,7 @@ typedef enum task_kind {
 typedef struct task {
     unsigned char kind, step; /* task_kind; of a remote one, cco_step_kind */
     bool folds;
+    bool word; /* a copy of 8 bytes without gaps */
     int operation;
     int peer;
     place data; /* of a message or of a one-sided step; what a local one reads */
@@ -49,6 +50,7 @@ struct cco_engine {
     int at; /* the round that is open */
     int rounds;
     bool remotes;  /* it has one-sided steps */
+    bool wide;     /* messages of more elements than an int counts */
     task *tasks;
     const task *opened; /* with which the open round began, */
     const task *next;   /* and what follows that round */

@@ -25,24 +25,45 @@ static void pause_after(const cco_engine *e, int *looks, int *tries)
 }
 
 /* Tests until it is done. */
-static int wait_for(cco_engine *e)
+int cco_engine_wait(cco_engine *e)
 {
-    for (int tries = 0, looks = 0, at = 0;;) {
+    for (int tries = 0, looks = 0, at = e->at;;) {
         bool done;
-        int rc = cco_engine_test(e, &done);
-        if (done || rc != MPI_SUCCESS)
+        pause_after(e, &looks, &tries);
+        int rc = cco_watch_is_time(tries) ? cco_engine_lost(e) : MPI_SUCCESS;
+        if (rc == MPI_SUCCESS)
+            rc = cco_engine_test(e, &done);
+        if (rc != MPI_SUCCESS || done)
             return rc;
         if (e->at != at) /* something came: the next wait is a new one */
             tries = looks = 0;
         at = e->at;
-        pause_after(e, &looks, &tries);
-        if (cco_watch_is_time(tries) && (rc = cco_engine_lost(e)) != MPI_SUCCESS)
-            return rc;
     }
+}
+
+void cco_engine_stay(cco_engine *e, const task *end)
+{
+    e->at = 0;
+    e->opened = e->tasks;
+    e->next = end + 1;
+    for (const task *t = e->tasks; t < end; t++)
+        if (t->kind == TASK_WAIT || t->kind == TASK_PASS) {
+            e->at++;
+            e->opened = t + 1;
+        }
+}
+
+int cco_engine_run_any(cco_engine *e, const cco_binding *binding)
+{
+    bool done = true;
+    int rc = cco_engine_start(e, binding);
+    if (rc == MPI_SUCCESS && e->at < e->rounds)
+        rc = cco_engine_test(e, &done);
+    return rc == MPI_SUCCESS && !done ? cco_engine_wait(e) : rc;
 }
 
 int cco_engine_run(cco_engine *e, const cco_binding *binding)
 {
-    const int rc = cco_engine_start(e, binding);
-    return rc == MPI_SUCCESS && e->at < e->rounds ? wait_for(e) : rc;
+    int (*const run)(cco_engine *, const cco_binding *) = e->transport->run;
+    return run != NULL ? run(e, binding) : cco_engine_run_any(e, binding);
 }

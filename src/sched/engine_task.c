@@ -16,17 +16,17 @@ int cco_engine_reduce(cco_engine *e, const task *t, cco_data from, cco_data to)
     return cco_fold_run(e->transport, e->transfer, t->folds, &from, &to, &typed->operation);
 }
 
-int cco_engine_start_remote(cco_engine *e, const task *t, const cco_data *data)
+int cco_engine_start_remote(cco_engine *e, const task *t, cco_data data)
 {
     const cco_transport *transport = e->transport;
     const int slot = t->remote.slot;
     switch (t->step) {
     case CCO_STEP_EXPOSE:
-        return transport->expose(e->transfer, slot, data);
+        return transport->expose(e->transfer, slot, &data);
     case CCO_STEP_PUT:
-        return transport->put(e->transfer, t->peer, data, slot, t->remote.where);
+        return transport->put(e->transfer, t->peer, &data, slot, t->remote.where);
     case CCO_STEP_GET:
-        return transport->get(e->transfer, t->peer, slot, t->remote.where, data);
+        return transport->get(e->transfer, t->peer, slot, t->remote.where, &data);
     case CCO_STEP_NOTIFY:
         return transport->notify(e->transfer, t->peer);
     default:

@@ -10,6 +10,6 @@
 int cco_engine_reduce(cco_engine *e, const task *t, cco_data from, cco_data to);
 
 /* A one-sided step. */
-int cco_engine_start_remote(cco_engine *e, const task *t, const cco_data *data);
+int cco_engine_start_remote(cco_engine *e, const task *t, cco_data data);
 
 #endif

@@ -25,15 +25,19 @@ typedef struct cco_data {
 } cco_data;
 
 struct cco_engine;
+struct cco_binding;
 
 typedef struct cco_transport {
     const char *name;
     /* cco_engine_loop (engine_loop.h) with this transport; NULL: that of the engine. */
     int (*go_on)(struct cco_engine *e);
+    /* All of a schedule, by cco_engine_pass with this transport; NULL: by `go_on` and `test`. */
+    int (*run)(struct cco_engine *e, const struct cco_binding *binding);
     /* Tests before a wait gives the core to another rank, where ranks outnumber cores; 0: one.  For
      * transports that do not see in every test what has come. */
     int looks;
     bool tests_mpi; /* every test is one of the MPI, which may yield the core itself */
+    bool words; /* in a copy of 8 bytes, the engine need not call `copy` */
     bool sends_in_tests; /* messages leave in tests, not when they are started */
     /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
      * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in

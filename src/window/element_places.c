@@ -11,6 +11,7 @@
 
 #include "core/call.h"
 #include "core/data.h"
+#include "core/packing.h"
 #include "core/type_contents.h"
 
 /* Sizes, subsizes and starts of a subarray; dimension 0 of these is the fastest. */

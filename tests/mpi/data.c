@@ -4,6 +4,7 @@
  *
  *     data [huge] */
 #include "core/data.h"
+#include "core/packing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -18,13 +18,28 @@ static const char *refuses(const cco_problem *q)
     return NULL;
 }
 
+/* The result of the first exchange is the first to be in `mine`: no copy is needed there. */
+static bool is_written_by_first(const cco_problem *q, const cco_cube *cube)
+{
+    return q->size > 1 && cube->partner < 0 && !(cube->place & 1);
+}
+
+static void combine_first(cco_sched *s, cco_span in, cco_span got, cco_span mine)
+{
+    cco_round(s);
+    cco_reduce(s, in, got);
+    cco_round(s);
+    cco_copy(s, got, mine);
+}
+
 static void build(cco_sched *s, const cco_problem *q)
 {
     const cco_cube cube = cco_cube_of(q, 0);
     const cco_span in = cco_whole(&q->in), mine = cco_whole(&q->out);
     const cco_span got = cco_scratch(s, mine.n);
 
-    cco_copy(s, in, mine);
+    if (!is_written_by_first(q, &cube))
+        cco_copy(s, in, mine);
     cco_cube_fold(s, &cube, mine, got);
     for (int bit = 1; bit < cube.places && !cube.rests; bit *= 2) {
         const int peer = cco_cube_rank(&cube, cube.place ^ bit);
@@ -33,7 +48,10 @@ static void build(cco_sched *s, const cco_problem *q)
             cco_round(s);
         cco_send(s, peer, copied ? mine : in);
         cco_recv(s, peer, got);
-        cco_combine(s, got, mine, cube.place & bit);
+        if (copied || cube.place & bit)
+            cco_combine(s, got, mine, cube.place & bit);
+        else
+            combine_first(s, in, got, mine);
     }
     cco_cube_unfold(s, &cube, mine);
 }

@@ -18,8 +18,10 @@ int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
 static inline int cco_local_copy(void *transfer, const cco_data *from, const cco_data *to)
 {
     const size_t n = cco_data_bytes(from);
-    if (n != sizeof(double) || !from->layout->dense || !to->layout->dense)
-        return cco_mpi_copy(transfer, from, to);
+    if (n != sizeof(double) || !from->layout->dense || !to->layout->dense) {
+        const cco_data source = *from, target = *to; /* memory for these only here */
+        return cco_mpi_copy(transfer, &source, &target);
+    }
     memcpy(to->at, from->at, sizeof(double));
     return MPI_SUCCESS;
 }
@@ -27,8 +29,10 @@ static inline int cco_local_copy(void *transfer, const cco_data *from, const cco
 static inline int cco_local_reduce(void *transfer, const cco_data *from, const cco_data *into,
                                    const cco_reduce_op *op)
 {
-    if (op->kernel == NULL)
-        return cco_mpi_reduce(transfer, from, into, op);
+    if (op->kernel == NULL) {
+        const cco_data left = *from, right = *into;
+        return cco_mpi_reduce(transfer, &left, &right, op);
+    }
     op->kernel(from->at, into->at, into->at, into->count);
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@
 
 typedef struct transfer {
     cco_p2p *shared;
+    MPI_Comm comm; /* of the channel, from the start of the schedule */
     int tag;
     int count; /* messages under way */
     cco_awaited awaited;
@@ -50,9 +51,9 @@ static void give_up(void *shared)
 static void begin(void *data)
 {
     transfer *f = data;
+    f->comm = f->shared->channel->comm;
     f->tag = f->shared->tag++;
-    f->count = 0;
-    f->awaited = (cco_awaited){0};
+    f->count = 0; /* nor is there anything in `awaited` */
 }
 
 /* A message of more elements than an int counts: one element of a type made for it. */
@@ -60,39 +61,50 @@ static int start_wide(transfer *f, int peer, const cco_data *data, bool sends)
 {
     MPI_Request *request = &f->requests[f->count];
     MPI_Datatype wide;
-    f->peers[f->count] = peer;
     int rc = cco_wide_type(data->count, data->layout->type, INT_MAX, &wide);
     if (rc != MPI_SUCCESS)
         return rc;
-    rc = sends ? PMPI_Isend(data->at, 1, wide, peer, f->tag, f->shared->channel->comm, request)
-               : PMPI_Irecv(data->at, 1, wide, peer, f->tag, f->shared->channel->comm, request);
+    rc = sends ? PMPI_Isend(data->at, 1, wide, peer, f->tag, f->comm, request)
+               : PMPI_Irecv(data->at, 1, wide, peer, f->tag, f->comm, request);
     f->count += rc == MPI_SUCCESS;
     PMPI_Type_free(&wide);
+    return rc;
+}
+
+/* At most as many as an int counts.  These are inline in loops over tasks, where the data need not
+ * be in memory: nothing else may take their address. */
+static inline int recv_few(transfer *f, int peer, const cco_data *to)
+{
+    const int i = f->count;
+    const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag, f->comm,
+                              &f->requests[i]);
+    if (rc == MPI_SUCCESS)
+        f->count = i + 1;
+    return rc;
+}
+
+static inline int send_few(transfer *f, int peer, const cco_data *from)
+{
+    const int i = f->count;
+    const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
+                              f->comm, &f->requests[i]);
+    if (rc == MPI_SUCCESS)
+        f->count = i + 1;
     return rc;
 }
 
 static int start_recv(void *data, int peer, const cco_data *to)
 {
     transfer *f = data;
-    if (to->count > INT_MAX)
-        return start_wide(f, peer, to, false);
     f->peers[f->count] = peer;
-    const int rc = PMPI_Irecv(to->at, (int)to->count, to->layout->type, peer, f->tag,
-                              f->shared->channel->comm, &f->requests[f->count]);
-    f->count += rc == MPI_SUCCESS;
-    return rc;
+    return to->count > INT_MAX ? start_wide(f, peer, to, false) : recv_few(f, peer, to);
 }
 
 static int start_send(void *data, int peer, const cco_data *from)
 {
     transfer *f = data;
-    if (from->count > INT_MAX)
-        return start_wide(f, peer, from, true);
     f->peers[f->count] = peer;
-    const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
-                              f->shared->channel->comm, &f->requests[f->count]);
-    f->count += rc == MPI_SUCCESS;
-    return rc;
+    return from->count > INT_MAX ? start_wide(f, peer, from, true) : send_few(f, peer, from);
 }
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
@@ -100,18 +112,27 @@ static int start_send(void *data, int peer, const cco_data *from)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
-static int test(void *data, bool *done)
+static inline int look(transfer *f, bool *done)
 {
-    transfer *f = data;
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
                                  : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
-    if (flag) {
+    if (flag)
         f->count = 0;
+    *done = flag != 0;
+    if (rc == MPI_SUCCESS)
+        return rc;
+    *done = false;
+    return cco_awaited_cause(f->shared->channel, rc);
+}
+
+static int test(void *data, bool *done)
+{
+    transfer *f = data;
+    const int rc = look(f, done);
+    if (*done)
         f->awaited = (cco_awaited){0};
-    }
-    *done = flag && rc == MPI_SUCCESS;
-    return rc == MPI_SUCCESS ? rc : cco_awaited_cause(f->shared->channel, rc);
+    return rc;
 }
 
 static int lost(void *data)
@@ -138,6 +159,7 @@ static void abandon(void *data)
         if (f->requests[i] != MPI_REQUEST_NULL)
             cco_transfer_give_up(&f->requests[i]);
     f->count = 0;
+    f->awaited = (cco_awaited){0};
 }
 
 static int go_on(cco_engine *e)
@@ -145,9 +167,59 @@ static int go_on(cco_engine *e)
     return cco_engine_loop(e, &cco_transport_p2p);
 }
 
+/* For schedules that run at once.  Who is at the other ends matters only for a wait. */
+static int recv_now(void *data, int peer, const cco_data *to)
+{
+    return recv_few(data, peer, to);
+}
+
+static int send_now(void *data, int peer, const cco_data *from)
+{
+    return send_few(data, peer, from);
+}
+
+static int look_now(void *data, bool *done)
+{
+    return look(data, done);
+}
+
+static const cco_transport at_once = {
+    .tests_mpi = true,
+    .words = true,
+    .begin = begin,
+    .recv = recv_now,
+    .send = send_now,
+    .test = look_now,
+    .copy = cco_local_copy,
+    .reduce = cco_local_reduce,
+};
+
+static void note_peers(const cco_engine *e)
+{
+    transfer *f = e->transfer;
+    int i = 0;
+    for (const task *t = e->opened; t->kind < TASK_WAIT; t++)
+        if (t->kind == TASK_SEND || t->kind == TASK_RECV)
+            f->peers[i++] = t->peer;
+}
+
+static int run(cco_engine *e, const cco_binding *binding)
+{
+    int rc = MPI_SUCCESS;
+    if (e->wide)
+        return cco_engine_run_any(e, binding);
+    const task *end = cco_engine_pass(e, binding, &at_once, &rc);
+    if (__builtin_expect(end == NULL, 1))
+        return rc;
+    cco_engine_stay(e, end);
+    note_peers(e);
+    return cco_engine_wait(e);
+}
+
 const cco_transport cco_transport_p2p = {
     .name = "p2p",
     .go_on = go_on,
+    .run = run,
     .tests_mpi = true,
     .open = open_transfer,
     .close = free,
