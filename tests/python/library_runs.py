@@ -75,8 +75,10 @@ def run(
     openmpi = family_of(build) == "openmpi"
     command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
     env = dict(env or {})
-    if preload:
-        env["LD_PRELOAD"] = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    loaded = [build / "lib" / "libcrestacoll-preload.so"] if preload else []
+    loaded += [*(build / "lib").glob("libgives_way.so")]  # with MPICH, as in cmake/CrestaMpi.cmake
+    if loaded and (preload or "LD_PRELOAD" not in env):
+        env["LD_PRELOAD"] = ":".join(map(str, loaded))
     for rank in range(ranks):
         own = {**env, **(rank_env or {}).get(rank, {})}
         command += [":"] if rank else []
