@@ -289,7 +289,7 @@ def test_a_long_program_is_ended(explore, tmp_path):
     """Without a profile all calls are one point."""
     begin = time.monotonic()
     text = explore("--", "long", budget="6s")
-    assert time.monotonic() - begin < 20
+    assert time.monotonic() - begin < 60  # of which each run would take as much
     assert "there is no profile" in text and "no whole run fitted" in text
     assert not left_behind(tmp_path)
 
@@ -353,7 +353,7 @@ def test_an_interrupted_exploration_goes_on(number, explore, tmp_path):
         assert child.poll() is None, child.stdout.read()
         time.sleep(0.05)
     child.send_signal(number)
-    said = child.communicate(timeout=30)[0].decode()
+    said = child.communicate(timeout=300)[0].decode()
     assert child.returncode == (-9 if number == signal.SIGKILL else 128 + number), said
     wait_for_none(tmp_path)
     if number != signal.SIGKILL:
@@ -366,7 +366,7 @@ def test_an_interrupted_exploration_goes_on(number, explore, tmp_path):
 
 
 def wait_for_none(folder):
-    for _ in range(100):
+    for _ in range(600):
         if not left_behind(folder):
             return
         time.sleep(0.1)
