@@ -63,13 +63,6 @@ if(CRESTA_FORTRAN OR CRESTA_MPI_INCLUDE)
   endforeach()
 endif()
 
-# What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
-# the objects of all other files are of both.
-set(CRESTA_DIFFERING ${src}/api/dispatch.c ${src}/api/process.c ${src}/api/progress.c
-    ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
-set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
-list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING})
-
 function(cresta_compile target)
   target_include_directories(${target} PRIVATE
     "${src}" "${for}" "${PROJECT_SOURCE_DIR}/include" ${MPI_C_INCLUDE_DIRS})
@@ -77,6 +70,16 @@ function(cresta_compile target)
   target_link_libraries(${target} PRIVATE cresta_flags)
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endfunction()
+
+# What differs between the libraries, by CRESTA_PRELOAD (tools/check_rooms.py keeps the list true);
+# the objects of all other files are of both.
+set(CRESTA_DIFFERING ${src}/api/dispatch.c ${src}/api/process.c ${src}/api/progress.c
+    ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
+include(CrestaSchedules)     # algorithms and simulator, for tools and tests too
+set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
+list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING} ${CRESTA_SCHEDULES})
+set(CRESTA_OBJECTS $<TARGET_OBJECTS:cresta_objects> $<TARGET_OBJECTS:cresta_schedules>
+    $<TARGET_OBJECTS:cresta_kernels>)
 
 # --- libcrestacoll ----------------------------------------------------------------------
 add_library(cresta_objects OBJECT ${CRESTA_COMMON})
@@ -86,8 +89,8 @@ cresta_compile(cresta_linked)
 
 foreach(kind IN ITEMS static shared)
   string(TOUPPER ${kind} KIND)
-  add_library(crestacoll_${kind} ${KIND} $<TARGET_OBJECTS:cresta_objects>
-              $<TARGET_OBJECTS:cresta_linked> $<TARGET_OBJECTS:cresta_kernels>)
+  add_library(crestacoll_${kind} ${KIND} ${CRESTA_OBJECTS}
+              $<TARGET_OBJECTS:cresta_linked>)
   target_link_libraries(crestacoll_${kind}
     PUBLIC MPI::MPI_C PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
   target_include_directories(crestacoll_${kind} PUBLIC
@@ -116,7 +119,7 @@ add_library(crestacoll::shared ALIAS crestacoll_shared)
 # Not linked to libmpi: it takes the one of the process, and must do no harm in a process that has
 # none (mpiexec, a shell), hence lazy binding.
 add_library(crestacoll_preload SHARED ${CRESTA_DIFFERING} ${CRESTA_WRAPPERS}
-            $<TARGET_OBJECTS:cresta_objects> $<TARGET_OBJECTS:cresta_kernels>)
+            ${CRESTA_OBJECTS})
 cresta_compile(crestacoll_preload)
 target_compile_definitions(crestacoll_preload PRIVATE CRESTA_PRELOAD)
 target_link_options(crestacoll_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)

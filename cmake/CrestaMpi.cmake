@@ -111,13 +111,15 @@ endif()
 message(STATUS "crestacoll: ${CRESTA_MPI_FAMILY} (${MPI_C_COMPILER}), "
                "launcher ${MPIEXEC_EXECUTABLE}, Fortran ${CRESTA_FORTRAN}")
 
-# Debian's CI containers run as root, and have fewer cores than tests have ranks.
+# Debian's CI containers run as root, and have fewer cores than tests have ranks. Ranks of Open MPI
+# give way by themselves only where they are more than the cores; here others run beside.
 set(CRESTA_TEST_ENV "")
 set(CRESTA_LAUNCH "${MPIEXEC_EXECUTABLE}")
 if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
   list(APPEND CRESTA_LAUNCH --oversubscribe)
   set(CRESTA_TEST_ENV OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-                      PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+                      PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+                      OMPI_MCA_mpi_yield_when_idle=1)
 endif()
 if(CRESTA_SANITIZE) # the MPIs themselves keep memory until exit; the preload library comes first
   list(APPEND CRESTA_TEST_ENV ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0)
@@ -127,11 +129,11 @@ endif()
 #                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD] [BESIDE])
 # runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0.
 # PRELOAD: under the preload library, in the ranks only. TIMEOUT: of what computes for more than a
-# second or two, several times what it takes; it gets both cores. Others are over when Open MPI has
+# second or two, several times what it takes; it gets both cores. Others are over when the MPI has
 # launched them, which is to wait most of the time: two go side by side. So do those with a TIMEOUT
-# that wait for other ranks or for time to pass, BESIDE; never under MPICH, whose ranks hold the
-# cores while they wait. All get six times as long, more than their own watchdog
-# (tests/testing/testing.h): the machine may have other load.
+# that wait for other ranks or for time to pass, BESIDE. All get six times as long, more than their
+# own watchdog (tests/testing/testing.h): the machine may have other load. Ranks of MPICH give their
+# cores away while they wait (tests/mpi/gives_way.c), except where ENV preloads something else.
 function(cresta_mpi_test)
   cmake_parse_arguments(T "PRELOAD;BESIDE" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
   list(POP_FRONT T_COMMAND program)
@@ -142,7 +144,7 @@ function(cresta_mpi_test)
   if(cores GREATER 2)
     set(cores 2)
   endif()
-  if(CRESTA_MPI_FAMILY STREQUAL "openmpi" AND (T_BESIDE OR NOT T_TIMEOUT))
+  if(T_BESIDE OR NOT T_TIMEOUT)
     set(cores 1)
   endif()
   if(NOT T_TIMEOUT)
@@ -150,10 +152,17 @@ function(cresta_mpi_test)
   endif()
   math(EXPR T_TIMEOUT "6 * ${T_TIMEOUT}")
   set(preload "")
-  if(T_PRELOAD AND CRESTA_MPI_FAMILY STREQUAL "openmpi")
-    set(preload -x "LD_PRELOAD=$<TARGET_FILE:crestacoll_preload>")
-  elseif(T_PRELOAD)
-    set(preload -genv LD_PRELOAD "$<TARGET_FILE:crestacoll_preload>")
+  if(T_PRELOAD)
+    list(APPEND preload "$<TARGET_FILE:crestacoll_preload>")
+  endif()
+  if(CRESTA_MPI_FAMILY STREQUAL "mpich" AND NOT T_ENV MATCHES "LD_PRELOAD=")
+    list(APPEND preload "$<TARGET_FILE:gives_way>")
+  endif()
+  string(JOIN ":" preload ${preload})
+  if(preload AND CRESTA_MPI_FAMILY STREQUAL "openmpi")
+    set(preload -x "LD_PRELOAD=${preload}")
+  elseif(preload)
+    set(preload -genv LD_PRELOAD "${preload}")
   endif()
   add_test(NAME ${T_NAME} COMMAND ${CRESTA_LAUNCH} ${preload} -n ${T_RANKS} ${program} ${T_COMMAND})
   set_tests_properties(${T_NAME} PROPERTIES TIMEOUT ${T_TIMEOUT} PROCESSORS ${cores}

@@ -43,8 +43,7 @@ endfunction()
 function(cresta_wheel_program name kind)
   add_library(${name}_wheel MODULE EXCLUDE_FROM_ALL $<TARGET_OBJECTS:cresta_entry> ${ARGN})
   if(NOT kind STREQUAL "PLAIN")      # its own MPI_Init goes before the MPI's
-    target_sources(${name}_wheel PRIVATE $<TARGET_OBJECTS:cresta_objects>
-                   $<TARGET_OBJECTS:cresta_linked> $<TARGET_OBJECTS:cresta_kernels>)
+    target_sources(${name}_wheel PRIVATE ${CRESTA_OBJECTS} $<TARGET_OBJECTS:cresta_linked>)
     target_link_options(${name}_wheel PRIVATE -Wl,-Bsymbolic)
   endif()
   target_link_options(${name}_wheel PRIVATE -Wl,--as-needed -Wl,-z,lazy)

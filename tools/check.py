@@ -21,8 +21,8 @@ VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
 # The same whichever MPI is beside them: the simulator, and how flags become a choice.
 ONCE = "^(algorithms(-.*)?|mutants|package.built_in)$"
-# Open MPI's launcher waits most of the time, and its ranks give way; MPICH's keep their cores.
-BESIDE = {"openmpi": 2 * CORES}
+# Launchers wait most of the time, and ranks give way (MPICH's: tests/mpi/gives_way.c).
+BESIDE = 2 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
 SETTINGS = {"OMPI_MCA_pml": "^cm"}
 WARNING = "warning: "
@@ -56,7 +56,7 @@ def steps():
         yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"
         yield f"tests {mpi}", [
             "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
-            "--parallel", str(BESIDE.get(mpi, CORES)), *once], f"build {mpi}"
+            "--parallel", str(BESIDE), *once], f"build {mpi}"
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
     yield "python", [*pytest, *beside, "-m", "not alone", "tests"], None

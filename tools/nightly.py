@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
-minute each instead of the few seconds that `make check` has, with a seed of the day, and launches
-of ranks that disagree (disagree.py).
+minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
+ranks that disagree (disagree.py), and all sizes of the simulated algorithms, of which `make check`
+has a sample.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -79,6 +80,9 @@ def main():
                 print(f"again: {' '.join(environment)} {shlex.join(command)}", flush=True)
     if subprocess.run([ROOT / "tools/disagree.py", "--first", str(seed), *chosen]).returncode:
         failed.append("disagree")
+    print("nightly: every algorithm, simulated:", flush=True)
+    if subprocess.run([ROOT / f"build/{chosen[0]}/tests/bin/conformance-sim"]).returncode:
+        failed.append("conformance-sim")
     print(f"make nightly: FAILED: {', '.join(failed)}" if failed else "make nightly: all passed")
     return 1 if failed else 0
 

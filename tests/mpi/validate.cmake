@@ -4,11 +4,12 @@
 # The preload library with algorithms that are wrong in one element; the same for programs that are
 # linked.
 set(spoilt "algo/(alltoall/pairwise|allreduce/ring)[.]c")
-set(right "$<FILTER:$<TARGET_OBJECTS:cresta_objects>,EXCLUDE,${spoilt}>")
+set(right "$<FILTER:$<TARGET_OBJECTS:cresta_schedules>,EXCLUDE,${spoilt}>")
 add_library(wrong_element OBJECT wrong_element.c)
 cresta_compile(wrong_element)
 add_library(wrong_preload SHARED $<TARGET_OBJECTS:wrong_element> ${right}
-            $<TARGET_OBJECTS:crestacoll_preload> $<TARGET_OBJECTS:cresta_kernels>)
+            $<TARGET_OBJECTS:cresta_objects> $<TARGET_OBJECTS:crestacoll_preload>
+            $<TARGET_OBJECTS:cresta_kernels>)
 target_link_options(wrong_preload PRIVATE -Wl,--as-needed -Wl,-z,lazy)
 target_link_libraries(wrong_preload PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 set_target_properties(wrong_preload PROPERTIES LINKER_LANGUAGE C)

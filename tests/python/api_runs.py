@@ -40,6 +40,8 @@ def launch(build, folder, *words, ranks=2, before=(), **variables):
     """Runs python WORDS on some ranks; `before` goes before the launcher."""
     needs_api(build)
     over = ["--oversubscribe"] if build.family == "openmpi" else []
+    for library in (build.folder / "lib").glob("libgives_way.so"):  # as in cmake/CrestaMpi.cmake
+        over = ["-genv", "LD_PRELOAD", library]
     command = [*before, build.launcher, *over, "-n", str(ranks), sys.executable, *words]
     return subprocess.run(
         [str(word) for word in command],

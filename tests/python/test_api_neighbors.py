@@ -86,4 +86,4 @@ for turn in range(2):
 def test_what_failed_once_fails_again(build, tmp_path, way):
     (tmp_path / "program.py").write_text(FAILS)
     done = good(launch(build, tmp_path, "program.py", way, ranks=1))
-    assert done.stdout.splitlines() == ["raised: True"] * 2, done.stdout
+    assert done.stdout.count("raised: True") == 2, done.stdout

@@ -304,6 +304,8 @@ def typed(command, place):
     opt = str(place / "opt")
     text = command.text.replace("--grid 64 --steps 20", "--grid 16 --steps 2")
     text = text.replace("./power 128 100000", "./power 128 2000")
+    # Accumulates of MPICH are messages to a rank that may not have a core just then.
+    text = text.replace("crestacoll atomics", "crestacoll atomics --batches 5 --calls 20")
     text = text.replace("/opt/crestacoll", opt).replace("<prefix>", f"{opt}/openmpi")
     return re.sub(r"\bPREFIX/", f"{opt}/", text)
 
@@ -316,6 +318,6 @@ def test_commands_run(page, place, reader):
         lines += [f"echo '@ {command.page}:{command.line}'", typed(command, place)]
     done = subprocess.run(["bash", "-c", "\n".join(lines)], cwd=folder, env=env, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=300, check=False)
+                          stderr=subprocess.STDOUT, timeout=1500, check=False)
     last = done.stdout[done.stdout.rfind("\n@ ") + 1:]
     assert done.returncode == 0, f"exit code {done.returncode} of the last of these:\n{last}"

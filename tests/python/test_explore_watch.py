@@ -101,22 +101,34 @@ file = open(path, "w+b")
 file.truncate(4096)
 memory = mmap.mmap(file.fileno(), 4096)
 print(child.pid, path, flush=True)
-time.sleep(0.9)
-if sys.argv[1] == "crash":
-    os.kill(os.getpid(), 11)
-time.sleep(60)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)
+os.kill(os.getpid(), 11)
 """
 
 
 @pytest.mark.parametrize("how, why", [("crash", "ended"), ("hang", "limit")])
 def test_what_a_run_leaves_is_ended(how, why, tmp_path):
     """Also a process with a session of its own: it has the folder of the run in its environment."""
-    job = Job(sys.executable, "-c", DETACHES, how)
-    ended = runs.run(job, {}, tmp_path / "run", 2.0)
+    job = Job(sys.executable, "-c", DETACHES, how, tmp_path / "go")
+    said = tmp_path / "run" / "stdout"
+    seen = []
+
+    def watch(seconds):
+        """The memory is looked for after 0.5 s, 1 s and so on: the crash comes after that."""
+        if how == "crash" and said.read_text():
+            seen.append(seconds)
+            if seconds > max(1.0, 2.5 * seen[0]):
+                (tmp_path / "go").touch()
+
+    limit, ended = 1.0, None
+    while not (ended and said.read_text()):
+        limit *= 2  # until the program had the time to begin
+        ended = runs.run(job, {}, tmp_path / "run", 60.0 if how == "crash" else limit, watch)
     assert ended.why == why and ended.failed == (how == "crash")
-    child, path = (tmp_path / "run" / "stdout").read_text().split()
+    child, path = said.read_text().split()
     assert not os.path.exists(path)
-    for _ in range(100):
+    for _ in range(1200):
         if not running(int(child)):
             return
         time.sleep(0.05)

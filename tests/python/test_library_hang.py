@@ -63,7 +63,7 @@ def started(words, cwd, **env):
         if process.poll() is None:
             process.terminate()
         try:
-            process.communicate(timeout=TIMEOUT)
+            process.communicate(timeout=60)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from library_runs import COLLECTIVES, cached, each_build, good, profiled, run
+from library_runs import COLLECTIVES, TIMEOUT, cached, each_build, good, profiled, run
 
 pytestmark = each_build
 FORTRAN = ["mpif", "usempi", "f08"]
@@ -73,7 +73,7 @@ def test_a_process_without_mpi(build, command):
         "CRESTA_PROFILE": "/does/not/exist",
     }
     done = subprocess.run(
-        command, env=env, capture_output=True, text=True, timeout=20, check=False
+        command, env=env, capture_output=True, text=True, timeout=TIMEOUT, check=False
     )
     assert done.returncode == (3 if command[0] == "bash" else 0), done.stderr
     assert done.stdout == "" and done.stderr == ""
@@ -99,6 +99,6 @@ def test_the_launcher_under_the_preload_library(build):
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
