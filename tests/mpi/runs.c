@@ -78,8 +78,8 @@ static void check(MPI_Datatype type, int count, const char *what, int seed)
 }
 
 /* As `made` says, whatever the MPI does: Open MPI 4.1 packs blocks at a stride of -1 byte as if
- * they were behind each other, and forgets gaps between elements whose bounds do not hold them;
- * MPICH 4.0 packs some bytes less than there are where strides are negative or extents odd. */
+ * they were behind each other, and forgets gaps between elements whose bounds do not hold them; MPICH
+ * 4.0 packs some bytes less than there are where strides are negative or extents odd. */
 static void check_made(const made *m, MPI_Datatype type, int count, int seed)
 {
     MPI_Aint low, extent;
