@@ -24,7 +24,6 @@
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 #include "core/polite.h"
-#include "core/runs.h"
 #include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -228,7 +227,6 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_teardowns_collect();
     cco_recordings_end();
     cco_comm_end();
-    cco_runs_end();
     free_models();
     cco_teardowns_run();
     cco_pending_end();

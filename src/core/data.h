@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* data.h - datatypes and operations: of the standard or not, with gaps or not; large ones. */
+/* data.h - elements of datatypes as bytes: packed, unpacked, copied; any count, MPI_BOTTOM too. */
 #ifndef CCO_DATA_H
 #define CCO_DATA_H
 
@@ -21,6 +21,11 @@ bool cco_op_predefined(MPI_Op op);
 
 /* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
 bool cco_op_reserved(MPI_Op op);
+
+/* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error
+ * class. */
+int cco_type_pack(char *to, const void *from, size_t count, MPI_Datatype type);
+int cco_type_unpack(void *to, size_t count, MPI_Datatype type, const char *from);
 
 /* One element, whatever its size: as a message of this process to itself, since MPI_Pack counts
  * bytes in int.  `back`: from its bytes. */

@@ -12,7 +12,6 @@
 #include "core/ask.h"
 #include "core/data.h"
 #include "core/neighbors.h"
-#include "core/packing.h"
 #include "core/wait.h"
 #include "native/natives.h"
 

@@ -10,7 +10,6 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
-#include "core/packing.h"
 #include "core/ulfm.h"
 #include "core/wait.h"
 #include "native/calls.h"

@@ -2,7 +2,7 @@
 /* bound_pack.c - see bound_pack.h. */
 #include "plan/bound_pack.h"
 
-#include "core/packing.h"
+#include "core/data.h"
 
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */
 static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side, int i,

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/packing.h"
 #include "plan/buffers.h"
 
 enum { PIECE = 1 << 16 }; /* bytes that pass through packed memory at once */

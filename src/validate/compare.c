@@ -6,7 +6,6 @@
 
 #include "core/data.h"
 #include "core/kernels.h"
-#include "core/packing.h"
 
 /* Where the comparison is. */
 typedef struct comparison {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/data.h"
-#include "core/packing.h"
 #include "plan/bound.h"
 
 enum { TYPES = 64, RUNS = 1 << 16 };

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "core/data.h"
-#include "core/packing.h"
 #include "core/wait.h"
 #include "window/element_map.h"
 

@@ -11,7 +11,6 @@
 
 #include "core/call.h"
 #include "core/data.h"
-#include "core/packing.h"
 #include "core/type_contents.h"
 
 /* Sizes, subsizes and starts of a subarray; dimension 0 of these is the fastest. */

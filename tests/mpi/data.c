@@ -4,7 +4,6 @@
  *
  *     data [huge] */
 #include "core/data.h"
-#include "core/packing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "core/packing.h"
+#include "core/data.h"
 #include "transport/local/local.h"
 
 enum {

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
+#include "core/data.h"
 #include "core/own_lines.h"
-#include "core/packing.h"
 
 void *cco_fragments_open(void *shared, int messages)
 {
