@@ -16,19 +16,18 @@
     void name##_f08 parameters __attribute__((alias(#name "_int")));                               \
     void name##_int parameters
 
+/* A copy stays until all has been sent: each message would need a type of its own. */
 BOTH(cresta_exchange, (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls,
                        MPI_Fint *datatype, MPI_Fint *ndestinations, MPI_Fint *destinations,
                        MPI_Fint *sources, MPI_Fint *elements, MPI_Fint *comm, MPI_Fint *ierror))
 {
     cco_f_section from = cco_f_copy_in(sendbuf);
-    const int rc = CRESTA_Exchange(from.address, sendcounts, sdispls, PMPI_Type_f2c(*datatype),
-                                   *ndestinations, destinations, sources, elements,
-                                   PMPI_Comm_f2c(*comm));
-    cco_f_release(&from, 0);
-    cco_f_return(ierror, rc);
+    const cco_exchange_sends sends = {from.address, sendcounts, sdispls, destinations,
+                                      *ndestinations, PMPI_Type_f2c(*datatype), 0};
+    cco_f_return(ierror, cco_exchange_now(&sends, cco_f_keep(&from), sources, elements,
+                                          PMPI_Comm_f2c(*comm)));
 }
 
-/* A copy stays until all has been sent: each message would need a type of its own. */
 BOTH(cresta_exchange_begin,
      (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sdispls, MPI_Fint *datatype,
       MPI_Fint *ndestinations, MPI_Fint *destinations, MPI_Fint *sources, MPI_Fint *elements,

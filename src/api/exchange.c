@@ -100,16 +100,16 @@ static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sen
     return call;
 }
 
-int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                    MPI_Datatype type, int ndestinations, const int destinations[], int *sources,
-                    int *elements, MPI_Comm comm)
+int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources, int *elements,
+                     MPI_Comm comm)
 {
-    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
-                                      type, 0};
     int rc;
-    cco_exchange_call *call = next("CRESTA_Exchange", &sends, sources, elements, comm, &rc);
-    if (call == NULL)
+    cco_exchange_call *call = next("CRESTA_Exchange", sends, sources, elements, comm, &rc);
+    if (call == NULL) {
+        free(copied);
         return rc;
+    }
+    call->copied = copied;
     cco_exchanges *exchanges = call->of;
     rc = cco_exchange_wait(call);
     if (rc == MPI_SUCCESS)
@@ -118,6 +118,15 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
     return failed(state, exchanges) != MPI_SUCCESS
                ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
                : refuse(comm, rc);
+}
+
+int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype type, int ndestinations, const int destinations[], int *sources,
+                    int *elements, MPI_Comm comm)
+{
+    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
+                                      type, 0};
+    return cco_exchange_now(&sends, NULL, sources, elements, comm);
 }
 
 int cco_exchange_begin(const cco_exchange_sends *sends, void *copied, int *sources, int *elements,

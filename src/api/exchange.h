@@ -12,8 +12,10 @@ CCO_EXPORT int cresta_exchange_take_of(const int *which, void *recvbuf, int sour
                                        int recvcounts[], int rdispls[], MPI_Datatype type,
                                        MPI_Comm comm);
 
-/* CRESTA_Exchange_begin; `copied` is NULL, or memory that holds the buffer and is freed when
- * nothing is sent from there any more. */
+/* CRESTA_Exchange and CRESTA_Exchange_begin; `copied` is NULL, or memory that holds the buffer and
+ * is freed when nothing is sent from there any more. */
+int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources, int *elements,
+                     MPI_Comm comm);
 int cco_exchange_begin(const cco_exchange_sends *sends, void *copied, int *sources, int *elements,
                        MPI_Comm comm, MPI_Request *request);
 

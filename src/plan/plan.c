@@ -45,7 +45,8 @@ static bool same_counts(const cco_problem *a, const cco_problem *b)
 static bool same_layouts(const cco_layout *a, const cco_layout *b)
 {
     for (int i = 0; i < CCO_BASES; i++)
-        if (a[i].size != b[i].size || a[i].extent != b[i].extent || a[i].spill != b[i].spill)
+        if (a[i].size != b[i].size || a[i].extent != b[i].extent || a[i].spill != b[i].spill ||
+            a[i].dense != b[i].dense) /* then eight bytes are copied as they lie */
             return false;
     return true;
 }

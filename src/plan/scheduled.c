@@ -133,9 +133,11 @@ static int run_plan(cco_scheduled *own, const cco_plan *plan, cco_binding *bindi
                                                        : cco_scheduled_give_up(own, MPI_ERR_NO_MEM);
 }
 
-/* Room for the counts of a call. */
+/* Room for the counts of a call, also for none: a call that has room is not remembered, by which
+ * it would leave out that ranks tell theirs. */
 static bool make_room(cco_scheduled *own, size_t counts)
 {
+    counts = counts > 0 ? counts : 1;
     if (own->counts_room >= counts)
         return true;
     free(own->counts);

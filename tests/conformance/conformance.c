@@ -165,10 +165,10 @@ static void fail_parameter(const cco_algo *algo, cco_coll coll, const char *name
            algo->name, name);
 }
 
-/* Of a sample: each number of ranks meets some of the sizes, each size some of the numbers. */
+/* Of a sample: each size meets the powers of two, and some of the other numbers of ranks. */
 static bool left_out(int p, int size)
 {
-    return (p > ALL_ROOTS || size == LARGEST) && (p + size) % sample != 0;
+    return ((p > ALL_ROOTS && (p & (p - 1)) != 0) || size == LARGEST) && (p + size) % sample != 0;
 }
 
 static void try_small(const cco_algo *algo, cco_coll coll)

@@ -151,7 +151,6 @@ contains
         call MPI_Comm_free(grid, ierr)
     end subroutine neighbors
 
-    !> Every rank hears of it, and nothing hangs.
     !> What is sent and received has gaps; the copy of what is sent stays until the end.
     subroutine gaps()
         integer, asynchronous :: n, elements

@@ -6,6 +6,7 @@
  * that waits for something else is not changed. */
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdlib.h>
 
 typedef unsigned progress(void *worker);
 progress ucp_worker_progress;
@@ -15,9 +16,12 @@ unsigned ucp_worker_progress(void *worker)
     static progress *_Atomic next; /* threads that find it at the same time find the same */
     if (next == NULL)
         next = (progress *)dlsym(RTLD_NEXT, "ucp_worker_progress");
-    if (next == NULL) /* Python opens the MPI, and what that needs, by itself */
-        next = (progress *)dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD),
-                                 "ucp_worker_progress");
+    if (next == NULL) { /* Python opens the MPI, and what that needs, by itself */
+        void *ucp = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+        if (ucp == NULL) /* of another name: it is asked for in vain */
+            abort();
+        next = (progress *)dlsym(ucp, "ucp_worker_progress");
+    }
     const unsigned done = next(worker);
     if (done == 0)
         sched_yield();

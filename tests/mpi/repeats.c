@@ -171,9 +171,57 @@ static void rules(MPI_Comm comm)
     }
 }
 
+/* Doubles 8 bytes from where they are told. */
+static void sum_shifted(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 1; i <= *n; i++)
+        ((double *)b)[i] += ((double *)a)[i];
+}
+
+/* As large as a double, and as far apart, but not where a double is: what is known of a schedule
+ * for doubles does not hold. */
+static void shifted(MPI_Comm comm)
+{
+    const double sum = size * (size + 1) / 2.0;
+    double give[2] = {-1, rank + 1}, got[2] = {7, 0}, all[MOST / 8];
+    char bytes[16] = "0123456789abcde", copies[16 * 8];
+    MPI_Datatype apart, third;
+    MPI_Op op;
+    MPI_Type_create_hindexed(1, (const int[]){1}, (const MPI_Aint[]){8}, MPI_DOUBLE, &apart);
+    MPI_Type_create_hindexed(1, (const int[]){1}, (const MPI_Aint[]){3}, MPI_BYTE, &third);
+    MPI_Type_commit(&apart);
+    MPI_Type_commit(&third);
+    MPI_Op_create(sum_shifted, 1, &op);
+    for (int i = 0; i < TIMES; i++) {
+        CRESTA_Allreduce(&give[1], &got[1], 1, MPI_DOUBLE, MPI_SUM, comm);
+        CHECK(got[1] == sum, "a double: %g", got[1]);
+        CRESTA_Allgather(&give[1], 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, comm);
+        CRESTA_Allgather(bytes, 8, MPI_BYTE, copies, 8, MPI_BYTE, comm);
+    }
+    for (int i = 0; i < TIMES; i++) {
+        got[1] = 0;
+        CRESTA_Allreduce(give, got, 1, apart, op, comm);
+        CHECK(got[0] == 7 && got[1] == sum, "a shifted double: %g %g", got[0], got[1]);
+        memset(all, 0, sizeof all);
+        CRESTA_Allgather(give, 1, apart, all, 1, apart, comm);
+        CHECK(all[0] == 0 && all[1 + rank] == rank + 1, "%g %g", all[0], all[1 + rank]);
+        memset(copies, 0, sizeof copies);
+        CRESTA_Allgather(bytes, 8, third, copies, 8, third, comm);
+        CHECK(copies[0] == 0 && memcmp(&copies[3 + 8 * rank], "3456789a", 8) == 0, "shifted bytes");
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&apart);
+    MPI_Type_free(&third);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const impls[] = {"*=shm", "*=p2p", "*=shm?copy=single", "*=auto"};
+    static const char *const impls[] = {"*=shm",
+                                        "*=p2p",
+                                        "*=shm?copy=single",
+                                        "*=auto",
+                                        "allreduce=p2p:recursive_doubling,*=p2p:linear"};
     testing_watchdog(100);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -188,6 +236,7 @@ int main(int argc, char **argv)
         handles(comm);
         communicators(impls[i]);
         plans(comm);
+        shifted(comm);
         MPI_Comm_free(&comm);
     }
     MPI_Comm comm;

@@ -51,7 +51,7 @@ def write(built, folder, name, size, ranks=4, per_node=2, **more):
 
 def test_the_trace_of_a_rank_line_by_line(built, tmp_path):
     """Rank 0 exchanges 8 bytes within the node, then between nodes; it copies or reduces in rounds
-    of their own, the first copy beside the first messages.
+    of their own.
     """
     bytes_there = round((1e-6 + 8e-9) * BANDWIDTH) - 16
     files = write(built, tmp_path, "allreduce p2p:recursive_doubling", 8)[1]
@@ -60,7 +60,7 @@ def test_the_trace_of_a_rank_line_by_line(built, tmp_path):
 0 sleep {1e-7 + 8e-9:.15g}
 0 isend 1 0 0
 0 irecv 1 0 0
-0 sleep {5e-9 + 1e-8:.15g}
+0 sleep 1e-08
 0 wait 1 0 0
 0 sleep 2e-07
 0 wait 0 1 0
