@@ -14,6 +14,9 @@ if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
 endif()
 cresta_mpi_test(NAME neighbors-stencil RANKS ${ranks} ENV CRESTA_FALLBACK=error
                 COMMAND neighbors p2p,shm,hier stencil)
+cresta_test_program(near_inside near_inside.c)
+cresta_mpi_test(NAME near-inside RANKS 3 COMMAND near_inside
+                ENV CRESTA_NODES=2+1 CRESTA_SHM_MEMORY=1 CRESTA_FALLBACK=silent)
 cresta_test_program(nearby nearby.c) # for tests/python
 cresta_test_program(near_reduce near_reduce.c "${check}/graphs.c" "${check}/topology.c")
 foreach(ranks IN ITEMS 1 2 3)
