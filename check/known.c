@@ -48,6 +48,9 @@ static const char comm_freed[] =
 static const char neighbors_mixed[] =
     "MPICH 4: neighbourhood collectives mix up the blocks of several edges between two ranks "
     "(mpi_bugs neighbors_repeated)";
+static const char neighbors_sinks[] =
+    "MPICH 4.0: MPI_Neighbor_alltoallw gives nothing to ranks without outgoing edges (mpi_bugs "
+    "neighbors_sinks)";
 static const char neighbors_grid[] =
     "Open MPI 4, 5: MPI_Ineighbor_alltoall(v)(w) mixes up blocks on periodic dimensions of one or "
     "two ranks (mpi_bugs neighbors_grid)";
@@ -77,9 +80,20 @@ static bool repeats(const struct graph *g)
     return false;
 }
 
+static bool has_sinks(const struct graph *g)
+{
+    for (int rank = 0; rank < g->size; rank++)
+        if (g->in[rank].count > 0 && g->out[rank].count == 0)
+            return true;
+    return false;
+}
+
 static const char *known_of_neighbors(const struct call *call, enum mode mode)
 {
     const bool blocking = mode == BLOCKING || mode == LARGE;
+    if (call->coll == COLL_Neighbor_alltoallw && has_sinks(call->graph) &&
+        library_is("MPICH Version:\t4.0") && (!blocking || known_native_blocking))
+        return neighbors_sinks;
     if (!coll_shapes[call->coll].sends_all || !repeats(call->graph))
         return NULL;
     if (is_mpich_below_5() && (!blocking || known_native_blocking))

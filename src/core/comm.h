@@ -54,7 +54,8 @@ typedef struct cco_nodes {
 typedef struct cco_topology {
     cco_neighbors *near; /* of this rank; NULL: there is no topology. */
     bool repeats;        /* Some rank has several edges with one process, */
-    bool one_sided;      /* or, in a graph that is meant both ways, one that the other end lacks. */
+    bool one_sided;      /* or, in a graph that is meant both ways, one that the other end lacks, */
+    bool sinks;          /* or edges that come in, and none that go out. */
     uint32_t ruled;      /* bit per neighbourhood collective: a rule is in force */
 } cco_topology;
 

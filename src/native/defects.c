@@ -80,6 +80,9 @@ const char *cco_neighbor_defect(cco_coll coll, const cco_topology *topology, boo
     static const char *const why[CCO_MPICH_KINDS] = MPICH_BEFORE(
         "5.0", "", " mixes up blocks where a rank has several edges with one process");
     const bool all_to_all = cco_coll_infos[coll].in == CCO_NEAR; /* also what is made of one */
+    if (topology->sinks && coll == CCO_NEIGHBOR_ALLTOALLW && mpich()->kind == CCO_MPICH &&
+        mpich()->number == 400)
+        return "MPI_Neighbor_alltoallw of MPICH 4.0 gives nothing to ranks without outgoing edges";
     if (!topology->repeats || !all_to_all)
         return NULL;
     if (mpich()->number < 500)

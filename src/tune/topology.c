@@ -46,7 +46,7 @@ static void find_stencil(cco_comm *state, uint64_t least, uint64_t most)
 /* Each rank sees its own edges alone: what follows from those of others has to be agreed on. */
 void cco_topology_find(cco_comm *state)
 {
-    enum { REPEATS, ONE_SIDED, STENCIL, WORDS };
+    enum { REPEATS, ONE_SIDED, SINKS, STENCIL, WORDS };
     cco_topology *t = &state->topology;
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     if (state->inter || t->near != NULL)
@@ -56,10 +56,12 @@ void cco_topology_find(cco_comm *state)
         return;
     words[REPEATS] = cco_neighbors_repeat(t->near);
     words[ONE_SIDED] = cco_neighbors_one_sided(state->comm, t->near, state->rank);
+    words[SINKS] = t->near->degrees.in > 0 && t->near->degrees.out == 0;
     words[STENCIL] = cco_stencil_next(t->near, state->rank, state->size, 0);
     agree(state, words, WORDS, least, most);
     t->repeats = most[REPEATS] != 0;
     t->one_sided = most[ONE_SIDED] != 0;
+    t->sinks = most[SINKS] != 0;
     find_stencil(state, least[STENCIL], most[STENCIL]);
 }
 

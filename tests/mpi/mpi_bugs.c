@@ -9,7 +9,8 @@
  *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
  *                           alone_alltoallw | win_freed_comm | handler_leaves |
  *                           handler_calls | waitall_failed | neighbors_grid |
- *                           neighbors_repeated | neighbors_one_way | neighbors_by_chance
+ *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
+ *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
  *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
@@ -365,6 +366,7 @@ static const struct {
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"neighbors_grid", neighbors_grid, 1, 64},
             {"neighbors_repeated", neighbors_repeated, 1, 64},
+            {"neighbors_sinks", neighbors_sinks, 2, 64},
             {"neighbors_one_way", neighbors_one_way, 2, 64},
             {"neighbors_by_chance", neighbors_by_chance, 1, 64},
             {"dies_in_create", dies_in_create, 2, 64},

@@ -202,6 +202,20 @@ int neighbors_repeated(void)
     return found;
 }
 
+int neighbors_sinks(void)
+{
+    struct graph g;
+    graph_begin(&g, GRAPH_DIRECTED, ranks());
+    for (int i = 1; i < g.size; i++) {
+        graph_add(&g.out[0], i);
+        graph_add(&g.in[i], 0);
+    }
+    graph_match(&g);
+    const int found = try_all(&g);
+    graph_free(&g);
+    return found;
+}
+
 int neighbors_by_chance(void)
 {
     enum { GRAPHS = 100 };

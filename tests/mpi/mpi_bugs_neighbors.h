@@ -8,6 +8,7 @@
  * where all wrong ones are told. */
 int neighbors_grid(void);
 int neighbors_repeated(void);
+int neighbors_sinks(void);
 int neighbors_by_chance(void);
 
 /* A rank that has neighbours in one direction only. */
