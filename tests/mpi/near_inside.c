@@ -17,9 +17,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     testing_rank = rank;
-    const int peer = rank < 2 ? 1 - rank : rank; /* CRESTA_NODES=2+1 */
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &peer, MPI_UNWEIGHTED, 1, &peer,
-                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+    const int peer = rank < 2 ? 1 - rank : rank, one = 1; /* CRESTA_NODES=2+1 */
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &peer, &one, 1, &peer, &one, MPI_INFO_NULL, 0,
+                                   &comm);
     MPI_Type_contiguous(2, MPI_INT, &two);
     MPI_Type_commit(&two);
     CHECK(CRESTA_Set_impl(comm, "neighbor_alltoall=hier:leaders") == MPI_SUCCESS, "refused");
