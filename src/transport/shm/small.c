@@ -123,14 +123,16 @@ static int alltoall(const cco_run *r)
     return MPI_SUCCESS;
 }
 
+/* Nobody looks at a slot of its own: its line may be with those who wait for it. */
 static int barrier(const cco_run *r)
 {
     char *own = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
     cco_slot_ring_publish_at(r->ring, own, 0, 0);
     const uint64_t number = r->ring->call;
     const char *slot = (const char *)cco_slot_ring_slot(r->ring, 0, 0);
-    for (int left = r->q->size; left > 0; left--, slot += r->ring->share)
-        cco_slot_ring_read_at(r->ring, (const uint64_t *)slot, number);
+    for (int rank = 0; rank < r->q->size; rank++, slot += r->ring->share)
+        if (rank != r->q->rank)
+            cco_slot_ring_read_at(r->ring, (const uint64_t *)slot, number);
     return MPI_SUCCESS;
 }
 
@@ -169,22 +171,34 @@ static inline int fold(const cco_run *r, int first, int last, const char *own, b
     return MPI_SUCCESS;
 }
 
+/* Where this rank's operand can be read until the result is there.  In place, the result overwrites
+ * it after the first of several steps; its slot, where `shown` is, keeps it.  That is the slower way,
+ * for the line may be with those who wait for it. */
+static inline const char *own_operand(const cco_run *r, const char *shown)
+{
+    const cco_problem *q = r->q;
+    return q->in.base == CCO_OUT && q->size > 2 ? shown : block(r, &q->in, 0);
+}
+
 /* The most frequent of all: what every rank shows, by a kernel; nothing is looked up twice.
- * `own`: where this rank shows its operand. */
+ * `shown`: where this rank shows its operand. */
 static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel kernel,
-                             const char *own)
+                             const char *shown)
 {
     const cco_slot_ring *ring = r->ring;
     const size_t share = ring->share, count = r->stage->count;
     const uint64_t number = ring->call;
     char *to = block(r, &q->out, 0);
-    int left = q->size - 1;
-    const char *slot = own - CCO_SLOT_HEAD + (ptrdiff_t)(left - q->rank) * (ptrdiff_t)share;
-    const char *so_far = cco_slot_ring_read_at(ring, (const uint64_t *)slot, number);
-    while (left-- > 0) {
-        slot -= share;
-        kernel(cco_slot_ring_read_at(ring, (const uint64_t *)slot, number), so_far, to, count);
-        so_far = to;
+    const char *own = own_operand(r, shown), *so_far = NULL;
+    int rank = q->size - 1;
+    const char *slot = shown - CCO_SLOT_HEAD + (ptrdiff_t)(rank - q->rank) * (ptrdiff_t)share;
+    for (; rank >= 0; rank--, slot -= share) {
+        const char *from = rank == q->rank
+                               ? own
+                               : cco_slot_ring_read_at(ring, (const uint64_t *)slot, number);
+        if (so_far != NULL)
+            kernel(from, so_far, to, count);
+        so_far = so_far != NULL ? to : from;
     }
     return MPI_SUCCESS;
 }
@@ -207,10 +221,11 @@ static int reduce(const cco_run *r)
 static int scan(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    const char *slot = r->stage->gives > 0 ? show(r, &q->in, CCO_SLOT_READERS_ALL) : NULL;
-    const char *own = slot != NULL && q->in.base == CCO_OUT ? slot : block(r, &q->in, 0);
+    if (r->stage->gives > 0)
+        show(r, &q->in, CCO_SLOT_READERS_ALL);
     const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
-    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
+    return last < 0 ? MPI_SUCCESS
+                    : fold(r, 0, last, block(r, &q->in, 0), false, q->in.each);
 }
 
 static int reduce_scatter(const cco_run *r)
@@ -222,8 +237,7 @@ static int reduce_scatter(const cco_run *r)
     return fold(r, 0, q->size - 1, block(r, &q->in, q->rank), true, q->out.each);
 }
 
-/* What this rank wrote to its slot may not be in its cache, or slots are swapped: it takes its
- * operand from where it is, unless the result overwrites that. */
+/* Slots that may be swapped, or that are written past the cache. */
 __attribute__((noinline)) static int allreduce_large(const cco_run *r)
 {
     const cco_problem *q = r->q;
@@ -231,9 +245,8 @@ __attribute__((noinline)) static int allreduce_large(const cco_run *r)
         keep(block(r, &q->out, 0), block(r, &q->in, 0), q->out.each);
         return MPI_SUCCESS;
     }
-    const char *slot = show(r, &q->in, CCO_SLOT_READERS_ALL);
-    const char *own = q->in.base == CCO_OUT ? slot : block(r, &q->in, 0);
-    return fold(r, 0, q->size - 1, own, false, q->in.each);
+    const char *shown = show(r, &q->in, CCO_SLOT_READERS_ALL);
+    return fold(r, 0, q->size - 1, own_operand(r, shown), false, q->in.each);
 }
 
 static int allreduce(const cco_run *r)
@@ -242,9 +255,9 @@ static int allreduce(const cco_run *r)
     const cco_kernel kernel = r->binding->operation.kernel;
     if (!r->stage->shown)
         return allreduce_large(r);
-    const char *own = show(r, &q->in, CCO_SLOT_READERS_ALL);
-    return kernel != NULL ? fold_shown(r, q, kernel, own)
-                          : fold(r, 0, q->size - 1, own, false, q->in.each);
+    const char *shown = show(r, &q->in, CCO_SLOT_READERS_ALL);
+    return kernel != NULL ? fold_shown(r, q, kernel, shown)
+                          : fold(r, 0, q->size - 1, own_operand(r, shown), false, q->in.each);
 }
 
 /* A table, so that each has only the registers to save that it needs. */
