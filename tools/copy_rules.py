@@ -7,14 +7,16 @@
 
 Measures `shm?copy=slots` against `shm?copy=single` by crestacoll-bench, interleaved in one job: on
 every MPI that is built, with data that are written again before each call and that are not, on as
-many ranks as fit on the cores. crestacoll-floor tells before and after each job how far apart the
+many ranks as fit on the cores, and on two and four times as many as there are cores (of two to
+four). crestacoll-floor tells before and after each job how far apart the
 cores are; a job during which that changed does not count. --keep FOLDER keeps what was measured.
 
 A size wins at a distance if it does in every job: --by (the median) of `single` is at most --most
 times that of `slots` in each, and at most --mean times in the geometric mean. A size with fewer
 than --fewest samples does not count: the time ran out. Limits are ranges of neighbouring sizes that
-win. With --write, rows of distances that were measured replace those that stand in the file; the
-other rows stay. Numbers of ranks above 2 have rows of their own.
+win. With --write, rows of ranks and distances that were measured replace those that stand in the
+file; the other rows stay. Numbers of ranks above 2 have rows of their own. Where ranks outnumber cores, those
+of twice as many hold for up to three times as many, those of four times as many beyond.
 """
 import argparse
 import datetime
@@ -36,11 +38,13 @@ from crestacoll.sizes import format_size, parse_size  # noqa: E402
 TABLE = ROOT / "src" / "model" / "shm_copy.def"
 SLOTS, SINGLE = "shm?copy=slots", "shm?copy=single"
 COLLECTIVES = ["allgather", "allreduce", "alltoall", "bcast", "gather", "reduce", "reduce_scatter",
-               "reduce_scatter_block", "scan", "exscan", "scatter"]
+               "reduce_scatter_block", "scan", "exscan", "scatter", "scatterv"]
 SIZES = "32K,64K,128K,256K,512K,1M,2M,4M,8M"
 BUFFERS = ("written", "hot")
+CORES = len(os.sched_getaffinity(0))
 FAR_LINE = 0.1  # us: FAR_LINE of src/model/shm_copy.c
-ROW = re.compile(r"CCO_COPY\(\w+, \d+, \d+, (NEAR|FAR), ")
+ROW = re.compile(r"CCO_COPY\(\w+, (\d+, \d+, \w+), (NEAR|FAR), ")
+MOST_RANKS = 64  # of a ring of slots: CCO_FLAT_RANKS
 
 
 def distance(build):
@@ -53,9 +57,10 @@ def distance(build):
 
 
 def job(build, ranks, buffers, o):
+    batch = "500" if ranks > CORES else "50"  # ranks take turns: a short sample is all chance
     plan = benchjob.Plan(
         o.collectives.split(","), [SLOTS, SINGLE], [parse_size(s) for s in o.sizes.split(",")],
-        ranks, samples=o.samples, budget=o.budget, buffers=buffers, options=["--batch-us", "50"])
+        ranks, samples=o.samples, budget=o.budget, buffers=buffers, options=["--batch-us", batch])
     before, line = distance(build)
     result = benchjob.run(build, plan, limit=3 * o.budget + 60)
     after, line_after = distance(build)
@@ -64,10 +69,23 @@ def job(build, ranks, buffers, o):
     return {**about, "distance": before if before == after else None, "records": result.records}
 
 
+def rank_counts():
+    crowds = [2 * CORES, 4 * CORES] if 2 <= CORES <= 4 else []
+    return [n for n in (2, 4, 8) if n <= CORES] + crowds
+
+
+def of_ranks(ranks):
+    """The first columns of a row: ranks from and to, and whether each has a core."""
+    if ranks <= CORES:
+        return f"{ranks}, {ranks}, OWN_CORES"
+    if ranks < 3 * CORES:
+        return f"{CORES + 1}, {3 * CORES - 1}, CROWDED"
+    return f"{3 * CORES}, {MOST_RANKS}, CROWDED"
+
+
 def measure(o):
-    cores = len(os.sched_getaffinity(0))
     jobs = [job(build, ranks, buffers, o) for build in builds.need_builds()
-            for ranks in (2, 4, 8) if ranks <= cores for buffers in BUFFERS]
+            for ranks in o.ranks for buffers in BUFFERS]
     if o.keep:
         name = datetime.datetime.now().strftime("copy-%Y%m%d-%H%M%S.json")
         o.keep.mkdir(parents=True, exist_ok=True)
@@ -106,13 +124,14 @@ def ranges(sizes, jobs, o):
 
 
 def rows(found, jobs, o):
-    """{distance: lines of C}; a distance that was measured and has no winners has none."""
+    """{(ranks, distance): lines of C}; what was measured and has no winners has none."""
     count = Counter((j["distance"], j["ranks"]) for j in jobs)
-    lines = {distance: [] for distance, *_ in found}
+    lines = {(of_ranks(ranks), place): [] for place, ranks, _ in found}
     for (place, ranks, collective), sizes in sorted(found.items()):
         for first, last in ranges(sizes, count[place, ranks], o):
-            lines[place].append(f"CCO_COPY({collective.upper()}, {ranks}, {ranks}, {place}, "
-                                f"{first >> 10} << 10, {last >> 10} << 10)")
+            lines[of_ranks(ranks), place].append(
+                f"CCO_COPY({collective.upper()}, {of_ranks(ranks)}, {place}, "
+                f"{first >> 10} << 10, {last >> 10} << 10)")
     return lines
 
 
@@ -130,13 +149,13 @@ def head(o):
 /* The limits of shm?copy=auto (model/shm_copy.h): where one copy by the kernel was faster than two
  * through slots. Written on {datetime.date.today()} by
  *     tools/copy_rules.py{options}
- * Collective, ranks from and to, where the cores are, bytes from and to. */
+ * Collective, ranks from and to, whether each has a core, where the cores are, bytes from and to. */
 """
 
 
 def write(lines, o):
     kept = [text for text in TABLE.read_text(encoding="utf-8").splitlines()
-            if (row := ROW.match(text)) and row[1] not in lines]
+            if (row := ROW.match(text)) and row.groups() not in lines]
     new = sorted(kept + [line for some in lines.values() for line in some])
     TABLE.write_text(head(o) + "".join(line + "\n" for line in new), encoding="utf-8")
 
@@ -155,6 +174,7 @@ def main():
     p.add_argument("--collectives", default=",".join(COLLECTIVES))
     p.add_argument("--sizes", default=SIZES)
     p.add_argument("--samples", type=int, default=60)
+    p.add_argument("--ranks", type=lambda t: [int(n) for n in t.split(",")], default=rank_counts())
     p.add_argument("--budget", type=float, default=120.0, help="seconds for each job")
     o = p.parse_args()
     jobs = [j for f in o.files for j in json.loads(f.read_text("utf-8"))] or measure(o)

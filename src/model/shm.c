@@ -111,10 +111,9 @@ static void use_pull(own *o)
 
 /* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
  * asked for it. */
-static bool pays(own *o, const cco_comm *state, const cco_problem *q)
+static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call)
 {
-    const cco_shm_copy_call call = {q->coll, q->bytes, state->size, state->facts.crowded};
-    const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
+    const cco_shm_copy_verdict verdict = cco_shm_copy_judge(call);
     if (verdict == CCO_SHM_COPY_NO ||
         !cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
         return false;
@@ -123,21 +122,31 @@ static bool pays(own *o, const cco_comm *state, const cco_problem *q)
         return true;
     const cco_distance distance =
         cco_shm_single_distance(&o->single, state, &o->slots.rings[CCO_SHM_LARGE]);
-    return cco_shm_copy_pays(&call, &distance);
+    return cco_shm_copy_pays(call, &distance);
+}
+
+/* Lets the kernel copy in a large call, if it pays by what all ranks know. */
+static void judge_copy(own *o, const cco_comm *state, const cco_problem *q)
+{
+    const cco_shm_copy_call call = {q->coll, q->bytes, state->size, state->facts.crowded};
+    if (!pays(o, state, &call))
+        return;
+    o->reach.pull = &o->single.pull;
+    o->reach.least = cco_shm_copy_least(&call);
 }
 
 /* Whether the kernel copies in a large call.  Cached calls ask, too: they hold for every option,
  * and ranks remember different ones.  Collective, the first time. */
-static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_problem *q,
-                       bool *single)
+static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_problem *q)
 {
-    *single = way->options[COPY] == AUTO && pays(o, state, q);
+    if (way->options[COPY] == AUTO)
+        judge_copy(o, state, q);
     if (way->options[COPY] != SINGLE)
         return MPI_SUCCESS;
-    *single = cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]);
-    if (!*single)
+    if (!cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
         return cco_shm_single_refused(state);
     use_pull(o);
+    o->reach.pull = &o->single.pull;
     return MPI_SUCCESS;
 }
 
@@ -145,14 +154,12 @@ static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_pr
 static int find_reach(own *o, cco_comm *state, const cco_way *way, const cco_flat *plan,
                       const cco_problem *q, const cco_reach **reach)
 {
-    bool single;
     *reach = NULL;
     if (!plan->stage[plan->stages - 1].direct)
         return MPI_SUCCESS;
-    const int rc = choose_copy(o, state, way, q, &single);
-    o->reach = (cco_reach){cco_shm_memory_of(state), single ? &o->single.pull : NULL};
+    o->reach = (cco_reach){cco_shm_memory_of(state), NULL, 0};
     *reach = &o->reach;
-    return rc;
+    return choose_copy(o, state, way, q);
 }
 
 /* This rank does not begin a call which the others may have begun: from now on its slot rings count

@@ -12,15 +12,17 @@
 enum { FAR_LINE = 100 /* ns */, FAR_KERNEL = 100 /* percent of the time through slots */ };
 
 typedef enum place { NOWHERE, NEAR, FAR } place;
+typedef enum load { OWN_CORES, CROWDED } load; /* a core for each rank, or more ranks than cores */
 
 static const struct {
     cco_coll coll;
     int ranks_min, ranks_max;
+    load load;
     place place;
     size_t min, max; /* bytes */
 } limits[] = {
-#define CCO_COPY(coll, ranks_min, ranks_max, place, min, max)                                      \
-    {CCO_##coll, ranks_min, ranks_max, place, min, max},
+#define CCO_COPY(coll, ranks_min, ranks_max, load, place, min, max)                                \
+    {CCO_##coll, ranks_min, ranks_max, load, place, min, max},
 #include "model/shm_copy.def"
     {.ranks_max = 0} /* no call: there may be no limits */
 };
@@ -43,12 +45,17 @@ static place imposed(void)
     return setting == CCO_DISTANCE_NEAR ? NEAR : setting == CCO_DISTANCE_FAR ? FAR : NOWHERE;
 }
 
-/* With turns on cores nothing can be measured, and no limits were found. */
+/* Whether the sizes of such calls are each rank's own affair. */
+static bool unknown(const cco_shm_copy_call *call)
+{
+    return call->bytes == 0 && cco_coll_infos[call->coll].properties & CCO_COUNTS;
+}
+
 static bool in_row(int i, const cco_shm_copy_call *call)
 {
     return limits[i].coll == call->coll && limits[i].ranks_min <= call->ranks &&
-           call->ranks <= limits[i].ranks_max && limits[i].min <= call->bytes &&
-           call->bytes <= limits[i].max && !call->crowded;
+           call->ranks <= limits[i].ranks_max && (limits[i].load == CROWDED) == call->crowded &&
+           (unknown(call) || (limits[i].min <= call->bytes && call->bytes <= limits[i].max));
 }
 
 /* At any place, or at one. */
@@ -71,6 +78,15 @@ cco_shm_copy_verdict cco_shm_copy_judge(const cco_shm_copy_call *call)
 bool cco_shm_copy_pays(const cco_shm_copy_call *call, const cco_distance *distance)
 {
     return pays(call, false, measured(distance));
+}
+
+size_t cco_shm_copy_least(const cco_shm_copy_call *call)
+{
+    size_t least = unknown(call) ? SIZE_MAX : 0;
+    for (int i = 0; i < ROWS && unknown(call); i++)
+        if (in_row(i, call) && limits[i].min < least)
+            least = limits[i].min;
+    return least;
 }
 
 const char *cco_shm_copy_distance(const cco_distance *distance)

@@ -13,7 +13,7 @@
 /* What all ranks know of a call. */
 typedef struct cco_shm_copy_call {
     cco_coll coll;
-    size_t bytes; /* as in rules */
+    size_t bytes; /* as in rules; 0: each rank knows its own */
     int ranks;
     bool crowded; /* ranks outnumber the cores of some node */
 } cco_shm_copy_call;
@@ -29,6 +29,10 @@ cco_shm_copy_verdict cco_shm_copy_judge(const cco_shm_copy_call *call);
 
 /* Whether it does at a measured distance; no if that is not known. */
 bool cco_shm_copy_pays(const cco_shm_copy_call *call, const cco_distance *distance);
+
+/* Of calls that pay, where each rank knows its own sizes: bytes from which a block does.  0 where
+ * all ranks know the size. */
+size_t cco_shm_copy_least(const cco_shm_copy_call *call);
 
 /* A measured one: "near", "far" or "not known". */
 const char *cco_shm_copy_distance(const cco_distance *distance);

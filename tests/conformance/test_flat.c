@@ -72,7 +72,8 @@ static int call(int me, world *w)
     const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
-    const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL};
+    const size_t least = (w->c.seed + (unsigned)me) % 4 == 0 ? q->unit * (w->c.seed % 64) : 0;
+    const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL, least};
     const bool large = plan.stage[plan.stages - 1].ring == RINGS - 1;
     const bool small = plan.stages == 1 && plan.stage[0].small && w->c.seed % 2;
     const int rc = small ? cco_flat_run_small(ranks[me].rings, &plan.stage[0], q, &binding)

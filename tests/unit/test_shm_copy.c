@@ -18,16 +18,18 @@ static const cco_distance near_by = {50, 3000, 5800}, far_off = {125, 6000, 5800
                           slow_kernel = {125, 6000, 6100}, unknown;
 
 typedef enum place { NEAR, FAR } place;
+typedef enum load { OWN_CORES, CROWDED } load;
 
 /* The limits, whatever they are now. */
 static const struct {
     cco_coll coll;
     int ranks_min, ranks_max;
+    load load;
     place place;
     size_t min, max;
 } rows[] = {
-#define CCO_COPY(coll, ranks_min, ranks_max, place, min, max)                                      \
-    {CCO_##coll, ranks_min, ranks_max, place, min, max},
+#define CCO_COPY(coll, ranks_min, ranks_max, load, place, min, max)                                \
+    {CCO_##coll, ranks_min, ranks_max, load, place, min, max},
 #include "model/shm_copy.def"
 };
 
@@ -37,7 +39,7 @@ static void within_the_limits(void)
 {
     for (int i = 0; i < 2 * LEN(rows); i++) {
         const cco_shm_copy_call call = {rows[i / 2].coll, i % 2 ? rows[i / 2].max : rows[i / 2].min,
-                                        rows[i / 2].ranks_min, false};
+                                        rows[i / 2].ranks_min, rows[i / 2].load == CROWDED};
         const bool far = rows[i / 2].place == FAR;
         cco_configured.shm_distance = CCO_DISTANCE_AUTO;
         CHECK(cco_shm_copy_judge(&call) == CCO_SHM_COPY_MEASURE, "row %d", i / 2);
@@ -56,22 +58,48 @@ static void distances(void)
     CHECK(strcmp(cco_shm_copy_distance(&unknown), "not known") == 0, "not known");
 }
 
-/* Where ranks take turns, for a rank alone, and without a size that all know: nobody need measure,
- * whatever is imposed. */
+/* Whether some row has calls like those of row `i`, but with another load. */
+static bool also_otherwise(int i)
+{
+    for (int k = 0; k < LEN(rows); k++)
+        if (rows[k].coll == rows[i].coll && rows[k].load != rows[i].load)
+            return true;
+    return false;
+}
+
+/* Of a size for which there is no row, for a rank alone, and where ranks take turns on cores, or do
+ * not, other than in the row: nobody need measure, whatever is imposed. */
 static void beyond_the_limits(void)
 {
     for (int i = 0; i < 3 * LEN(rows); i++) {
-        cco_shm_copy_call call = {rows[i / 3].coll, rows[i / 3].min, rows[i / 3].ranks_min, true};
-        if (i % 3 > 0) {
-            call.crowded = false;
-            call.ranks = i % 3 == 1 ? 1 : call.ranks;
-            call.bytes = i % 3 == 2 ? 0 : call.bytes;
-        }
+        const int row = i / 3;
+        const bool crowded = rows[row].load == CROWDED;
+        cco_shm_copy_call call = {rows[row].coll, rows[row].min, rows[row].ranks_min, crowded};
+        if (i % 3 == 2 && also_otherwise(row))
+            continue;
+        call.crowded = crowded != (i % 3 == 2);
+        call.ranks = i % 3 == 1 ? 1 : call.ranks;
+        call.bytes = i % 3 == 0 ? 1 : call.bytes;
         for (int k = CCO_DISTANCE_AUTO; k <= CCO_DISTANCE_FAR; k++) {
             cco_configured.shm_distance = (cco_shm_distance)k;
-            CHECK(cco_shm_copy_judge(&call) == CCO_SHM_COPY_NO, "row %d, %d", i / 3, i % 3);
+            CHECK(cco_shm_copy_judge(&call) == CCO_SHM_COPY_NO, "row %d, %d", row, i % 3);
         }
-        CHECK(!cco_shm_copy_pays(&call, &far_off), "row %d", i / 3);
+        CHECK(!cco_shm_copy_pays(&call, &far_off), "row %d", row);
+    }
+}
+
+/* Where each rank knows its own sizes, the calls of all sizes are judged alike, and each rank looks
+ * at its blocks. */
+static void own_sizes(void)
+{
+    for (int i = 0; i < LEN(rows); i++) {
+        const bool own = cco_coll_infos[rows[i].coll].properties & CCO_COUNTS;
+        const bool crowded = rows[i].load == CROWDED;
+        cco_shm_copy_call call = {rows[i].coll, 0, rows[i].ranks_min, crowded};
+        cco_configured.shm_distance = CCO_DISTANCE_AUTO;
+        CHECK((cco_shm_copy_judge(&call) == CCO_SHM_COPY_MEASURE) == own, "row %d", i);
+        const size_t least = cco_shm_copy_least(&call);
+        CHECK(own ? least > 0 && least <= rows[i].min : least == 0, "row %d: %zu", i, least);
     }
 }
 
@@ -158,6 +186,7 @@ int main(void)
     distances();
     within_the_limits();
     beyond_the_limits();
+    own_sizes();
     processes();
     return testing_end("test_shm_copy");
 }

@@ -216,6 +216,16 @@ static bool is_large(const cco_stage *s)
     return (s->gives > 0 && s->window >= LARGE) || (s->gives > 1 && s->window >= sizeof(uint64_t));
 }
 
+/* Whether a block that this rank gives is large enough for the kernel. */
+static bool gives_enough(const cco_run *r)
+{
+    const cco_problem *q = r->q;
+    bool enough = r->reach->least == 0;
+    for (int i = 0; i < q->in.blocks && !enough; i++)
+        enough = i != q->rank && cco_block(q, &q->in, i).n >= r->reach->least;
+    return enough;
+}
+
 /* The region that this rank gives from, if any. */
 static int region_of(const cco_run *r)
 {
@@ -223,7 +233,9 @@ static int region_of(const cco_run *r)
     for (int i = 0; regions != NULL && i < regions->count; i++)
         if (gives_from(r, i))
             return i;
-    return r->reach->pull != NULL && !cco_pull_failed(r->reach->pull) ? CCO_RUN_OWN : CCO_RUN_SLOTS;
+    return r->reach->pull != NULL && !cco_pull_failed(r->reach->pull) && gives_enough(r)
+               ? CCO_RUN_OWN
+               : CCO_RUN_SLOTS;
 }
 
 /* Where this rank gives from: small data go through slots, and so do operands that the result

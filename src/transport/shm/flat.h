@@ -31,7 +31,7 @@ typedef struct cco_stage {
     uint64_t alone;        /* up to this piece; from it on the other of two ranks only reads */
     bool shares;           /* a reduction in two steps (shares.c) */
     bool small;            /* small data, in one piece (small.c) */
-    bool shown;            /* ... and read from the slots, also by who has written it */
+    bool shown;            /* ... from slots of each rank's own, written by ordinary stores */
     bool direct;           /* data may be read where they are, without a slot */
     bool last;             /* nothing of this rank's own is left for the next stage */
     size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
@@ -51,6 +51,7 @@ typedef struct cco_flat {
 typedef struct cco_reach {
     const cco_regions *regions; /* memory that they share; NULL: none */
     cco_pull *pull;             /* all memory, by the kernel; NULL on all ranks: none */
+    size_t least;               /* bytes of the largest block given from which that is used */
 } cco_reach;
 
 /* Runs a planned call (flat_plan.h); data without gaps.  What this rank gives is read where it is
