@@ -16,7 +16,8 @@ times that of `slots` in each, and at most --mean times in the geometric mean. A
 than --fewest samples does not count: the time ran out. Limits are ranges of neighbouring sizes that
 win. With --write, rows of ranks and distances that were measured replace those that stand in the
 file; the other rows stay. Numbers of ranks above 2 have rows of their own. Where ranks outnumber cores, those
-of twice as many hold for up to three times as many, those of four times as many beyond.
+of twice as many hold for up to three times as many, those of four times as many beyond, and a size
+must win at both distances.
 """
 import argparse
 import datetime
@@ -43,7 +44,7 @@ SIZES = "32K,64K,128K,256K,512K,1M,2M,4M,8M"
 BUFFERS = ("written", "hot")
 CORES = len(os.sched_getaffinity(0))
 FAR_LINE = 0.1  # us: FAR_LINE of src/model/shm_copy.c
-ROW = re.compile(r"CCO_COPY\(\w+, (\d+, \d+, \w+), (NEAR|FAR), ")
+ROW = re.compile(r"CCO_COPY\(\w+, (\d+, \d+), (NEAR|FAR|ANYWHERE), ")
 MOST_RANKS = 64  # of a ring of slots: CCO_FLAT_RANKS
 
 
@@ -75,12 +76,15 @@ def rank_counts():
 
 
 def of_ranks(ranks):
-    """The first columns of a row: ranks from and to, and whether each has a core."""
+    """The first columns of a row: ranks from and to."""
     if ranks <= CORES:
-        return f"{ranks}, {ranks}, OWN_CORES"
-    if ranks < 3 * CORES:
-        return f"{CORES + 1}, {3 * CORES - 1}, CROWDED"
-    return f"{3 * CORES}, {MOST_RANKS}, CROWDED"
+        return f"{ranks}, {ranks}"
+    return f"{CORES + 1}, {3 * CORES - 1}" if ranks < 3 * CORES else f"{3 * CORES}, {MOST_RANKS}"
+
+
+def place_of(job):
+    """Where ranks take turns, a row holds wherever the cores are: nothing can be measured there."""
+    return "ANYWHERE" if job["distance"] and job["ranks"] > CORES else job["distance"]
 
 
 def measure(o):
@@ -101,8 +105,8 @@ def ratios(jobs, o):
                  for r in one["records"] if r["verified"] and r["samples"] >= o.fewest}
         for (collective, size, arm), us in times.items():
             slots = times.get((collective, size, SLOTS))
-            if arm == SINGLE and slots and one["distance"]:
-                found[one["distance"], one["ranks"], collective][size].append(us / slots)
+            if arm == SINGLE and slots and place_of(one):
+                found[place_of(one), one["ranks"], collective][size].append(us / slots)
     return found
 
 
@@ -125,7 +129,7 @@ def ranges(sizes, jobs, o):
 
 def rows(found, jobs, o):
     """{(ranks, distance): lines of C}; what was measured and has no winners has none."""
-    count = Counter((j["distance"], j["ranks"]) for j in jobs)
+    count = Counter((place_of(j), j["ranks"]) for j in jobs)
     lines = {(of_ranks(ranks), place): [] for place, ranks, _ in found}
     for (place, ranks, collective), sizes in sorted(found.items()):
         for first, last in ranges(sizes, count[place, ranks], o):
@@ -149,7 +153,8 @@ def head(o):
 /* The limits of shm?copy=auto (model/shm_copy.h): where one copy by the kernel was faster than two
  * through slots. Written on {datetime.date.today()} by
  *     tools/copy_rules.py{options}
- * Collective, ranks from and to, whether each has a core, where the cores are, bytes from and to. */
+ * Collective, ranks from and to, where the cores are (ANYWHERE: of more ranks than cores), bytes
+ * from and to. */
 """
 
 

@@ -11,18 +11,17 @@
  * stores that are faster (docs/design.md). */
 enum { FAR_LINE = 100 /* ns */, FAR_KERNEL = 100 /* percent of the time through slots */ };
 
-typedef enum place { NOWHERE, NEAR, FAR } place;
-typedef enum load { OWN_CORES, CROWDED } load; /* a core for each rank, or more ranks than cores */
+/* ANYWHERE: of rows where more ranks than cores take turns, so that nothing can be measured. */
+typedef enum place { NOWHERE, NEAR, FAR, ANYWHERE } place;
 
 static const struct {
     cco_coll coll;
     int ranks_min, ranks_max;
-    load load;
     place place;
     size_t min, max; /* bytes */
 } limits[] = {
-#define CCO_COPY(coll, ranks_min, ranks_max, load, place, min, max)                                \
-    {CCO_##coll, ranks_min, ranks_max, load, place, min, max},
+#define CCO_COPY(coll, ranks_min, ranks_max, place, min, max)                                      \
+    {CCO_##coll, ranks_min, ranks_max, place, min, max},
 #include "model/shm_copy.def"
     {.ranks_max = 0} /* no call: there may be no limits */
 };
@@ -54,7 +53,7 @@ static bool unknown(const cco_shm_copy_call *call)
 static bool in_row(int i, const cco_shm_copy_call *call)
 {
     return limits[i].coll == call->coll && limits[i].ranks_min <= call->ranks &&
-           call->ranks <= limits[i].ranks_max && (limits[i].load == CROWDED) == call->crowded &&
+           call->ranks <= limits[i].ranks_max && (limits[i].place == ANYWHERE) == call->crowded &&
            (unknown(call) || (limits[i].min <= call->bytes && call->bytes <= limits[i].max));
 }
 
@@ -69,7 +68,7 @@ static bool pays(const cco_shm_copy_call *call, bool any, place place)
 
 cco_shm_copy_verdict cco_shm_copy_judge(const cco_shm_copy_call *call)
 {
-    const place place = imposed();
+    const place place = call->crowded ? ANYWHERE : imposed();
     if (!pays(call, place == NOWHERE, place))
         return CCO_SHM_COPY_NO;
     return place == NOWHERE ? CCO_SHM_COPY_MEASURE : CCO_SHM_COPY_YES;
