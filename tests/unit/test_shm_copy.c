@@ -69,8 +69,9 @@ static void distances(void)
 /* Whether some row has calls like those of row `i`, but with another load. */
 static bool also_otherwise(int i)
 {
+    const bool crowded = rows[i].place == ANYWHERE;
     for (int k = 0; k < LEN(rows); k++)
-        if (rows[k].coll == rows[i].coll && (rows[k].place == ANYWHERE) != (rows[i].place == ANYWHERE))
+        if (rows[k].coll == rows[i].coll && (rows[k].place == ANYWHERE) != crowded)
             return true;
     return false;
 }

@@ -172,8 +172,8 @@ static inline int fold(const cco_run *r, int first, int last, const char *own, b
 }
 
 /* Where this rank's operand can be read until the result is there.  In place, the result overwrites
- * it after the first of several steps; its slot, where `shown` is, keeps it.  That is the slower way,
- * for the line may be with those who wait for it. */
+ * it after the first of several steps; its slot, where `shown` is, keeps it.  That is slower, for
+ * the line may be with those who wait for it. */
 static inline const char *own_operand(const cco_run *r, const char *shown)
 {
     const cco_problem *q = r->q;
