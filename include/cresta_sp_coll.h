@@ -69,8 +69,8 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag);
  * - A block that was told may be read, and holds what it will hold at the end.  It may be written
  *   only after the end: others may still be sent from it.
  * - The block of this rank itself is told like the others, also with MPI_IN_PLACE; so are blocks
- *   without data, and neighbours that are MPI_PROC_NULL, whose blocks stay untouched.  These come
- *   first.
+ *   without data, and neighbours that are MPI_PROC_NULL, whose blocks stay untouched.  These are
+ *   there first, but may be told after others, when messages are under way (docs/split-phase.md).
  * - When blocks come depends on the implementation (docs/split-phase.md).  Where it can tell
  *   nothing before the end, as with the MPI's own non-blocking call, all come together then.
  * - The request stays: complete it with CRESTA_Coll_end or MPI_Wait, whether or not all blocks were

@@ -4,7 +4,10 @@
 neighbourhood alltoall and by those of crestacoll, in one job.
 
     .venv/bin/python tools/hosts_lattice.py [--hosts 2,4] [--ranks 1,2] [--rate 10gbit]
-        [--sites 2] [--steps 500] [--mpi openmpi]
+        [--sites 2] [--steps 500] [--mpi openmpi] [--program lattice]
+
+With --program lattice-floor, on 2 hosts of 1 rank each: what one message each way takes
+(examples/lattice/floor.c).
 
 The hosts are network name spaces of this machine, as for `crestacoll bench --hosts`: it takes
 root. --ranks is of each host. What one job prints comes after a line that names it.
@@ -29,9 +32,11 @@ def numbers(text):
 
 
 def run(build, count, each, options):
-    program = ROOT / "build" / build.name / "bin" / "lattice"
+    program = ROOT / "build" / build.name / "bin" / options.program
+    sites = [options.sites] if options.program == "lattice" else []
     with nethosts.hosts(count, options.rate) as hosts:
-        words = [*hosts.launch_words(build, count * each), program, options.sites, options.steps]
+        words = [*hosts.launch_words(build, count * each), program, *sites]
+        words.append(options.steps)
         words = [str(word) for word in words]
         return subprocess.run(words, timeout=LIMIT, env=dict(os.environ)).returncode
 
@@ -44,6 +49,7 @@ def main():
     parser.add_argument("--sites", type=int, default=2)
     parser.add_argument("--steps", type=int, default=500)
     parser.add_argument("--mpi", default=None)
+    parser.add_argument("--program", choices=["lattice", "lattice-floor"], default="lattice")
     options = parser.parse_args()
     failed = 0
     for build in choose_builds(options.mpi):

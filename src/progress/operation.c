@@ -123,7 +123,9 @@ static int land(void *owner, int block)
     return cco_bound_unpack_block(&o->bound, block);
 }
 
-/* The blocks that are there, if somebody wants to know.  Types are the MPI's to unpack. */
+/* The blocks that are there, if somebody wants to know.  Types are the MPI's to unpack.  While a
+ * round begins, only what its own messages bring: who is told of a block computes, and does not
+ * move the messages that have to be answered before their data flow. */
 static int look(cco_operation *o, bool calls_mpi, bool *moved)
 {
     cco_landing *l = __atomic_load_n(&o->landing, __ATOMIC_ACQUIRE);
@@ -133,8 +135,10 @@ static int look(cco_operation *o, bool calls_mpi, bool *moved)
         o->plan->landings = cco_landing_map_new(o->plan->engine, &o->plan->problem);
     if (o->plan->landings == NULL)
         return MPI_SUCCESS;
+    const bool early = o->level == CCO_PROGRESS_MPI &&
+                       cco_round_time_early(&o->round_time, o->plan);
     const int before = l->landed;
-    const int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, land, o);
+    const int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, early, land, o);
     *moved = *moved || l->landed > before;
     return rc;
 }

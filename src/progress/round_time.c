@@ -6,7 +6,11 @@
 
 #include "core/clock.h"
 
-enum { LATER = 4, SOONER = 64 }; /* parts by which an expectation comes nearer to what is found */
+enum {
+    LATER = 4, SOONER = 64, /* parts by which an expectation comes nearer to what is found */
+    EARLY = 8 /* the part of a round in which its messages get under way: of whatever a program does
+                 meanwhile, nearly all still fits into the rest */
+};
 
 void cco_round_time_start(cco_round_time *r, cco_plan *plan)
 {
@@ -37,6 +41,18 @@ void cco_round_time_poll(cco_round_time *r, cco_plan *plan, int before)
         r->opened = now;
     }
     r->polled = now;
+}
+
+bool cco_round_time_begins(long round_ns, long open_ns)
+{
+    return open_ns < round_ns / EARLY;
+}
+
+bool cco_round_time_early(const cco_round_time *r, const cco_plan *plan)
+{
+    return plan->round_ns != NULL &&
+           cco_round_time_begins(plan->round_ns[cco_engine_at(plan->engine)],
+                                 r->polled - r->opened);
 }
 
 long cco_round_time_expected(const cco_round_time *r, const cco_plan *plan)

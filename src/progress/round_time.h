@@ -21,6 +21,13 @@ void cco_round_time_poll(cco_round_time *r, cco_plan *plan, int before);
  * the last poll and now.  All in ns from its start. */
 void cco_round_time_learn(long *round_ns, long polled, long now);
 
+/* True if a round has been open for so small a part of what it took the last times, `round_ns` (0:
+ * unknown), that its messages may not be under way yet. */
+bool cco_round_time_begins(long round_ns, long open_ns);
+
+/* The same for the open round, as of the last poll. */
+bool cco_round_time_early(const cco_round_time *r, const cco_plan *plan);
+
 /* When the open round is expected to end, ns of CLOCK_MONOTONIC; 0 if that is unknown. */
 long cco_round_time_expected(const cco_round_time *r, const cco_plan *plan);
 

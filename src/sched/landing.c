@@ -196,15 +196,15 @@ static int test_messages(cco_landing *l, const cco_landing_map *map, const targe
     return rc;
 }
 
-int cco_landing_look(cco_landing *l, const cco_landing_map *map, cco_engine *e, cco_land *land,
-                     void *owner)
+int cco_landing_look(cco_landing *l, const cco_landing_map *map, cco_engine *e, bool early,
+                     cco_land *land, void *owner)
 {
     const int at = cco_engine_at(e);
     int rc = MPI_SUCCESS;
     for (int i = l->next; i < map->blocks && map->targets[i].round <= at; i++) {
         const target *t = &map->targets[i];
-        bool over = t->round < at;
-        if (l->noted[t->block])
+        bool over = t->round < at || t->count == 0;
+        if (l->noted[t->block] || (over && early))
             continue;
         if (!over)
             rc = test_messages(l, map, t, e, &over);

@@ -32,11 +32,12 @@ typedef struct cco_landing {
 cco_landing *cco_landing_new(int blocks);
 void cco_landing_free(cco_landing *l);
 
-/* Adds what has landed since the last look, after a test of the engine that found it not done. Each
+/* Adds what has landed since the last look, after a test of the engine that found it not done; if
+ * `early`, only what messages of the open round have brought, and the rest in a later look.  Each
  * block first goes to `land`, if that is there, whose error is returned, as those of the engine. */
 typedef int cco_land(void *owner, int block);
-int cco_landing_look(cco_landing *l, const cco_landing_map *map, cco_engine *e, cco_land *land,
-                     void *owner);
+int cco_landing_look(cco_landing *l, const cco_landing_map *map, cco_engine *e, bool early,
+                     cco_land *land, void *owner);
 
 /* The schedule has ended, with success: adds the rest. */
 void cco_landing_rest(cco_landing *l);

@@ -126,7 +126,8 @@ static int run_all(seat *seats, const world *w)
             left -= one->done;
             const watch watch = {one, &w->problems[one - seats]};
             if (rc == MPI_SUCCESS && !one->done && one->landing != NULL)
-                rc = cco_landing_look(one->landing, one->map, one->engine, land, (void *)&watch);
+                rc = cco_landing_look(one->landing, one->map, one->engine, rand() % 2, land,
+                                      (void *)&watch);
         }
         if (look > LOOKS)
             return MPI_ERR_PENDING;

@@ -35,5 +35,7 @@ int main(void)
     learns(&takes, 5300);
     learns(&takes, 9100);
     learns(&takes, 2500);
+    CHECK(!cco_round_time_begins(0, 0), "what nobody knows begins");
+    CHECK(cco_round_time_begins(8000, 900) && !cco_round_time_begins(8000, 1100), "an eighth");
     return testing_end("round_time");
 }
