@@ -133,11 +133,19 @@ static bool make_room(cco_cached_call *m, int blocks)
     return true;
 }
 
+/* Whether counts of both sides are one array the next call decides, which is compared by what is in
+ * them: as if they were. */
+static uintptr_t apart_of(const cco_call *c, int rank)
+{
+    const bool both = c->sendcounts != NULL && c->recvcounts != NULL && !cco_is_near(c->coll);
+    return both ? 0 : cco_alias_apart(c, rank);
+}
+
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
                            const cco_bound *bound, cco_plan *plan)
 {
     const cco_call *c = bound->call;
-    const uintptr_t apart = cco_alias_apart(c, bound->problem.rank);
+    const uintptr_t apart = apart_of(c, bound->problem.rank);
     if (!can_hold(bound) || (uintptr_t)c->sendbuf - (uintptr_t)c->recvbuf == apart)
         return false;
     const unsigned kept = significant(bound);
