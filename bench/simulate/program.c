@@ -29,10 +29,11 @@ static uint32_t write_peer(int peer, uint32_t how, const cco_problem *q)
 
 /* What is in a round: messages, sent and received, and what the rank does by itself. */
 typedef struct content {
-    uint32_t count[2], others;
-    size_t n[2]; /* bytes of the last message */
-    bool alike;  /* all messages sent have as many bytes, and all received */
-    act other[2];
+    uint32_t count[2];
+    size_t n[2];     /* bytes of the last message */
+    bool alike;      /* all messages sent have as many bytes, and all received */
+    uint32_t own[2]; /* copies, reductions */
+    size_t own_n[2]; /* bytes of all of them */
 } content;
 
 static size_t bytes_of(const cco_step *step)
@@ -49,30 +50,32 @@ static void add_message(content *c, const cco_step *step)
     c->count[which]++;
 }
 
-static act local(size_t n, uint32_t count, act_kind kind)
+/* Of the steps from `first` to `end`, in place: it is read at once, and copies would wait. */
+static void look(const cco_sched *s, int first, int end, content *c)
 {
-    return (act){(uint32_t)n, (uint32_t)(n >> 32), count, kind};
-}
-
-/* Of the steps from `first` to `end`. */
-static content look(const cco_sched *s, int first, int end)
-{
-    content c = {.alike = true};
-    size_t n[2] = {0, 0};
-    uint32_t count[2] = {0, 0};
+    c->count[0] = c->count[1] = c->own[0] = c->own[1] = 0;
+    c->own_n[0] = c->own_n[1] = 0;
+    c->alike = true;
     for (int i = first; i < end; i++) {
         const cco_step *step = &s->steps[i];
         if (step->kind == CCO_STEP_SEND || step->kind == CCO_STEP_RECV) {
-            add_message(&c, step);
+            add_message(c, step);
         } else if (step->kind == CCO_STEP_COPY || step->kind == CCO_STEP_REDUCE) {
-            n[step->kind == CCO_STEP_REDUCE] += step->a.n;
-            count[step->kind == CCO_STEP_REDUCE]++;
+            c->own_n[step->kind == CCO_STEP_REDUCE] += step->a.n;
+            c->own[step->kind == CCO_STEP_REDUCE]++;
         }
     }
+}
+
+/* What the rank does by itself, as acts; how many. */
+static uint32_t write_own(const content *c, act *to)
+{
+    uint32_t count = 0;
     for (int i = 0; i < 2; i++)
-        if (count[i] > 0)
-            c.other[c.others++] = local(n[i], count[i], i == 0 ? ACT_COPY : ACT_REDUCE);
-    return c;
+        if (c->own[i] > 0)
+            to[count++] = (act){(uint32_t)c->own_n[i], (uint32_t)(c->own_n[i] >> 32), c->own[i],
+                                i == 0 ? ACT_COPY : ACT_REDUCE};
+    return count;
 }
 
 /* A round that is being written. */
@@ -99,8 +102,7 @@ static uint32_t write_acts(const writing *w, uint32_t how, uint32_t *to)
         acts[next[kind]++] = (act){(uint32_t)n, (uint32_t)(n >> 32),
                                    write_peer(step->peer, how, w->problem), kind};
     }
-    memcpy(acts + messages, c->other, c->others * sizeof *acts);
-    return ROUND_HEAD + (messages + c->others) * ACT_WORDS;
+    return ROUND_HEAD + (messages + write_own(c, acts + messages)) * ACT_WORDS;
 }
 
 static uint32_t write_many(const writing *w, uint32_t how, uint32_t *to)
@@ -109,15 +111,15 @@ static uint32_t write_many(const writing *w, uint32_t how, uint32_t *to)
     const bool narrow = w->problem->size <= 1 << 16;
     const uint32_t messages = c->count[ACT_SEND] + c->count[ACT_RECEIVE];
     const uint32_t words = narrow ? (messages + 1) / 2 : messages;
-    uint32_t *peers = to + MANY_HEAD + c->others * ACT_WORDS, next[2] = {0, c->count[ACT_SEND]};
+    const uint32_t own = write_own(c, (act *)(to + MANY_HEAD));
+    uint32_t *peers = to + MANY_HEAD + own * ACT_WORDS, next[2] = {0, c->count[ACT_SEND]};
     to[0] = how | ROUND_MANY | (narrow ? ROUND_NARROW : 0);
     for (int i = 0; i < 2; i++) {
         to[MANY_SENDS + i] = c->count[i];
         to[MANY_SEND_BYTES + 2 * i] = (uint32_t)c->n[i];
         to[MANY_SEND_BYTES + 2 * i + 1] = (uint32_t)(c->n[i] >> 32);
     }
-    to[MANY_OTHERS] = c->others;
-    memcpy(to + MANY_HEAD, c->other, c->others * sizeof(act));
+    to[MANY_OTHERS] = own;
     memset(peers, 0, words * sizeof *peers);
     for (int i = w->first; i < w->end; i++) {
         const cco_step *step = &w->sched->steps[i];
@@ -149,7 +151,12 @@ static uint32_t keep_round(programs *all, const cco_sched *s, int first, int end
 {
     enum { FIRST = 256 };
     const uint32_t best = all->found[PEERS_XOR] > all->found[PEERS_ADD];
-    const writing w = {s, q, first, end, look(s, first, end)};
+    writing w;
+    w.sched = s;
+    w.problem = q;
+    w.first = first;
+    w.end = end;
+    look(s, first, end, &w.content);
     uint32_t number = NOT_INTERNED, words = 0;
     if (!more(&all->acts, &all->acts_room, ROUND_HEAD + (size_t)(end - first + 2) * ACT_WORDS))
         return NOT_INTERNED;
