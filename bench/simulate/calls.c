@@ -106,6 +106,15 @@ static bool tell_mates(cco_neighbors *near, const cco_node_map *map)
     return cco_near_mates_give_all(near, map) || asked_wrong("no memory");
 }
 
+/* Whether what is called needs to know that, which takes more memory than all else. */
+static bool wants_mates(const job_call *c, const even *e, const cco_node_map *map)
+{
+    cco_problem q = even_problem(e, 0);
+    q.nodes = map;
+    memcpy(q.params, c->params, sizeof q.params);
+    return c->algo != NULL ? c->algo->refuses(&q) != NULL : c->by_nodes;
+}
+
 /* The programs of all sorts. */
 static bool make_all(job *j, const phase *f, const job_call *c, even *e, const sorts *all)
 {
@@ -119,8 +128,9 @@ static bool make_all(job *j, const phase *f, const job_call *c, even *e, const s
                                " no memory",
                                j->topology);
     }
+    const bool mates = near != NULL && wants_mates(c, e, all->maps[0]);
     for (size_t i = 0; i < all->count && fine; i++)
-        fine = (near == NULL || tell_mates(near, all->maps[i])) &&
+        fine = (!mates || tell_mates(near, all->maps[i])) &&
                make_one(j, c, e, all->maps[i], c->program + i * (size_t)f->size);
     graph_free(near, f->size);
     return fine;

@@ -91,6 +91,15 @@ uint32_t interned_keep(interned *all, const uint32_t *words, uint32_t count)
     return all->count - 1;
 }
 
+void interned_fit(interned *all)
+{
+    uint32_t *words = all->used > 0 ? pages_resize(all->words, all->used, sizeof *words) : NULL;
+    if (words != NULL) {
+        all->words = words;
+        all->room = all->used;
+    }
+}
+
 void interned_free(interned *all)
 {
     free(all->words);

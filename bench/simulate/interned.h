@@ -30,6 +30,9 @@ uint32_t interned_find(const interned *all, const uint32_t *words, uint32_t coun
 /* The same, and a new one is kept; NOT_INTERNED when memory runs out. */
 uint32_t interned_keep(interned *all, const uint32_t *words, uint32_t count);
 
+/* Gives memory back that is not used. */
+void interned_fit(interned *all);
+
 void interned_free(interned *all);
 
 #endif

@@ -10,6 +10,7 @@
 #include "calls.h"
 
 enum { MOST_RANKS = 1 << 22, MOST_PHASES = 1 << 30, WORDS = 8 };
+enum { RECORDS = 3 << 20 }; /* with what else messages need, half a gigabyte */
 
 static const double second = 1e12, most_seconds = 1e6;
 
@@ -171,6 +172,15 @@ static bool read_repeat(job *j, char **words)
     return true;
 }
 
+static bool read_records(job *j, char **words)
+{
+    long long records = 0;
+    if (!asked_number("records", words[1], 0, RECORDS, &records))
+        return false;
+    j->records = (size_t)records;
+    return true;
+}
+
 static bool read_trace(job *j, char **words)
 {
     char *end;
@@ -190,7 +200,7 @@ static const struct {
     {"skew", 4, false, read_skew},       {"compute", 2, true, read_compute},
     {"call", 7, true, read_call},        {"overlap", 3, true, read_overlap},
     {"repeat", 2, false, read_repeat},   {"trace", 2, false, read_trace},
-    {"topology", 2, false, read_topology},
+    {"topology", 2, false, read_topology}, {"records", 2, false, read_records},
 };
 enum { RANKS, NODES, MACHINE }; /* of these, those that come first */
 
@@ -221,7 +231,7 @@ static bool read_line(job *j, char *line, unsigned *seen)
 
 bool job_read(job *j, FILE *from)
 {
-    *j = (job){.times = 1, .queues = true};
+    *j = (job){.times = 1, .queues = true, .records = RECORDS};
     char *line = NULL;
     size_t room = 0;
     unsigned seen = 0;

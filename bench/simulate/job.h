@@ -18,6 +18,8 @@
  *   overlap SECONDS thread|none      computation between the begin of the call before this line and
  *                                    its end, while a thread drives the messages, or nobody
  *   repeat TIMES                     all of them, once if it is missing
+ *   records N                        messages at once beyond which they are kept small (aside.h);
+ *                                    the answer is the same
  *   trace BANDWIDTH                  writes them for another simulator, too: trace.h
  *
  * Only compute, call and overlap may come several times. */
@@ -49,6 +51,7 @@ typedef struct job {
     phase *phases; /* a call each, or none */
     job_call *calls;
     int count, times;
+    size_t records;
     double trace; /* bandwidth of its links, bytes a second; 0: no trace */
     programs programs;
 } job;

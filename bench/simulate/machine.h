@@ -24,6 +24,12 @@ typedef struct level {
     double eager;                         /* bytes */
 } level;
 
+/* What a message takes of its receiver's processor. */
+static inline double level_cost(const level *l, double n)
+{
+    return l->receive + n * l->receive_byte;
+}
+
 /* How near two ranks are: in a node at the same cache; in a node; in a group of nodes; elsewhere.
  */
 typedef enum nearness { CACHE, NODE, GROUP, NETWORK, LEVELS } nearness;

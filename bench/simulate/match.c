@@ -96,6 +96,13 @@ static void take_out(matches *m, match_slot *slot)
     m->slots[hole].pair = 0;
 }
 
+static void take_first(matches *m, match_slot *slot, const uint32_t *next)
+{
+    slot->first = slot->first == slot->last ? NO_MESSAGE : next[slot->first];
+    if (slot->first == NO_MESSAGE)
+        take_out(m, slot);
+}
+
 uint32_t match_receive(matches *m, uint32_t to, uint32_t from, const uint32_t *next)
 {
     match_slot *slot = slot_of(m, pair_of(to, from));
@@ -105,9 +112,7 @@ uint32_t match_receive(matches *m, uint32_t to, uint32_t from, const uint32_t *n
     if (message == NO_MESSAGE) {
         slot->receives++;
     } else {
-        slot->first = message == slot->last ? NO_MESSAGE : next[message];
-        if (slot->first == NO_MESSAGE)
-            take_out(m, slot);
+        take_first(m, slot, next);
     }
     return message;
 }
@@ -128,4 +133,14 @@ bool match_message(matches *m, uint32_t to, uint32_t from, uint32_t message, uin
         next[slot->last] = message;
     slot->last = message;
     return false;
+}
+
+bool match_take_first(matches *m, uint32_t to, uint32_t from, uint32_t message,
+                      const uint32_t *next)
+{
+    match_slot *slot = find(m, pair_of(to, from));
+    if (slot->pair == 0 || slot->first != message)
+        return false;
+    take_first(m, slot, next);
+    return true;
 }

@@ -33,4 +33,8 @@ uint32_t match_receive(matches *m, uint32_t to, uint32_t from, const uint32_t *n
 /* A message is sent: true if a receive waited for it, else it waits. */
 bool match_message(matches *m, uint32_t to, uint32_t from, uint32_t message, uint32_t *next);
 
+/* Takes a message that waits, if it is the first one between its ranks. */
+bool match_take_first(matches *m, uint32_t to, uint32_t from, uint32_t message,
+                      const uint32_t *next);
+
 #endif

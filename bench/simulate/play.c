@@ -16,20 +16,19 @@ static bool is_next(stage *s, uint32_t r)
 static bool perform(stage *s, uint32_t r, const phase *f, uint32_t number)
 {
     rank *me = &s->ranks[r];
-    uint32_t count, how;
-    const act *acts = round_acts(s->p->programs, number, &count, &how);
+    const acts all = acts_of(s->p->programs, number);
     const int place = phase_place(f, (int)r), first = phase_first(f, (int)r);
-    while (me->act < count && !s->failed) {
-        const act *a = &acts[me->act++];
-        if (a->kind > ACT_RECEIVE) {
-            me->time += local_time(s->p->machine, a);
+    while (me->act < all.count && !s->failed) {
+        const act a = acts_at(&all, me->act++);
+        if (a.kind > ACT_RECEIVE) {
+            me->time += local_time(s->p->machine, &a);
         } else {
-            const int peer = first + act_peer(a->peer, how, place, f->size) * f->stride;
-            if (a->kind == ACT_RECEIVE) {
+            const int peer = first + act_peer(a.peer, all.how, place, f->size) * f->stride;
+            if (a.kind == ACT_RECEIVE) {
                 transit_receive(s, r, peer);
                 continue;
             }
-            transit_send(s, r, peer, act_bytes(a));
+            transit_send(s, r, peer, act_bytes(&a));
         }
         if (!is_next(s, r)) {
             stage_go_on_at(s, r);
@@ -110,6 +109,7 @@ static bool begin(stage *s, play *p)
 {
     const size_t n = (size_t)p->ranks, nodes = (size_t)p->nodes;
     *s = (stage){.p = p, .unused = NO_MESSAGE, .events = {.soon = fetch, .whose = s}};
+    aside_begin(&s->aside, (uint32_t)n);
     s->ranks = pages_new(n, sizeof *s->ranks);
     s->until = calloc(n, sizeof *s->until);
     s->out = calloc(4 * nodes, sizeof *s->out);
@@ -130,6 +130,11 @@ static bool begin(stage *s, play *p)
 
 enum { SOON = 4, LATER = 8 };
 
+static bool has_no_memory(const stage *s)
+{
+    return s->matches.no_memory || s->aside.no_memory;
+}
+
 static void run_in_time(stage *s)
 {
     const event_bucket *next = &s->events.buckets[0];
@@ -143,7 +148,7 @@ static void run_in_time(stage *s)
             transit_hop(s, e.id & ~(uint32_t)A_MESSAGE);
         else
             go_on(s, e.id);
-        s->failed = s->failed || s->events.no_memory || s->matches.no_memory;
+        s->failed = s->failed || s->events.no_memory || has_no_memory(s);
     }
 }
 
@@ -156,7 +161,7 @@ static void run_in_any_order(stage *s)
             fetch(s, ready_at(&s->ready, SOON), true);
         }
         go_on(s, r);
-        s->failed = s->failed || s->matches.no_memory;
+        s->failed = s->failed || has_no_memory(s);
     }
 }
 
@@ -183,6 +188,7 @@ bool play_run(play *p)
     free(s.next);
     free(s.sorted);
     matches_free(&s.matches);
+    aside_free(&s.aside);
     events_free(&s.events);
     ready_free(&s.ready);
     return fine;

@@ -30,6 +30,7 @@ typedef struct play {
     int nodes;
     bool queues;         /* interfaces carry one message after the other; otherwise all at once */
     const double *start; /* of each rank, picoseconds; NULL: 0 */
+    size_t records;      /* messages beyond these are kept small once they are there: aside.h */
     double *end;         /* of each rank and phase, filled in */
     uint64_t messages, bytes, messages_between, bytes_between; /* nodes */
     double busiest; /* since the last rank began, the interface used most carried so long one way */

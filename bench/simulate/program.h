@@ -21,10 +21,26 @@ typedef struct act {
  * which both differ. */
 typedef enum peers { PEERS_ADD, PEERS_XOR } peers;
 
-/* A round is a list of this word, then of acts; a passage is a list of so many rounds, of less at
- * the end; a program is a list of passages.  What ranks do differently is often one thing in many.
- */
+/* A round is a list of a word that says how it is written, then of acts; a passage is a list of so
+ * many rounds, of less at the end; a program is a list of passages.  What ranks do differently is
+ * often one thing in many. */
 enum { ROUND_HEAD = 1, ACT_WORDS = sizeof(act) / sizeof(uint32_t), PASSAGE = 8 };
+
+/* The first word of a round: `peers`, and whether it has many messages, all that it sends of one
+ * length, and all that it receives.  Ranks whose neighbours are by chance share nothing, so that
+ * these take less memory: behind the words below there are the other acts, then only the peers, two
+ * in a word if `narrow`, those to which it sends first. */
+enum { ROUND_PEERS = 1, ROUND_MANY = 2, ROUND_NARROW = 4 };
+enum { MANY_SENDS = 1, MANY_RECEIVES, MANY_SEND_BYTES, MANY_RECEIVE_BYTES = 5, MANY_OTHERS = 7,
+       MANY_HEAD };
+
+/* The acts of a round, to be read. */
+typedef struct acts {
+    const act *list;               /* NULL: it has many messages */
+    const uint32_t *words, *peers; /* of which these are */
+    uint32_t count, how;           /* how peers are written */
+    bool narrow;
+} acts;
 
 typedef struct programs {
     interned rounds, passages, list;
@@ -36,6 +52,9 @@ typedef struct programs {
 /* The program of a rank: builds its schedule, and throws it away.  MPI_SUCCESS; MPI_ERR_NO_MEM;
  * the class of the builder's error; MPI_ERR_RMA_SYNC for a schedule with one-sided steps. */
 int program_make(programs *all, const cco_algo *algo, const cco_problem *q, uint32_t *number);
+
+/* No more are made: gives memory back that was kept for them. */
+void programs_end(programs *all);
 
 void programs_free(programs *all);
 
@@ -52,15 +71,33 @@ static inline const uint32_t *program_passage(const programs *all, uint32_t numb
     return all->passages.words + passage->first;
 }
 
-/* The acts of a round, and how their peers are written. */
-static inline const act *round_acts(const programs *all, uint32_t number, uint32_t *count,
-                                    uint32_t *how)
+static inline acts acts_of(const programs *from, uint32_t number)
 {
-    const interned_list *list = &all->rounds.lists[number];
-    const uint32_t *words = all->rounds.words + list->first;
-    *how = words[0];
-    *count = (list->count - ROUND_HEAD) / ACT_WORDS;
-    return (const act *)(words + ROUND_HEAD);
+    const interned_list *list = &from->rounds.lists[number];
+    const uint32_t *words = from->rounds.words + list->first;
+    acts one = {.words = words, .how = words[0] & ROUND_PEERS};
+    if ((words[0] & ROUND_MANY) == 0) {
+        one.list = (const act *)(words + ROUND_HEAD);
+        one.count = (list->count - ROUND_HEAD) / ACT_WORDS;
+        return one;
+    }
+    one.narrow = words[0] & ROUND_NARROW;
+    one.peers = words + MANY_HEAD + words[MANY_OTHERS] * ACT_WORDS;
+    one.count = words[MANY_SENDS] + words[MANY_RECEIVES] + words[MANY_OTHERS];
+    return one;
+}
+
+static inline act acts_at(const acts *all, uint32_t i)
+{
+    if (all->list != NULL)
+        return all->list[i];
+    const uint32_t *words = all->words, sends = words[MANY_SENDS];
+    const uint32_t messages = sends + words[MANY_RECEIVES];
+    if (i >= messages)
+        return ((const act *)(words + MANY_HEAD))[i - messages];
+    const uint32_t *bytes = words + (i < sends ? MANY_SEND_BYTES : MANY_RECEIVE_BYTES);
+    const uint32_t peer = all->narrow ? all->peers[i / 2] >> 16 * (i % 2) & 0xffff : all->peers[i];
+    return (act){bytes[0], bytes[1], peer, i < sends ? ACT_SEND : ACT_RECEIVE};
 }
 
 static inline double act_bytes(const act *a)

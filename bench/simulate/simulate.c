@@ -87,7 +87,9 @@ static int run(job *j, double began)
               .place = j->nodes->place,
               .nodes = j->nodes->count,
               .queues = j->queues,
-              .start = j->start};
+              .start = j->start,
+              .records = j->records};
+    programs_end(&j->programs);
     phase *phases = all_phases(j);
     p.phases = phases;
     p.end = malloc((size_t)p.phase_count * (size_t)p.ranks * sizeof *p.end);

@@ -33,20 +33,37 @@ static bool has_room(stage *s, size_t count)
     return true;
 }
 
+/* Those that are kept small, the last one first, as in the list of the others: sorting leaves those
+ * of one time in their order.  Their number. */
+static size_t collect_aside(stage *s, uint32_t r)
+{
+    const size_t count = aside_count_arrived(&s->aside, r);
+    size_t left = count;
+    if (!has_room(s, count))
+        return 0;
+    for (const piece *p = s->aside.arrived[r].first; p != NULL; p = p->next)
+        for (uint32_t i = 0; i < p->count; i++) {
+            left--;
+            s->sorted[2 * left] = p->items[i].time;
+            s->sorted[2 * left + 1] = item_cost(&p->items[i]);
+        }
+    aside_drop_arrived(&s->aside, r);
+    return count;
+}
+
 /* The rank takes what came in its round, in the order of arrival. */
 static void take_arrivals(stage *s, rank *me)
 {
-    size_t count = 0;
+    const uint32_t r = (uint32_t)(me - s->ranks);
+    size_t count = aside_has_arrived(&s->aside, r) ? collect_aside(s, r) : 0;
     for (uint32_t m = me->arrivals; m != NO_MESSAGE;) {
         const message *one = &s->messages[m];
-        const level *l = stage_level(s, one);
         if (!has_room(s, count + 1))
             return;
         s->sorted[2 * count] = one->tail;
-        s->sorted[2 * count++ + 1] = l->receive + one->n * l->receive_byte;
+        s->sorted[2 * count++ + 1] = level_cost(stage_level(s, one), one->n);
         const uint32_t next = s->next[m];
-        s->next[m] = s->unused;
-        s->unused = m;
+        stage_drop_message(s, m);
         m = next;
     }
     if (count > 1)
@@ -81,7 +98,14 @@ void stage_close_one(stage *s, uint32_t r)
 
 void stage_add_arrival(stage *s, uint32_t m)
 {
-    rank *to = &s->ranks[s->messages[m].to];
-    s->next[m] = to->arrivals;
-    to->arrivals = m;
+    const message *one = &s->messages[m];
+    const uint32_t to = one->to;
+    /* Once some are kept small, all that come later are: their order is known then. */
+    if (stage_is_full(s) || aside_has_arrived(&s->aside, to)) {
+        aside_add_arrived(&s->aside, to, one->tail, level_cost(stage_level(s, one), one->n));
+        stage_drop_message(s, m);
+        return;
+    }
+    s->next[m] = s->ranks[to].arrivals;
+    s->ranks[to].arrivals = m;
 }

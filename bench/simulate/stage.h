@@ -3,6 +3,7 @@
 #ifndef SIMULATE_STAGE_H
 #define SIMULATE_STAGE_H
 
+#include "aside.h"
 #include "events.h"
 #include "match.h"
 #include "play.h"
@@ -49,8 +50,9 @@ typedef struct stage {
     double *until; /* of each rank, when the computation beside its collective ends */
     message *messages;
     uint32_t *next; /* of each message, in a list */
-    uint32_t unused, made, room;
+    uint32_t unused, made, room, used;
     matches matches;
+    aside aside;
     events events;
     ready ready; /* ranks that go on, where time does not order them */
     double *sorted;
@@ -65,8 +67,23 @@ typedef struct stage {
 /* A rank goes on at its time. */
 void stage_go_on_at(stage *s, uint32_t r);
 
-/* A message has come to the rank that waits for it. */
+/* A message has come to the rank that waits for it.  It may be kept in another way from then on:
+ * its number is no more valid. */
 void stage_add_arrival(stage *s, uint32_t m);
+
+/* A message is not needed any more. */
+static inline void stage_drop_message(stage *s, uint32_t m)
+{
+    s->next[m] = s->unused;
+    s->unused = m;
+    s->used--;
+}
+
+/* Whether a message that is there should be kept small. */
+static inline bool stage_is_full(const stage *s)
+{
+    return s->used > s->p->records;
+}
 
 /* One message of the round of a rank is done. */
 void stage_close_one(stage *s, uint32_t r);

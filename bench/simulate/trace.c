@@ -73,21 +73,21 @@ static bool put_message(writer *w, const act *a, uint32_t how)
 }
 
 /* Waits for the receives of a round, each with its overhead behind it, or for the sends. */
-static void put_waits(writer *w, const act *acts, uint32_t count, uint32_t how, act_kind kind)
+static void put_waits(writer *w, const acts *all, act_kind kind)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const act *a = &acts[i];
-        if (a->kind != kind)
+    for (uint32_t i = 0; i < all->count; i++) {
+        const act a = acts_at(all, i);
+        if (a.kind != kind)
             continue;
         const int peer = w->first +
-                         act_peer(a->peer, how, w->place, w->phase->size) * w->phase->stride;
+                         act_peer(a.peer, all->how, w->place, w->phase->size) * w->phase->stride;
         const level *l = &w->play->machine->levels[level_between(w->play, w->rank, peer)];
         put_sleep(w);
         if (kind == ACT_SEND) {
             fprintf(w->file, "%d wait %d %d 0\n", w->rank, w->rank, peer);
         } else {
             fprintf(w->file, "%d wait %d %d 0\n", w->rank, peer, w->rank);
-            w->sleep += l->receive + act_bytes(a) * l->receive_byte;
+            w->sleep += l->receive + act_bytes(&a) * l->receive_byte;
         }
     }
 }
@@ -96,17 +96,18 @@ static void put_waits(writer *w, const act *acts, uint32_t count, uint32_t how, 
 static bool put_round(writer *w, uint32_t number)
 {
     const machine *m = w->play->machine;
-    uint32_t count, how;
-    const act *acts = round_acts(w->play->programs, number, &count, &how);
+    const acts all = acts_of(w->play->programs, number);
     double work = m->round;
-    for (uint32_t i = 0; i < count; i++)
-        if (acts[i].kind > ACT_RECEIVE)
-            work += local_time(m, &acts[i]);
-        else if (!put_message(w, &acts[i], how))
+    for (uint32_t i = 0; i < all.count; i++) {
+        const act a = acts_at(&all, i);
+        if (a.kind > ACT_RECEIVE)
+            work += local_time(m, &a);
+        else if (!put_message(w, &a, all.how))
             return false;
+    }
     w->sleep += work;
-    put_waits(w, acts, count, how, ACT_RECEIVE);
-    put_waits(w, acts, count, how, ACT_SEND);
+    put_waits(w, &all, ACT_RECEIVE);
+    put_waits(w, &all, ACT_SEND);
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 static uint32_t new_message(stage *s)
 {
+    s->used++;
     if (s->unused != NO_MESSAGE) {
         const uint32_t m = s->unused;
         s->unused = s->next[m];
@@ -26,6 +27,17 @@ static uint32_t new_message(stage *s)
     return s->made++;
 }
 
+/* Nobody waits yet for a message that is there.  Of several between two ranks the first one is met
+ * first, so that only one with none before it may be put aside. */
+static void put_aside(stage *s, uint32_t m)
+{
+    const message *one = &s->messages[m];
+    if (one->n > UINT32_MAX || !match_take_first(&s->matches, one->to, one->from, m, s->next))
+        return;
+    aside_add(&s->aside, one->to, one->from, one->tail, (uint32_t)one->n);
+    stage_drop_message(s, m);
+}
+
 /* All of a message is there. */
 static void deliver(stage *s, uint32_t m)
 {
@@ -35,6 +47,8 @@ static void deliver(stage *s, uint32_t m)
         const uint32_t to = one->to;
         stage_add_arrival(s, m);
         stage_close_one(s, to);
+    } else if (stage_is_full(s) && aside_pays(&s->aside)) {
+        put_aside(s, m);
     }
 }
 
@@ -178,10 +192,23 @@ void transit_send(stage *s, uint32_t r, int peer, double n)
  * the algorithm has. */
 enum { RECEIVE = 1 };
 
+/* True if a message that was put aside meets the receive. */
+static bool receive_aside(stage *s, uint32_t r, int peer)
+{
+    item early;
+    if (!aside_take(&s->aside, r, (uint32_t)peer, &early))
+        return false;
+    const level *l = &s->p->machine->levels[level_between(s->p, peer, (int)r)];
+    aside_add_arrived(&s->aside, r, early.time, level_cost(l, item_bytes(&early)));
+    return true;
+}
+
 void transit_receive(stage *s, uint32_t r, int peer)
 {
     rank *me = &s->ranks[r];
     me->posted = later(me->posted + RECEIVE, me->time);
+    if (aside_has(&s->aside, r) && receive_aside(s, r, peer))
+        return;
     const uint32_t number = match_receive(&s->matches, r, (uint32_t)peer, s->next);
     if (number == NO_MESSAGE) {
         me->open++;
