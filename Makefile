@@ -54,7 +54,7 @@ nightly: setup
 	@tools/nightly.py
 
 demo: setup
-	@tools/build.sh all
+	@tools/build.sh demo
 	@bin/crestacoll demo
 
 peers: setup

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# CRESTA_DFLAGS, the flags of the original library, become the built-in choice CRESTA_DEFAULT_IMPL
+# CRESTA_DFLAGS, the flags of the original library, become the built-in choice CCO_DEFAULT_IMPL
 # (a spec), where models keep their memory if no variable says it (CCO_DEFAULT_x), and whether send
 # buffers of begins are protected (CCO_PROTECTED_BUFFER).
 
@@ -16,20 +16,26 @@ function(cresta_dflags var)
   set(${var} "${text}" PARENT_SCOPE)
 endfunction()
 
-set(CRESTA_DEFAULT_IMPL "")
+# The files that read it: another choice compiles no others. tools/check_rooms.py keeps this true.
+set(CRESTA_BUILT_IN src/api/process.c src/core/config.c src/core/settings.c bench/describe.c)
+list(TRANSFORM CRESTA_BUILT_IN PREPEND "${PROJECT_SOURCE_DIR}/")
+
+# CRESTA_CHOICE: definitions for these files. A property of a file holds in one folder only, so that
+# bench/ sets it, too.
+set(CRESTA_CHOICE "")
 if(CRESTA_DFLAGS)
   find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
-  cresta_dflags(CRESTA_DEFAULT_IMPL)
-  if(CRESTA_DEFAULT_IMPL)
-    target_compile_definitions(cresta_flags INTERFACE
-      "CCO_DEFAULT_IMPL=\"${CRESTA_DEFAULT_IMPL}\"")
+  cresta_dflags(default_impl)
+  if(default_impl)
+    list(APPEND CRESTA_CHOICE "CCO_DEFAULT_IMPL=\"${default_impl}\"")
   endif()
   cresta_dflags(definitions --definitions)
   string(REPLACE "\n" ";" definitions "${definitions}")
   list(TRANSFORM definitions REPLACE "^([^=]+)=(.*)$" "\\1=\"\\2\"")
-  target_compile_definitions(cresta_flags INTERFACE ${definitions})
+  list(APPEND CRESTA_CHOICE ${definitions})
   if(" ${CRESTA_DFLAGS} " MATCHES " -D_PROTECTED_BUFFER ")
-    target_compile_definitions(cresta_flags INTERFACE CCO_PROTECTED_BUFFER)
+    list(APPEND CRESTA_CHOICE CCO_PROTECTED_BUFFER)
   endif()
-  message(STATUS "crestacoll: built-in choice ${CRESTA_DEFAULT_IMPL} ${definitions}")
+  message(STATUS "crestacoll: built-in choice ${CRESTA_CHOICE}")
+  set_property(SOURCE ${CRESTA_BUILT_IN} APPEND PROPERTY COMPILE_DEFINITIONS ${CRESTA_CHOICE})
 endif()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `make static` and `make shared` build: one kind of library, and what bin/crestacoll needs.
+# What `make demo` builds: the same, and its program.
 
 set(CRESTA_TOOLS "")
 foreach(tool IN ITEMS crestacoll-bench crestacoll-overlap crestacoll-harness crestacoll-overhead
@@ -22,5 +23,13 @@ foreach(kind IN ITEMS static shared)
   endif()
   if(TARGET cresta_module)
     add_dependencies(${kind} cresta_module)
+  endif()
+endforeach()
+
+add_custom_target(demo)
+add_dependencies(demo shared)
+foreach(program IN ITEMS turbulence turbulence_cresta)
+  if(TARGET ${program})
+    add_dependencies(demo ${program})
   endif()
 endforeach()

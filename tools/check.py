@@ -6,6 +6,8 @@ Each step's output goes to build/check/; what a failed step wrote is shown. Step
 failure, except where they need a build that failed. The summary ends with the slowest tests. Exit
 code 0 if all passed.
 """
+import collections
+import concurrent.futures
 import contextlib
 import os
 import re
@@ -19,8 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/check"
 VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
-# The same whichever MPI is beside them: the simulator, and how flags become a choice.
-ONCE = "^(algorithms(-.*)?|mutants|package.built_in)$"
+# The simulator: the same whichever MPI it is built for. It computes, and other tests see nothing of
+# it: it runs beside those that no other job may disturb, which wait most of the time.
+SIMULATOR = "algorithms(-.*)?|mutants"
+ONCE = "package.built_in"  # how flags become a choice
 # Launchers wait most of the time, and ranks give way (MPICH's: tests/mpi/gives_way.c).
 BESIDE = 2 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
@@ -39,7 +43,7 @@ def mpis():
 
 
 def steps():
-    """(name, command, name of the step it needs or None)"""
+    """(name, command, name of the step it needs or None), those that run side by side in a list"""
     python = sys.executable
     yield "layers", [python, "tools/check_layers.py"], None
     yield "rooms", [python, "tools/check_rooms.py"], None
@@ -49,18 +53,25 @@ def steps():
     yield "version", [python, "tools/check_version.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
     yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
-    for number, mpi in enumerate(mpis()):
-        once = ["--exclude-regex", ONCE] if number > 0 else []
+    found = mpis()
+    for number, mpi in enumerate(found):
+        left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
         yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None
         yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
         yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"
-        yield f"tests {mpi}", [
-            "ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
-            "--parallel", str(BESIDE), *once], f"build {mpi}"
+        yield f"tests {mpi}", [*ctest(mpi, BESIDE), "--exclude-regex", left_out], f"build {mpi}"
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    yield "python", [*pytest, *beside, "-m", "not alone", "tests"], None
-    yield "python alone", [*pytest, "-m", "alone", "tests"], None
+    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
+    yield "python quiet", [*pytest, "-m", "quiet", "tests"], None
+    simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"]
+    yield [("simulator", simulator, f"build {found[0]}"),
+           ("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
+
+
+def ctest(mpi, parallel):
+    return ["ctest", "--test-dir", f"build/{mpi}", "--output-on-failure", "--no-tests=error",
+            "--parallel", str(parallel)]
 
 
 def log_of(name):
@@ -84,20 +95,39 @@ def session_folder():
             shared.rmdir()
 
 
+Result = collections.namedtuple("Result", "passed seconds processors told",
+                                defaults=(False, 0.0, 0.0, ""))
+
+
 def run(name, command):
-    """Runs one step; (passed, seconds)."""
+    """The Result of one step."""
     log, start = log_of(name), time.monotonic()
     with log.open("w") as out:
-        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL,
-                              stdout=out, stderr=subprocess.STDOUT).returncode
+        process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out,
+                                   stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
     lines = log.read_text(errors="replace").splitlines()
     if code == 0 and is_warned(name, lines):
         code = "0, but a compiler warns"
     if code:
         print(f"\n--- {name}: {' '.join(command)}\n--- exit code {code}; the end of "
-              f"{log.relative_to(ROOT)}:")
-        print("\n".join(lines[-100:]), flush=True)
-    return code == 0, time.monotonic() - start
+              f"{log.relative_to(ROOT)}:", *lines[-100:], sep="\n", flush=True)
+    return Result(code == 0, time.monotonic() - start, used.ru_utime + used.ru_stime, last(lines))
+
+
+def of_step(step, results):
+    name, command, needs = step
+    if needs and not results[needs].passed:
+        return Result(told=f"not run: {needs} failed")
+    return run(name, command)
+
+
+def said(result):
+    """In the line of progress."""
+    if not result.seconds:
+        return result.told
+    return f"{'ok' if result.passed else 'FAILED'} ({result.seconds:.0f} s)"
 
 
 def is_warned(name, lines):
@@ -106,9 +136,8 @@ def is_warned(name, lines):
     return bool(fresh) and any(WARNING in line for line in lines)
 
 
-def last_line(name):
-    """The last line that a step wrote, for the summary: tests count themselves there."""
-    lines = log_of(name).read_text(errors="replace").splitlines()
+def last(lines):
+    """What a step wrote last, for the summary: tests count themselves there."""
     told = [line for line in lines if "tests passed" in line or " passed" in line]
     return told[-1].strip("= ") if told else ""
 
@@ -130,23 +159,22 @@ def main():
     for variable, value in SETTINGS.items():
         os.environ.setdefault(variable, value)
     results = {}
-    with session_folder():
-        for name, command, needs in steps():
-            if needs and not results[needs][0]:
-                results[name] = (False, 0.0, f"not run: {needs} failed")
-                continue
-            print(f"check: {name} ...", end=" ", flush=True)
-            passed, seconds = run(name, command)
-            results[name] = (passed, seconds, last_line(name))
-            print(f"{'ok' if passed else 'FAILED'} ({seconds:.0f} s)", flush=True)
+    with session_folder(), concurrent.futures.ThreadPoolExecutor() as workers:
+        for step in steps():
+            group = step if isinstance(step, list) else [step]
+            print(f"check: {', '.join(name for name, _, _ in group)} ...", end=" ", flush=True)
+            names = [name for name, _, _ in group]
+            results |= zip(names, workers.map(lambda one: of_step(one, results), group))
+            print(", ".join(said(results[name]) for name in names), flush=True)
 
-    print("\nsummary")
-    for name, (passed, seconds, told) in results.items():
-        print(f"  {'ok    ' if passed else 'FAILED'}  {name:18} {seconds:5.0f} s  {told}")
+    print("\nsummary: elapsed seconds, and those of processors")
+    for name, result in results.items():
+        print(f"  {'ok    ' if result.passed else 'FAILED'}  {name:18} {result.seconds:5.0f} s "
+              f"{result.processors:5.0f} s  {result.told}")
     print("\nslowest tests")
-    for seconds, test in slowest([name for name, (_, took, _) in results.items() if took]):
+    for seconds, test in slowest([name for name, result in results.items() if result.seconds]):
         print(f"  {seconds:6.1f} s  {test}")
-    failed = [name for name, result in results.items() if not result[0]]
+    failed = [name for name, result in results.items() if not result.passed]
     print(f"make check: FAILED: {', '.join(failed)}" if failed else "make check: all passed")
     return 1 if failed else 0
 

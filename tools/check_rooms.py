@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """check_rooms.py - every function is declared in the header of its own file, no files of src call
-each other in a circle, and the build knows which of them differ in the preload library.
+each other in a circle, and the build knows which of them differ in the preload library, and which
+read the built-in choice.
 
 A reader who knows a function's file knows its header, and can read files from the bottom up.
 Functions count by name, also where a header only mentions them in code; static ones do not count.
@@ -19,6 +20,8 @@ DEFINED = re.compile(r"^(?!typedef|extern| |#)(static inline )?(?!static)[\w* ]*
                      r"\([^;{]*\)\s*\{", re.M)
 LIBRARIES = ROOT / "cmake/CrestaLibraries.cmake"
 DIFFERS = re.compile(r"\bC(?:RESTA|CO)_PRELOAD(?:ED)?\b")
+DFLAGS = ROOT / "cmake/CrestaDflags.cmake"
+CHOICE = re.compile(r"\bCCO_(?:DEFAULT_(?:IMPL|OS_WINDOW|CAF_BUFFER)|PROTECTED_BUFFER)\b")
 DECLARED = re.compile(r"^(?!static|typedef| |#)[\w* ]*?\b(cco_\w+)\([^;{]*\);", re.M)
 
 
@@ -86,6 +89,16 @@ def check_differing(report, code):
                    f"{'lacks it' if path in differ else 'lists it without need'}")
 
 
+def check_built_in(report):
+    """Other files would not have the choice of the build, and say nothing of it."""
+    listed = re.search(r"set\(CRESTA_BUILT_IN (.*?)\)", DFLAGS.read_text(), re.S)[1].split()
+    reading = {path.relative_to(ROOT).as_posix() for folder in ("src", "bench", "fortran")
+               for path in (ROOT / folder).rglob("*.[ch]") if CHOICE.search(path.read_text())}
+    for name in sorted({*listed} ^ (reading - {"src/core/config.h"})):
+        report.add(ROOT / name, 1, f"CRESTA_BUILT_IN of {DFLAGS.name} "
+                   f"{'lacks it' if name in reading else 'lists it without need'}")
+
+
 def main():
     report = Report("rooms")
     code = read()
@@ -95,6 +108,7 @@ def main():
     if found := circle(calls(code, defined)):
         report.add(SRC / (found[0] + ".c"), 1, "is in a circle of calls: " + " -> ".join(found))
     check_differing(report, code)
+    check_built_in(report)
     report.exit()
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
-ranks that disagree (disagree.py), and all sizes of the simulated algorithms, of which `make check`
-has a sample.
+ranks that disagree (disagree.py), and more of that of which `make check` has a sample: problems of
+each implementation and algorithm on ranks, all sizes of the simulated algorithms.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -20,13 +20,16 @@ from check import ROOT, mpis
 
 LOGS = ROOT / "build/nightly"
 PATIENCE = 120  # seconds more than a test should take
+LONG = 3600  # of a test that takes as long as its problems
+EACH = 0.1  # seconds for an algorithm of a collective
+TIMES = 7  # as many problems as `make check` tries
 NOT_RUN = 77
 
 
-def stress_tests(mpi):
+def tests(mpi):
     """(name, command, environment) of each."""
     words = ["ctest", "--test-dir", f"build/{mpi}", "--show-only=json-v1",
-             "-R", "^(split-stress|chance)-"]
+             "-R", "^(split-stress-|chance-|conformance-(algorithms-|slow-)?[0-9]+$)"]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
     for test in json.loads(found.stdout)["tests"]:
         kept = {p["name"]: p["value"] for p in test["properties"]}
@@ -38,23 +41,34 @@ def with_option(command, option, value):
     return [*command[:at], str(value), *command[at + 1 :]]
 
 
+def prime(most):
+    """The largest up to this number, so that roots, in place and modes get their turns; or 1."""
+    return next((n for n in range(most, 1, -1) if all(n % k for k in range(2, n))), 1)
+
+
 def tonight(command, seconds, seed):
     """The command for so many seconds. Programs by chance have a seed each, one after another."""
     if "--programs" in command:
         at = command.index("--programs")
         command = [*command[:at], "--seconds", str(seconds), *command[at + 2 :]]
         return with_option(command, "--seed", seed * 100000)
+    if "--all" in command:
+        return with_option(command, "--seconds", EACH)
+    if "--sparse" in command:
+        every = int(command[command.index("--sparse") + 1])
+        return with_option(command, "--sparse", prime(every // TIMES))
     return with_option(with_option(command, "--seconds", seconds), "--seed", seed)
 
 
 def run(log, command, environment, seconds):
     """The exit code; None after too long a time."""
+    patience = LONG if {"--all", "--sparse"} & {*command} else seconds + PATIENCE
     setting = dict(word.split("=", 1) for word in environment)
     with log.open("w") as out:
         try:
             return subprocess.run(
                 command, cwd=ROOT, env={**os.environ, **setting}, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=subprocess.STDOUT, timeout=seconds + PATIENCE).returncode
+                stdout=out, stderr=subprocess.STDOUT, timeout=patience).returncode
         except subprocess.TimeoutExpired:
             return None
 
@@ -66,10 +80,10 @@ def main():
     LOGS.mkdir(parents=True, exist_ok=True)
     failed = []
     for mpi in chosen:
-        for number, (name, command, environment) in enumerate(stress_tests(mpi)):
+        for number, (name, command, environment) in enumerate(tests(mpi)):
             command = tonight(command, seconds, seed * 100 + number)
             log = LOGS / f"{mpi}-{name}.log"
-            print(f"nightly: {mpi} {name}, {seconds} s ...", end=" ", flush=True)
+            print(f"nightly: {mpi} {name} ...", end=" ", flush=True)
             code = run(log, command, environment, seconds)
             lines = log.read_text(errors="replace").splitlines()
             told = {0: "ok", NOT_RUN: "skipped", None: "FAILED (no end)"}.get(code, "FAILED")

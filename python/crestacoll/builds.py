@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -196,6 +197,14 @@ def build_for(family):
 
 
 FAMILY_NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "intelmpi": "Intel MPI"}
+
+
+def typed():
+    """How a reader types crestacoll: its name if PATH leads here, else the path."""
+    program, found = ROOT / "bin" / "crestacoll", shutil.which("crestacoll")
+    if not program.exists() or (found and os.path.realpath(found) == os.path.realpath(program)):
+        return "crestacoll"
+    return shlex.quote(str(program))
 
 
 def clean_environment(**extra):

@@ -3,7 +3,7 @@
 
 from markupsafe import Markup
 
-from crestacoll import demo, htmlreport, machine
+from crestacoll import builds, demo, htmlreport, machine
 from crestacoll.explore import words
 
 
@@ -22,7 +22,11 @@ def render(data, bodies):
     ]
     template = htmlreport.environment().get_template("demo.html.j2")
     return template.render(
-        data=data, cases=cases, machine=machine.sentence(data["machine"]), headline=headline(data)
+        data=data,
+        cases=cases,
+        machine=machine.sentence(data["machine"]),
+        headline=headline(data),
+        typed=builds.typed(),
     )
 
 

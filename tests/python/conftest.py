@@ -10,15 +10,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
+# As in cmake/CrestaMpi.cmake: ranks of Open MPI give their cores away by themselves only where they
+# are more than the cores, but other tests run beside.
+os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 
 from crestacoll import builds  # noqa: E402
 
 
 def pytest_configure(config):
-    config.addinivalue_line(
-        "markers",
+    for marker in (
         "alone: sees what other tests do at the same time, in networks, /tmp or /dev/shm",
-    )
+        "quiet: the same, and what it shows takes a machine that has little else to compute",
+    ):
+        config.addinivalue_line("markers", marker)
 
 
 def pytest_report_header():
@@ -34,12 +38,21 @@ def build(request):
     return pytest.skip(f"build/{request.param} is not built")
 
 
+def giving_way():
+    """For commands that start ranks of MPICH: they give their cores away while they wait, as those
+    of ctest (tests/mpi/gives_way.c). A process that is no such rank is not changed.
+    """
+    found = [lib for b in builds.all_builds() for lib in b.folder.glob("lib/libgives_way.so")]
+    return {"LD_PRELOAD": str(found[0])} if found else {}
+
+
 @pytest.fixture
 def crestacoll(tmp_path):
     """Runs bin/crestacoll in a folder of its own."""
 
     def run(*words, cwd=tmp_path, timeout=600, **variables):
-        env = builds.clean_environment(**variables)
+        mpich = any("mpich" in str(word) for word in words)
+        env = builds.clean_environment(**(giving_way() if mpich else {}) | variables)
         return subprocess.run(
             [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
             cwd=cwd,

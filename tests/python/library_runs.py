@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs test programs of the build folders under mpiexec; what test_library_*.py share."""
 
+import atexit
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
+import tempfile
 
 import pytest
 
@@ -24,6 +27,13 @@ COLLECTIVES = [
     for line in (ROOT / "api" / "collectives.def").read_text().splitlines()
     if re.match(r"(?!neighbor_)[a-z_]+ *:", line)
 ]
+
+
+def kept_folder(name):
+    """A folder for what the tests of this process share, until it ends."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"crestacoll-{name}-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def family_of(build):
@@ -76,9 +86,10 @@ def run(
     openmpi = family_of(build) == "openmpi"
     command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
     env = dict(env or {})
-    loaded = [build / "lib" / "libcrestacoll-preload.so"] if preload else []
-    loaded += [*(build / "lib").glob("libgives_way.so")]  # with MPICH, as in cmake/CrestaMpi.cmake
-    if loaded and (preload or "LD_PRELOAD" not in env):
+    ours = build / "lib" / "libcrestacoll-preload.so" if preload else env.get("LD_PRELOAD")
+    # With MPICH, as in cmake/CrestaMpi.cmake.
+    loaded = [*([ours] if ours else []), *(build / "lib").glob("libgives_way.so")]
+    if loaded:
         env["LD_PRELOAD"] = ":".join(map(str, loaded))
     for rank in range(ranks):
         own = {**env, **(rank_env or {}).get(rank, {})}

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, giving_way
 
 from crestacoll.builds import clean_environment
 
@@ -50,7 +50,7 @@ class Spoilt:
         return subprocess.run(
             [str(self.folder / "bin" / "crestacoll"), *words],
             cwd=self.folder,
-            env=clean_environment(**variables),
+            env=clean_environment(**giving_way() | variables),
             timeout=300,
             capture_output=True,
             text=True,

@@ -59,6 +59,16 @@ def test_each_case_has_a_sentence():
     assert row[3:] == ("31.0 %", "29.0 to 33.0", "alltoall=shm")
 
 
+def test_commands_can_be_typed_as_they_stand(monkeypatch, tmp_path):
+    """A checkout is in no PATH, unless somebody has put it there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    program = str(builds.ROOT / "bin" / "crestacoll")
+    assert builds.typed() == program
+    assert f"<code>{program} explore -- mpirun" in page(told(openmpi={"found": result()}))
+    (tmp_path / "crestacoll").symlink_to(program)
+    assert builds.typed() == "crestacoll"
+
+
 @pytest.mark.parametrize("verdict", ["different", "failed"])
 def test_answers_that_change_are_a_failure(verdict):
     assert not told(mpich={"found": result(verdict)})["ended_well"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import documents
 import pytest
+from conftest import giving_way
 from library_runs import AS_ROOT, ROOT
 
 from crestacoll import builds, tuning
@@ -295,7 +296,8 @@ def reader(place, tmp_path):
         (tmp_path / entry.name).symlink_to(entry)
     path = f"{place}/path{os.pathsep}{os.environ['PATH']}"
     pkg_config = f"{place}/opt/openmpi/lib/pkgconfig"
-    return tmp_path, builds.clean_environment(PATH=path, PKG_CONFIG_PATH=pkg_config, **AS_ROOT)
+    variables = {"PATH": path, "PKG_CONFIG_PATH": pkg_config, **AS_ROOT, **giving_way()}
+    return tmp_path, builds.clean_environment(**variables)
 
 
 def typed(command, place):

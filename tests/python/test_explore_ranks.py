@@ -9,7 +9,7 @@ import pytest
 
 from crestacoll import builds, machine, schemas
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.quiet
 
 
 NO_RHYTHM = 14

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from crestacoll import explainshow, intervals, racestats
+from crestacoll import builds, explainshow, intervals, racestats
 from crestacoll.explore import draw, outcome, page, progress, words
 from crestacoll.racestats import Difference
 
@@ -118,5 +118,5 @@ def test_what_is_not_proved_is_not_called_proved():
     found |= {"run": None, "rules": [], "anchor": None, "date": "", "crestacoll": "", "by": "steps"}
     told = page.body(None, found, "")
     assert "not proved" in told and "nothing gained" not in told
-    assert "<code>crestacoll explore --resume --output x</code> goes on" in told
+    assert f"<code>{builds.typed()} explore --resume --output x</code> goes on" in told
     assert "nothing gained" in page.body(None, found | {"verdict": "none"}, "")

@@ -14,6 +14,7 @@ import subprocess
 import time
 
 import pytest
+from conftest import giving_way
 from crestacoll.rollcall import listen
 from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, messages, run
 
@@ -31,7 +32,7 @@ WAYS = {  # the programs that hang
 
 def clean(**more):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CRESTA_")}
-    return {**kept, **AS_ROOT, **more}
+    return {**kept, **AS_ROOT, **giving_way(), **more}
 
 
 def job(build, program, *arguments, ranks=2):

@@ -7,11 +7,10 @@ The first needs hypre for the MPI of a build: `apt-get install libhypre-dev` has
 
 import functools
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
-from library_runs import ROOT, cached, each_build, family_of, good, run
+from library_runs import ROOT, cached, each_build, family_of, good, kept_folder, run
 
 pytestmark = each_build
 
@@ -27,7 +26,7 @@ def program_of(build, name):
         if not HYPRE.exists():
             return None, "hypre is not installed (libhypre-dev)"
         words = [f"-I{HYPRE.parent}", "-lHYPRE", "-lm"]
-    program = Path(tempfile.mkdtemp(prefix="crestacoll-hypre-")) / name
+    program = kept_folder("hypre") / name
     compiler = cached(build, "MPI_C_COMPILER")
     command = [compiler, ROOT / f"tests/hypre/{name}.c", "-o", program, *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

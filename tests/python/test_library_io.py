@@ -10,12 +10,21 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
 from crestacoll import iorecords
-from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, run
+from library_runs import (
+    AS_ROOT,
+    ROOT,
+    TIMEOUT,
+    cached,
+    each_build,
+    family_of,
+    good,
+    kept_folder,
+    run,
+)
 
 pytestmark = each_build
 RANKS = 2
@@ -149,7 +158,7 @@ def program_of(build, library):
     if found is None:
         return None, f"{package} is not installed"
     compiler = cached(build, "MPI_C_COMPILER")
-    program = Path(tempfile.mkdtemp(prefix="crestacoll-io-")) / library
+    program = kept_folder("io") / library
     words = [compiler, ROOT / f"tests/io/{library}.c", "-o", program, *found]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return (program, "") if done.returncode == 0 else (None, done.stderr)

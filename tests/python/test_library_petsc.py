@@ -8,11 +8,9 @@ import functools
 import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
-from library_runs import ROOT, cached, each_build, family_of, good, run
+from library_runs import ROOT, cached, each_build, family_of, good, kept_folder, run
 
 pytestmark = each_build
 
@@ -41,7 +39,7 @@ def program_of(build):
     if found is None:
         return None, "PETSc is not installed (petsc-dev)"
     compiler = cached(build, "MPI_C_COMPILER")
-    program = Path(tempfile.mkdtemp(prefix="crestacoll-petsc-")) / "poisson"
+    program = kept_folder("petsc") / "poisson"
     words = [compiler, ROOT / "tests/petsc/poisson.c", "-o", program, *found, "-lm"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     return (program, "") if done.returncode == 0 else (None, done.stderr)

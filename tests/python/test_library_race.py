@@ -46,7 +46,7 @@ def of_kind(events, name):
 
 def test_ranks_that_send_nothing_race_whatever_they_pass(build, tmp_path):
     arms = {name: f"allreduce={name}" for name in ("mpi", "p2p")}
-    assert race(build, tmp_path, "nowhere", 3, steps=60, arms=arms)[-1]["why"] == "finalize"
+    assert race(build, tmp_path, "nowhere", 3, steps=300, arms=arms)[-1]["why"] == "finalize"
 
 
 @pytest.mark.parametrize("kind, ranks", STEPS)

@@ -10,7 +10,7 @@ from crestacoll import machine
 from crestacoll.explore import words
 
 
-@pytest.mark.alone
+@pytest.mark.quiet
 def test_a_busy_loop_is_seen():
     if machine.core_ticks() is None:
         pytest.skip("no /proc/stat")

@@ -16,14 +16,21 @@ from crestacoll import plots, reportfiles, reportpage, schemas
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture
-def files(tmp_path):
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
     """One result of each kind but explore."""
+    folder = tmp_path_factory.mktemp("files")
     for name in ("profile", "io", "bench", "overlap"):
         data = getattr(report_data, name)()
         assert schemas.problems(name, data) == []
-        (tmp_path / f"{name}.json").write_text(json.dumps(data))
-    return [tmp_path / f"{name}.json" for name in ("profile", "io", "bench", "overlap")]
+        (folder / f"{name}.json").write_text(json.dumps(data))
+    return [folder / f"{name}.json" for name in ("profile", "io", "bench", "overlap")]
+
+
+@pytest.fixture(scope="module")
+def page(files):
+    """Their page, whose pictures take seconds."""
+    return page_of(*files)
 
 
 def page_of(*files):
@@ -57,8 +64,7 @@ def test_one_page_of_all(files, tmp_path, crestacoll):
     assert page.count("<svg") == page.count("<figure>") == 11
 
 
-def test_it_needs_nothing_else_and_runs_nothing(files):
-    page = page_of(*files)
+def test_it_needs_nothing_else_and_runs_nothing(page):
     assert "<script" not in page and "\x1b" not in page
     assert "&lt;script&gt;" in page and page.count("</svg>") == 11
     for value in re.findall(r'(?:src|href|xlink:href)="([^"]*)"', page):
@@ -237,11 +243,10 @@ def probed(tmp_path, pages):
     return json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)[1]))
 
 
-def test_in_a_browser(files, tmp_path):
+def test_in_a_browser(page, tmp_path):
     """On a screen, on a telephone and on A4 paper nothing is cut off, no text lies on another, and
     no name from the program has become a part of the page.
     """
-    page = page_of(*files)
     printed = page.replace("@media print", "@media all")
     pages = {"screen": (1100, page), "phone": (400, page), "paper": (680, printed)}
     found = probed(tmp_path, pages)
@@ -255,8 +260,8 @@ def test_in_a_browser(files, tmp_path):
     assert found["paper"]["background"] == "rgb(255, 255, 255)"
 
 
-def test_printed(files, tmp_path):
-    (tmp_path / "r.html").write_text(page_of(*files), encoding="utf-8")
+def test_printed(page, tmp_path):
+    (tmp_path / "r.html").write_text(page, encoding="utf-8")
     browse(tmp_path, f"--print-to-pdf={tmp_path / 'r.pdf'}", tmp_path / "r.html")
     pdf = (tmp_path / "r.pdf").read_bytes()
     assert pdf.startswith(b"%PDF") and 4 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 16

@@ -59,9 +59,10 @@ def command(budget, output, cases, json_to):
             told.append(demo.about(case, skipped=why[case]))
             bodies.append("")
             continue
-        err.print(f"crestacoll: case {number + 1} of {len(chosen)}: {case.title}", soft_wrap=True)
         rest = [c for c in chosen[number:] if not why[c]]
         seconds = share(case, rest, budget - (time.monotonic() - start))
+        place = f"case {number + 1} of {len(chosen)}: {case.title}"
+        err.print(f"crestacoll: {place}, about {seconds:.0f} s", soft_wrap=True)
         made, body, signal = explored(case, folder / OURS / case.name, seconds)
         told.append(made)
         bodies.append(body)

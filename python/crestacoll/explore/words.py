@@ -3,7 +3,7 @@
 
 import shlex
 
-from crestacoll import intervals, machine
+from crestacoll import builds, intervals, machine
 from crestacoll.explore import arms
 from crestacoll.profiles import seconds as readable
 
@@ -208,15 +208,15 @@ def unfinished(found):
     if found["complete"] and found["verdict"] != "unproven":
         return []
     folder = shlex.quote(found["folder"])
-    return [f"`crestacoll explore --resume --output {folder}` goes on."]
+    return [f"`{builds.typed()} explore --resume --output {folder}` goes on."]
 
 
 def use(found):
     """How to run the program so."""
     file = shlex.quote(found["use"])
     if found["use"].endswith(".json"):
-        return f"crestacoll run --tuning {file} -- {shlex.join(found['command'])}"
-    return f"crestacoll run --impl @{file} -- {shlex.join(found['command'])}"
+        return f"{builds.typed()} run --tuning {file} -- {shlex.join(found['command'])}"
+    return f"{builds.typed()} run --impl @{file} -- {shlex.join(found['command'])}"
 
 
 def point_text(point):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs crestacoll-simulate: a job of collectives and computation on a machine."""
 
+import contextlib
 import dataclasses
 import json
 import resource
@@ -57,20 +58,20 @@ class Limits:
     seconds: float = 60
     memory: int = 8 << 30
 
-    def set(self):
-        """Called in the process that is to have them."""
+    def set(self, pid):
+        """For a process that still waits for its job; 0 is this one."""
         seconds = max(1, round(self.seconds))
-        limit(resource.RLIMIT_CPU, seconds, seconds + 1)
-        limit(resource.RLIMIT_AS, self.memory, self.memory)
-        limit(resource.RLIMIT_CORE, 0, 0)
+        limit(pid, resource.RLIMIT_CPU, seconds, seconds + 1)
+        limit(pid, resource.RLIMIT_AS, self.memory, self.memory)
+        limit(pid, resource.RLIMIT_CORE, 0, 0)
 
 
-def limit(what, soft, hard):
+def limit(pid, what, soft, hard):
     """Sets a limit; one that the process already has may be smaller."""
-    most = resource.getrlimit(what)[1]
+    most = resource.prlimit(pid, what)[1]
     if most != resource.RLIM_INFINITY:
         soft, hard = min(soft, most), min(hard, most)
-    resource.setrlimit(what, (soft, hard))
+    resource.prlimit(pid, what, (soft, hard))
 
 
 class Refused(Exception):
@@ -105,20 +106,34 @@ def text(machine, ranks, nodes, steps, skew=Skew(), queues=True, times=1, trace=
     return "\n".join(lines) + "\n"
 
 
+def limited(program, job, limits, cwd):
+    """Runs the program with its limits, which it has before it reads the job. A function of Python
+    in the new process would cost more than most simulations: all of this one is forked for it.
+    """
+    with subprocess.Popen(
+        [program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+        cwd=cwd,
+        **TEXT,
+    ) as process:
+        try:
+            with contextlib.suppress(ProcessLookupError):  # it has ended, and says why
+                limits.set(process.pid)
+            out, err = process.communicate(job)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess([program], process.returncode, out, err)
+
+
 def run(build, job, limits=Limits(), cwd=None):
     """What crestacoll-simulate answers; traces are written to `cwd`."""
     program = build.program("crestacoll-simulate")
     try:
-        done = subprocess.run(
-            [program],
-            input=job,
-            capture_output=True,
-            preexec_fn=limits.set,
-            env=clean_environment(),
-            cwd=cwd,
-            check=False,
-            **TEXT,
-        )
+        done = limited(program, job, limits, cwd)
     except OSError as e:
         raise Problem(f"{program} does not work ({e}); {AGAIN}") from e
     if done.returncode == 0:

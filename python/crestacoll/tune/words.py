@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `crestacoll tune` tells at its end."""
 
-from crestacoll import intervals, machine, tuning
+from crestacoll import builds, intervals, machine, tuning
 from crestacoll.sizes import format_size
 from crestacoll.tune import grid
 from crestacoll.tune.rules import winner
@@ -62,7 +62,7 @@ def summary(state, found, path):
     if any(r.get("changes_rounding") for r in found):
         yield "Rules for reductions may change the last digits of sums (--keep-rounding)."
     if found:
-        yield f"To use it: crestacoll run --tuning {path} -- mpirun -n N ./app"
+        yield f"To use it: {builds.typed()} run --tuning {path} -- mpirun -n N ./app"
 
 
 def every_cell(state):
