@@ -115,12 +115,19 @@ static bool is_much(const cco_problem *q, const cco_algo *algo)
            (cco_is_near(q->coll) && !q->near->mates->spare);
 }
 
+/* Bruck's rounds save no messages among so few ranks, and cost copies. */
+static bool saves_nothing(const cco_problem *q, const cco_algo *algo)
+{
+    enum { FEW = 3 };
+    return q->size <= FEW && (algo == &cco_allgather_bruck || algo == &cco_alltoall_bruck);
+}
+
 static const cco_algo *find(const preset *list, const cco_problem *q)
 {
     const size_t bytes = bytes_of(q);
     const bool by_nodes = list == node_presets;
     while (list->algo != NULL && (list->coll != q->coll || bytes > list->most ||
-                                  list->algo->refuses(q) != NULL ||
+                                  list->algo->refuses(q) != NULL || saves_nothing(q, list->algo) ||
                                   (by_nodes && is_much(q, list->algo))))
         list++;
     return list->algo;

@@ -137,6 +137,17 @@ static int arrange_round(cco_engine *e, const cco_sched *s, span steps)
     return started;
 }
 
+/* Who runs a whole schedule does not count rounds: so it need not pass by their ends. */
+static void look_ahead(task *first)
+{
+    for (task *t = first; t->kind != TASK_END; t++) {
+        const task *next = t + 1;
+        while (next->kind == TASK_PASS)
+            next++;
+        t->ahead = (size_t)((const char *)next - (const char *)t);
+    }
+}
+
 /* Sorts the steps by rounds, and there by kind.  Returns the most messages of a round. */
 static int arrange(cco_engine *e, const cco_sched *s)
 {
@@ -149,6 +160,7 @@ static int arrange(cco_engine *e, const cco_sched *s)
         e->rounds++;
     }
     add(e)->kind = TASK_END;
+    look_ahead(e->tasks);
     return most;
 }
 

@@ -80,6 +80,12 @@ cco_engine_look(cco_engine *e, const cco_transport *transport, bool *ended)
                : rc;
 }
 
+/* What comes after a task for who does not count rounds. */
+static inline const task *cco_engine_after(const task *t)
+{
+    return (const task *)(const void *)((const char *)t + t->ahead);
+}
+
 /* All of a schedule, as far as it goes without waiting: mostly what a round waits for is there
  * where messages are small and their sender came before.  NULL when it is over, with what that
  * returns in `*rc`; else the end of the round that has to wait, for cco_engine_wait. */
@@ -90,15 +96,17 @@ cco_engine_pass(cco_engine *e, const cco_binding *binding, const cco_transport *
     e->binding = binding;
     e->at = 0;
     transport->begin(e->transfer);
-    for (const task *t = e->tasks;; t++) {
+    for (const task *t = e->tasks;; t = cco_engine_after(t)) {
         bool ended = true;
         if (t->kind < TASK_WAIT) {
             *rc = cco_engine_task(e, transport, t);
-        } else if (t->kind == TASK_WAIT) {
-            *rc = cco_engine_look(e, transport, &ended);
+            if (__builtin_expect(*rc == MPI_SUCCESS, 1))
+                continue;
         } else if (t->kind == TASK_END) {
             e->at = e->rounds;
             return NULL;
+        } else if (t->kind == TASK_WAIT) {
+            *rc = cco_engine_look(e, transport, &ended);
         }
         if (*rc != MPI_SUCCESS) {
             *rc = cco_engine_stop(e, *rc);

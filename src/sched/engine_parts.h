@@ -32,6 +32,7 @@ typedef struct task {
     bool word; /* a copy of 8 bytes without gaps */
     int operation;
     int peer;
+    size_t ahead; /* bytes to the next task, the ends of rounds that do not wait left out */
     place data; /* of a message or of a one-sided step; what a local one reads */
     union {
         place to; /* of a local one */

@@ -18,18 +18,22 @@ static const char *refuses(const cco_problem *q)
     return NULL;
 }
 
-/* The result of the first exchange is the first to be in `mine`: no copy is needed there. */
+/* The result of the first exchange is the first to be in `mine`: no copy is needed before. */
 static bool is_written_by_first(const cco_problem *q, const cco_cube *cube)
 {
     return q->size > 1 && cube->partner < 0 && !(cube->place & 1);
 }
 
-static void combine_first(cco_sched *s, cco_span in, cco_span got, cco_span mine)
+/* Nor after, as what comes may lie where the result will, unless this rank's operand does. */
+static void exchange_first(cco_sched *s, int peer, cco_span in, cco_span got, cco_span mine)
 {
+    const cco_span theirs = in.base == mine.base ? got : mine;
+    cco_send(s, peer, in);
+    cco_recv(s, peer, theirs);
     cco_round(s);
-    cco_reduce(s, in, got);
+    cco_reduce(s, in, theirs);
     cco_round(s);
-    cco_copy(s, got, mine);
+    cco_copy(s, theirs, mine);
 }
 
 static void build(cco_sched *s, const cco_problem *q)
@@ -44,14 +48,15 @@ static void build(cco_sched *s, const cco_problem *q)
     for (int bit = 1; bit < cube.places && !cube.rests; bit *= 2) {
         const int peer = cco_cube_rank(&cube, cube.place ^ bit);
         const bool copied = bit > 1 || cube.partner >= 0; /* the first need not wait for that */
+        if (!copied && !(cube.place & bit)) {
+            exchange_first(s, peer, in, got, mine);
+            continue;
+        }
         if (copied)
             cco_round(s);
         cco_send(s, peer, copied ? mine : in);
         cco_recv(s, peer, got);
-        if (copied || cube.place & bit)
-            cco_combine(s, got, mine, cube.place & bit);
-        else
-            combine_first(s, in, got, mine);
+        cco_combine(s, got, mine, cube.place & bit);
     }
     cco_cube_unfold(s, &cube, mine);
 }
