@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from dataclasses import dataclass, field
 
@@ -176,6 +177,10 @@ class Study:
         return run_on(build, words, self.ranks, self.hosts, self.rate, on_progress)
 
 
+class Overdue(Problem):
+    """A job that was ended for its time: it may hang, or the machine has much else to do."""
+
+
 # Seconds for MPI_Finalize. MPICH 4.0 over TCP sometimes does not come back from it: some ranks are
 # in its last barrier, one waits for an answer of theirs (docs/mpi-defects.md).
 FINALIZE = 10
@@ -185,7 +190,7 @@ def run_command(build, command, on_progress=lambda: None, limit=None, variables=
     """The same with the words of the job given, whose program answers like crestacoll-bench, and
     with more variables in its environment.
     """
-    result = Result()
+    result, begin = Result(), time.monotonic()
     with tempfile.TemporaryFile("w+", **DECODED) as errors:
         with (
             subprocess.Popen(
@@ -206,6 +211,8 @@ def run_command(build, command, on_progress=lambda: None, limit=None, variables=
                     stack.enter_context(ended_after(job, FINALIZE))
         errors.seek(0)
         said = errors.read().strip()
+    if result.end is None and limit and time.monotonic() - begin >= limit:
+        raise Overdue(f"the benchmark of {build.name} was ended after {limit:.0f} s: {said or '-'}")
     if result.end is None:
         raise broken_off(build, job.returncode, said)
     result.header["command"] = command

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from crestacoll import racestats, tuning
+from crestacoll import benchjob, racestats, tuning
 from crestacoll.explore.progress import Lines
 from crestacoll.tune import export, measure, native, native_file, native_search, state as states
 from crestacoll.ui import Problem
@@ -26,6 +26,10 @@ mca:coll:tuned:param:coll_tuned_use_dynamic_rules:enumerator:value:1:true
 class FakeBuild:
     family = "mpich"
     launcher = "none"
+
+
+class NamedBuild(FakeBuild):
+    name = "Some"
 
 
 class FakeJobs:
@@ -167,6 +171,50 @@ def test_what_the_mpi_does_not_read_is_not_written(tmp_path):
     assert not target.path.exists()
 
 
+class SlowJobs(FakeJobs):
+    """There is time for a call only in jobs of so many seconds."""
+
+    def __init__(self, least):
+        super().__init__(lambda *_: 5.0)
+        self.least, self.seconds = least, []
+
+    def race(self, point, sizes, arms, seconds, batch_us, tick, variables):
+        self.seconds.append(seconds)
+        if seconds < self.least:
+            return {}, ["bcast 8 bytes: skipped: the time budget is spent"]
+        if native.UNKNOWN_NAME in variables.values():
+            raise Problem("Invalid value")
+        return super().race(point, sizes, arms, seconds, batch_us, tick, variables)
+
+
+def test_a_job_without_time_for_a_call_gets_more(tmp_path):
+    jobs = SlowJobs(least=5 * export.JOB_S)
+    _, found = exported(tmp_path, jobs, everywhere("smp"))
+    assert found[0][2] and "in force" in found[0][1]
+    assert jobs.seconds[:4] == [export.JOB_S * n for n in (1, 2, 4, 8)]
+
+
+def test_what_is_never_measured_is_a_problem(tmp_path):
+    with pytest.raises(Problem, match="bcast on 2 ranks was not measured: .*budget is spent"):
+        exported(tmp_path, SlowJobs(least=1e9), everywhere("smp"))
+
+
+def test_a_job_that_is_ended_for_its_time_shows_nothing(tmp_path):
+    class Jobs(SlowJobs):
+        def race(self, *asked):
+            if native.UNKNOWN_NAME in asked[-1].values():
+                raise benchjob.Overdue("the benchmark was ended after 61 s")
+            return super().race(*asked)
+
+    with pytest.raises(Problem, match="was ended after"):
+        exported(tmp_path, Jobs(least=0), everywhere("smp"))
+
+
+def test_the_end_of_the_time_of_a_job_is_told():
+    with pytest.raises(benchjob.Overdue, match="Some was ended after 0 s"):
+        benchjob.run_command(NamedBuild, ["sleep", "600"], limit=0.01)
+
+
 def test_wrong_files(crestacoll, tmp_path, build):
     (tmp_path / "t.json").write_text('{"schema": "crestacoll-tuning-1"}')
     asked = ("tuning", "export", "t.json", "--format", build.name, "-o", "x")
@@ -179,8 +227,9 @@ def test_wrong_files(crestacoll, tmp_path, build):
     assert ran.returncode == 125 and "were measured on" in ran.stderr, ran.stderr
 
 
-def test_the_mpi_obeys(build, tmp_path):
+def test_the_mpi_obeys(build, tmp_path, monkeypatch):
     """A planted winner is in force on real ranks; where its file says nothing, it is not."""
+    monkeypatch.setattr(measure, "KILL", 600)  # where there is much load, a launch takes a minute
     planted = winner(sizes=(65536,))
     data = {"winners": [planted], "everywhere": [everywhere("binomial")]}
     target = export.FORMATS[build.family](build, data, tmp_path / "out")
