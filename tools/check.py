@@ -64,9 +64,9 @@ def steps():
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
     yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
     yield "python quiet", [*pytest, "-m", "quiet", "tests"], None
-    simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"]
-    yield [("simulator", simulator, f"build {found[0]}"),
-           ("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
+    alone = [("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
+    yield alone + [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],
+                    f"build {mpi}") for mpi in found[:1]]
 
 
 def ctest(mpi, parallel):

@@ -15,7 +15,7 @@ A size wins at a distance if it does in every job: --by (the median) of `single`
 times that of `slots` in each, and at most --mean times in the geometric mean. A size with fewer
 than --fewest samples does not count: the time ran out. Limits are ranges of neighbouring sizes that
 win. With --write, rows of ranks and distances that were measured replace those that stand in the
-file; the other rows stay. Numbers of ranks above 2 have rows of their own. Where ranks outnumber
+file, those where ranks outnumber cores all of that kind; the other rows stay. Numbers of ranks above 2 have rows of their own. Where ranks outnumber
 cores, those of twice as many hold for up to three times as many, those of four times as many
 beyond, and a size must win at both distances.
 """
@@ -160,7 +160,8 @@ def head(o):
 
 def write(lines, o):
     kept = [text for text in TABLE.read_text(encoding="utf-8").splitlines()
-            if (row := ROW.match(text)) and row.groups() not in lines]
+            if (row := ROW.match(text)) and row.groups() not in lines
+            and (row[2] != "ANYWHERE" or row[2] not in [place for _, place in lines])]
     new = sorted(kept + [line for some in lines.values() for line in some])
     TABLE.write_text(head(o) + "".join(line + "\n" for line in new), encoding="utf-8")
 

@@ -54,7 +54,7 @@ static void add_message(content *c, const cco_step *step)
 static void look(const cco_sched *s, int first, int end, content *c)
 {
     c->count[0] = c->count[1] = c->own[0] = c->own[1] = 0;
-    c->own_n[0] = c->own_n[1] = 0;
+    c->own_n[0] = c->own_n[1] = c->n[0] = c->n[1] = 0;
     c->alike = true;
     for (int i = first; i < end; i++) {
         const cco_step *step = &s->steps[i];

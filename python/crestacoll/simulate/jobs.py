@@ -120,7 +120,7 @@ def limited(program, job, limits, cwd):
         **TEXT,
     ) as process:
         try:
-            with contextlib.suppress(ProcessLookupError):  # it has ended, and says why
+            with contextlib.suppress((ProcessLookupError, PermissionError)):  # it has ended, and says why
                 limits.set(process.pid)
             out, err = process.communicate(job)
         except BaseException:
