@@ -15,9 +15,9 @@ A size wins at a distance if it does in every job: --by (the median) of `single`
 times that of `slots` in each, and at most --mean times in the geometric mean. A size with fewer
 than --fewest samples does not count: the time ran out. Limits are ranges of neighbouring sizes that
 win. With --write, rows of ranks and distances that were measured replace those that stand in the
-file, those where ranks outnumber cores all of that kind; the other rows stay. Numbers of ranks above 2 have rows of their own. Where ranks outnumber
-cores, those of twice as many hold for up to three times as many, those of four times as many
-beyond, and a size must win at both distances.
+file, those where ranks outnumber cores all of that kind; the other rows stay. Numbers of ranks
+above 2 have rows of their own. Where ranks outnumber cores, those of twice as many hold for up to
+three times as many, those of four times as many beyond, and a size must win at both distances.
 """
 import argparse
 import datetime

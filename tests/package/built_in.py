@@ -56,7 +56,7 @@ def main():
     assert wrong.returncode != 0 and "_NOSUCH_ALLTOALL" in wrong.stderr, wrong.stderr
     right = configure(source, work, cc, FLAGS)
     assert right.returncode == 0, right.stderr
-    library = linked(build, work, cc, Path(objects).read_text().split())
+    library = linked(build, work, cc, Path(objects).read_text().splitlines())
     # The loader of the ranks, and of the launcher.
     env = {**os.environ, "CRESTA_LOG": "info", "LD_PRELOAD": str(library)}
     done = subprocess.run([*launcher, "-n", "2", build / "tests/bin/plain_sum"], env=env,
