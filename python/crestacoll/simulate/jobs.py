@@ -120,7 +120,7 @@ def limited(program, job, limits, cwd):
         **TEXT,
     ) as process:
         try:
-            with contextlib.suppress(OSError):  # it has ended, and says why; or no limits are allowed
+            with contextlib.suppress(OSError):  # it has ended, or no limits may be set
                 limits.set(process.pid)
             out, err = process.communicate(job)
         except BaseException:
