@@ -50,8 +50,8 @@ def giving_way():
 def crestacoll(tmp_path):
     """Runs bin/crestacoll in a folder of its own."""
 
-    def run(*words, cwd=tmp_path, timeout=600, **variables):
-        mpich = any("mpich" in str(word) for word in words)
+    def run(*words, cwd=tmp_path, timeout=600, preload=True, **variables):
+        mpich = preload and any("mpich" in str(word) for word in words)
         env = builds.clean_environment(**(giving_way() if mpich else {}) | variables)
         return subprocess.run(
             [str(ROOT / "bin" / "crestacoll"), *map(str, words)],

@@ -33,6 +33,7 @@ def test_ranks_are_preloaded_and_the_launcher_is_not(
         "-n",
         "2",
         *turbulence,
+        preload=False,
         PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         STANDIN_LAUNCH=launch,
         STANDIN_RECORD=str(tmp_path / "record"),

@@ -64,7 +64,7 @@ def test_the_trace_of_a_rank_line_by_line(built, tmp_path):
 0 wait 1 0 0
 0 sleep 2e-07
 0 wait 0 1 0
-0 sleep {(16e-9 + 1e-8) + (5e-9 + 1e-8) + 1e-6:.15g}
+0 sleep {(16e-9 + 1e-8) + 1e-6:.15g}
 0 isend 2 0 {bytes_there}
 0 irecv 2 0 {bytes_there}
 0 sleep 1e-08
