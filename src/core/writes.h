@@ -27,10 +27,12 @@ enum {
 typedef enum cco_write_kind { CCO_WRITE_CACHED, CCO_WRITE_NONTEMPORAL, CCO_WRITES } cco_write_kind;
 
 /* What others do during a copy.  Those who write as well take up all that memory can do, so that
- * non-temporal stores must be faster by more. */
+ * non-temporal stores must be faster by more.  Not so where ranks take turns on a core and each
+ * line has one reader. */
 typedef enum cco_writes_use {
     CCO_WRITES_AT_ONCE, /* several write */
     CCO_WRITES_ONE_WAY, /* they read what was written before */
+    CCO_WRITES_IN_TURN, /* several write, and take turns on a core; each line has one reader */
     CCO_WRITES_USES
 } cco_writes_use;
 

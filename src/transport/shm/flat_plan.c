@@ -77,11 +77,13 @@ static bool one_way(const cco_problem *q)
            q->coll == CCO_EXSCAN;
 }
 
-/* One rank writes, and others read. */
-static cco_writes_use use_of(const cco_problem *q)
+static cco_writes_use use_of(const cco_problem *q, bool crowded)
 {
     const bool from_root = q->coll == CCO_BCAST || cco_coll_infos[q->coll].in & CCO_AT_ROOT;
-    return from_root || (q->size == 2 && one_way(q)) ? CCO_WRITES_ONE_WAY : CCO_WRITES_AT_ONCE;
+    if (from_root || (q->size == 2 && one_way(q)))
+        return CCO_WRITES_ONE_WAY;
+    return crowded && q->size > 2 && slot_per_reader(q->coll) ? CCO_WRITES_IN_TURN
+                                                              : CCO_WRITES_AT_ONCE;
 }
 
 enum { WORTH_TWO = 2 << 10, PIECE = 16 << 10 }; /* bytes */
@@ -129,7 +131,8 @@ static uint64_t pieces(const cco_stage *s, size_t n)
 
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
  * with many slots, from which nobody waits for anybody; the rest over the last. */
-static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader)
+static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
+                       bool crowded)
 {
     cco_flat f = {.stages = n > 1 ? 2 : 1};
     size_t before = 0;
@@ -141,7 +144,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
                          .direct = ring == n - 1,
-                         .use = use_of(q),
+                         .use = use_of(q, crowded),
                          .alone = UINT64_MAX};
         s->gives = pieces(s, given(q));
         s->rounds = pieces(s, larger(given(q), taken(q)));
@@ -215,7 +218,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.shares = shares(q);
     s.swaps = swaps_of(q, rooms[s.ring], s.ring == n - 1, s.rounds > 1, crowded);
     s.pieces = s.swaps.anew ? 0 : s.rounds;
-    s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q);
+    s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q, crowded);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.alone = alone(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
@@ -244,6 +247,6 @@ cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool cr
     if (q->coll == CCO_BARRIER)
         return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};
     if (most == SIZE_MAX)
-        return uneven(q, rooms, n, per_reader);
+        return uneven(q, rooms, n, per_reader, crowded);
     return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};
 }
