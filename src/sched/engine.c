@@ -8,6 +8,7 @@
 
 #include "core/own_lines.h"
 #include "sched/engine_loop.h"
+#include "sched/engine_spare.h"
 
 /* Bytes of messages that leave before their round listens.  Up to SMALL no MPI waits for the
  * receiver, and they arrive sooner.  From LARGE on every MPI asks the receiver first: where the
@@ -54,9 +55,11 @@ static task_kind local_kind(const cco_step *step)
     return step->fold || step->operation > 0 ? TASK_REDUCE_ANY : TASK_REDUCE;
 }
 
-static bool is_word(const cco_sched *s, cco_span span)
+/* A copy without gaps. */
+static bool is_plain(const cco_sched *s, const cco_step *step)
 {
-    return span.n == sizeof(uint64_t) && s->layouts[span.layout].dense;
+    return step->kind == CCO_STEP_COPY && s->layouts[step->a.layout].dense &&
+           s->layouts[step->b.layout].dense;
 }
 
 static void add_locals(cco_engine *e, const cco_sched *s, span steps)
@@ -66,8 +69,8 @@ static void add_locals(cco_engine *e, const cco_sched *s, span steps)
         if (step->kind == CCO_STEP_REDUCE || step->kind == CCO_STEP_COPY)
             *add(e) = (task){.kind = local_kind(step),
                              .folds = step->fold,
-                             .word = step->kind == CCO_STEP_COPY && is_word(s, step->a) &&
-                                     is_word(s, step->b),
+                             .word = is_plain(s, step) && step->a.n == sizeof(uint64_t),
+                             .late = is_plain(s, step) && step->a.n <= SMALL,
                              .operation = step->operation,
                              .data = place_of(s, step->a),
                              .to = place_of(s, step->b)};
@@ -145,6 +148,7 @@ static void look_ahead(task *first)
         while (next->kind == TASK_PASS)
             next++;
         t->ahead = (size_t)((const char *)next - (const char *)t);
+        t->last = t->kind == TASK_WAIT && next->kind == TASK_END;
     }
 }
 
@@ -160,6 +164,8 @@ static int arrange(cco_engine *e, const cco_sched *s)
         e->rounds++;
     }
     add(e)->kind = TASK_END;
+    if (e->transport->words)
+        cco_engine_spare_copies(e->tasks);
     look_ahead(e->tasks);
     return most;
 }
@@ -304,7 +310,7 @@ void cco_engine_each_write(const cco_engine *e, const cco_layout *layouts, cco_w
     for (const task *t = e->tasks; t->kind != TASK_END; t++) {
         if (t->kind == TASK_RECV)
             visit_place(visit, visitor, at, started, &t->data, layouts);
-        if (t->kind == TASK_COPY || t->kind == TASK_REDUCE || t->kind == TASK_REDUCE_ANY)
+        if (t->kind >= TASK_COPY && t->kind <= TASK_REDUCE_ANY)
             visit_place(visit, visitor, at, CCO_NO_MESSAGE, &t->to, layouts);
         started += t->kind == TASK_SEND || t->kind == TASK_RECV;
         if (t->kind == TASK_WAIT || t->kind == TASK_PASS) {

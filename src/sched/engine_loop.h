@@ -10,12 +10,6 @@
 #include "sched/engine_run.h"
 #include "sched/engine_task.h"
 
-static inline cco_data cco_engine_data(const cco_binding *b, const place *p)
-{
-    const void *layout = (const char *)b + p->layout;
-    return (cco_data){b->base[p->base] + p->at, p->count, layout};
-}
-
 /* Local steps take what messages are on their way. */
 static inline int cco_engine_send_off(cco_engine *e, const cco_transport *transport)
 {
@@ -23,30 +17,61 @@ static inline int cco_engine_send_off(cco_engine *e, const cco_transport *transp
     return transport->test(e->transfer, &ended);
 }
 
+/* A kernel reads both operands where they are. */
+static inline __attribute__((always_inline)) int cco_engine_combine(cco_engine *e, const task *t)
+{
+    const cco_binding *b = e->binding;
+    if (b->operation.kernel == NULL)
+        return cco_engine_combine_any(e, t);
+    b->operation.kernel(b->base[t->data.base] + t->data.at, b->base[t->right_base] + t->right_at,
+                        b->base[t->to.base] + t->to.at, t->to.count);
+    return MPI_SUCCESS;
+}
+
+static inline __attribute__((always_inline)) int
+cco_engine_send(cco_engine *e, const cco_transport *transport, const task *t)
+{
+    const cco_data data = cco_engine_data(e->binding, &t->data);
+    return transport->send(e->transfer, t->peer, &data);
+}
+
+static inline __attribute__((always_inline)) int
+cco_engine_recv(cco_engine *e, const cco_transport *transport, const task *t)
+{
+    const cco_data data = cco_engine_data(e->binding, &t->data);
+    return transport->recv(e->transfer, t->peer, &data);
+}
+
+static inline __attribute__((always_inline)) int
+cco_engine_local(cco_engine *e, const cco_transport *transport, const task *t)
+{
+    const cco_binding *b = e->binding;
+    const cco_data data = cco_engine_data(b, &t->data), to = cco_engine_data(b, &t->to);
+    if (t->word && transport->words) {
+        memcpy(to.at, data.at, sizeof(uint64_t));
+        return MPI_SUCCESS;
+    }
+    if (t->kind == TASK_COPY)
+        return transport->copy(e->transfer, &data, &to);
+    return t->kind == TASK_REDUCE ? transport->reduce(e->transfer, &data, &to, &b->operation)
+                                  : cco_engine_reduce(e, t, data, to);
+}
+
 /* A task that is not the end of a round. */
 static inline __attribute__((always_inline)) int
 cco_engine_task(cco_engine *e, const cco_transport *transport, const task *t)
 {
-    const cco_binding *b = e->binding;
-    const cco_data data = cco_engine_data(b, &t->data);
     if (t->kind == TASK_SEND)
-        return transport->send(e->transfer, t->peer, &data);
+        return cco_engine_send(e, transport, t);
     if (t->kind == TASK_RECV)
-        return transport->recv(e->transfer, t->peer, &data);
-    if (t->kind <= TASK_REDUCE_ANY) {
-        const cco_data to = cco_engine_data(b, &t->to);
-        if (t->word && transport->words) {
-            memcpy(to.at, data.at, sizeof(uint64_t));
-            return MPI_SUCCESS;
-        }
-        if (t->kind == TASK_COPY)
-            return transport->copy(e->transfer, &data, &to);
-        if (t->kind == TASK_REDUCE)
-            return transport->reduce(e->transfer, &data, &to, &b->operation);
-        return cco_engine_reduce(e, t, data, to);
-    }
-    return t->kind == TASK_REMOTE ? cco_engine_start_remote(e, t, data)
-                                  : cco_engine_send_off(e, transport);
+        return cco_engine_recv(e, transport, t);
+    if (t->kind == TASK_COMBINE)
+        return cco_engine_combine(e, t);
+    if (t->kind <= TASK_REDUCE_ANY)
+        return cco_engine_local(e, transport, t);
+    return t->kind == TASK_REMOTE
+               ? cco_engine_start_remote(e, t, cco_engine_data(e->binding, &t->data))
+               : cco_engine_send_off(e, transport);
 }
 
 /* Opens rounds up to one that waits, or to the end. */
@@ -98,17 +123,38 @@ cco_engine_pass(cco_engine *e, const cco_binding *binding, const cco_transport *
     transport->begin(e->transfer);
     for (const task *t = e->tasks;; t = cco_engine_after(t)) {
         bool ended = true;
-        if (t->kind < TASK_WAIT) {
+        switch ((task_kind)t->kind) { /* one jump, which processors foresee */
+        case TASK_SEND:
+            *rc = cco_engine_send(e, transport, t);
+            break;
+        case TASK_RECV:
+            *rc = cco_engine_recv(e, transport, t);
+            break;
+        case TASK_COMBINE:
+            *rc = cco_engine_combine(e, t);
+            break;
+        case TASK_COPY:
+        case TASK_REDUCE:
+        case TASK_REDUCE_ANY:
+        case TASK_REMOTE:
+        case TASK_SEND_OFF:
             *rc = cco_engine_task(e, transport, t);
-            if (__builtin_expect(*rc == MPI_SUCCESS, 1))
-                continue;
-        } else if (t->kind == TASK_END) {
+            break;
+        case TASK_WAIT:
+            *rc = cco_engine_look(e, transport, &ended);
+            if (!t->last || *rc != MPI_SUCCESS || !ended)
+                break;
             e->at = e->rounds;
             return NULL;
-        } else if (t->kind == TASK_WAIT) {
-            *rc = cco_engine_look(e, transport, &ended);
+        case TASK_PASS:
+            continue;
+        case TASK_END:
+            e->at = e->rounds;
+            return NULL;
+        default:
+            __builtin_unreachable();
         }
-        if (*rc != MPI_SUCCESS) {
+        if (__builtin_expect(*rc != MPI_SUCCESS, 0)) {
             *rc = cco_engine_stop(e, *rc);
             return NULL;
         }

@@ -18,6 +18,7 @@ typedef enum task_kind {
     TASK_RECV,
     TASK_COPY,
     TASK_REDUCE,     /* two operands, by the operation of the call */
+    TASK_COMBINE,    /* the same, with the right one at a place of its own */
     TASK_REDUCE_ANY, /* otherwise */
     TASK_REMOTE,
     TASK_SEND_OFF, /* what follows does not wait for messages: they leave before it */
@@ -30,8 +31,12 @@ typedef struct task {
     unsigned char kind, step; /* task_kind; of a remote one, cco_step_kind */
     bool folds;
     bool word; /* a copy of 8 bytes without gaps */
+    bool late; /* a copy without gaps, so small that it may as well be made later */
+    bool last; /* a wait behind which nothing is left to do */
+    unsigned char right_base; /* of TASK_COMBINE: where its right operand is */
     int operation;
     int peer;
+    ptrdiff_t right_at;
     size_t ahead; /* bytes to the next task, the ends of rounds that do not wait left out */
     place data; /* of a message or of a one-sided step; what a local one reads */
     union {

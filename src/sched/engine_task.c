@@ -16,6 +16,16 @@ int cco_engine_reduce(cco_engine *e, const task *t, cco_data from, cco_data to)
     return cco_fold_run(e->transport, e->transfer, t->folds, &from, &to, &typed->operation);
 }
 
+int cco_engine_combine_any(cco_engine *e, const task *t)
+{
+    const cco_binding *b = e->binding;
+    const cco_data left = cco_engine_data(b, &t->data), to = cco_engine_data(b, &t->to);
+    const cco_data right = {b->base[t->right_base] + t->right_at, to.count, to.layout};
+    const bool lies_there = right.at == to.at;
+    const int rc = lies_there ? MPI_SUCCESS : e->transport->copy(e->transfer, &right, &to);
+    return rc == MPI_SUCCESS ? e->transport->reduce(e->transfer, &left, &to, &b->operation) : rc;
+}
+
 int cco_engine_start_remote(cco_engine *e, const task *t, cco_data data)
 {
     const cco_transport *transport = e->transport;

@@ -221,6 +221,7 @@ const cco_transport cco_transport_p2p = {
     .go_on = go_on,
     .run = run,
     .tests_mpi = true,
+    .words = true,
     .open = open_transfer,
     .close = free,
     .call = next_call,
