@@ -91,15 +91,16 @@ CCO_EXPORT int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return rc;
 }
 
-/* Open MPI 4 never returns, with MPI_THREAD_MULTIPLE, if one of the requests has failed before
- * (docs/mpi-defects.md), as it may have while others were looked at. */
+/* Where one of the requests has failed before, as it may have while others were looked at, Open MPI
+ * 4 never returns, with MPI_THREAD_MULTIPLE, and Open MPI 5 returns MPI_SUCCESS, without it
+ * (docs/mpi-defects.md).  Its MPI_Testall is right. */
 static int wait_all(int count, MPI_Request requests[], MPI_Status *statuses, bool looked)
 {
     const bool tool = CCO_TOOL("MPI_Waitall", PMPI_Waitall) != NULL;
 #if defined(OMPI_MAJOR_VERSION)
     int level = MPI_THREAD_SINGLE, rc = MPI_SUCCESS, done = 0;
     PMPI_Query_thread(&level);
-    if (level == MPI_THREAD_MULTIPLE && (looked || !tool)) {
+    if ((level == MPI_THREAD_MULTIPLE || OMPI_MAJOR_VERSION >= 5) && (looked || !tool)) {
         for (int tries = 0; rc == MPI_SUCCESS && !done; cco_pause_after_mpi(&tries))
             rc = PMPI_Testall(count, requests, &done, statuses);
         return rc;

@@ -7,12 +7,16 @@
  *                           unsigned_max | unsigned_short_sum | inactive | testall |
  *                           null_grequest | after_none | empty_alltoall |
  *                           empty_ialltoallv | grid_ialltoallw | gap_behind |
- *                           alone_alltoallw | win_freed_comm | handler_leaves |
- *                           handler_calls | waitall_failed | neighbors_grid |
+ *                           gap_behind_i | gap_behind_block | gap_behind_iblock |
+ *                           alone_alltoallw | alone_allgatherv | win_freed_comm |
+ *                           win_threads | handler_leaves | handler_calls |
+ *                           waitall_failed | waitall_over | neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
- *     mpiexec -n 3 mpi_bugs win_allocate | allgatherv_types | allgatherv_extents
+ *     mpiexec -n 3 mpi_bugs win_allocate | allgather_pairs | allgatherv_types |
+ *                           allgatherv_extents
+ *     mpiexec -n 4 mpi_bugs gather_no_extent
  *     mpiexec -n 6 mpi_bugs ialltoallv_in_place
  *     mpirun --with-ft ulfm -n 4 mpi_bugs dies_in_create | dies_in_allreduce |
  *                                          dies_in_sends
@@ -24,6 +28,7 @@
 #include <unistd.h>
 
 #include "mpi_bugs.h"
+#include "mpi_bugs_collectives.h"
 #include "mpi_bugs_errors.h"
 #include "mpi_bugs_failures.h"
 #include "mpi_bugs_neighbors.h"
@@ -242,15 +247,6 @@ static int empty_ialltoallv(void)
     return 0;
 }
 
-/* Displacements are bytes, also where there is one rank. */
-static int alone_alltoallw(void)
-{
-    int in[8] = {1, 2, 3, 4, 5, 6, 7, 8}, out[8] = {0}, one = 1, at = sizeof(int);
-    MPI_Datatype type = MPI_INT;
-    MPI_Alltoallw(in, &one, &at, &type, out, &one, &at, &type, MPI_COMM_SELF);
-    return out[1] != 2;
-}
-
 /* Two ranks as a grid of two dimensions have four neighbours: four types are read, or a crash. */
 static int grid_ialltoallw(void)
 {
@@ -265,43 +261,6 @@ static int grid_ialltoallw(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&grid);
     return out[1] != me + 1;
-}
-
-static void right_one(void *in, void *inout, int *len, MPI_Datatype *type)
-{
-    (void)in, (void)inout, (void)len, (void)type;
-}
-
-/* Elements of 8 bytes 64 bytes apart, an operation that does not commute: memory is overwritten,
- * and the end is a crash, mostly. */
-static int gap_behind(void)
-{
-    enum { N = 100 };
-    int bad = 0;
-    char *in = calloc(2 * N, 64), *out = calloc(N, 64);
-    MPI_Datatype type;
-    MPI_Op op;
-    MPI_Request request;
-    MPI_Type_create_resized(MPI_DOUBLE, 0, 64, &type);
-    MPI_Type_commit(&type);
-    MPI_Op_create(right_one, 0, &op);
-    for (int k = 0; k < 50; k++) {
-        char *near[50];
-        for (int i = 0; i < 50; i++)
-            near[i] = calloc(1, N * 8);
-        MPI_Ireduce_scatter_block(in, out, N, type, op, MPI_COMM_WORLD, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        for (int i = 0; i < 50; i++) {
-            for (int j = 0; j < N * 8; j++)
-                bad += near[i][j] != 0;
-            free(near[i]);
-        }
-    }
-    MPI_Op_free(&op);
-    MPI_Type_free(&type);
-    free(in);
-    free(out);
-    return bad;
 }
 
 /* Rank 0 describes its ints as one element: it takes another algorithm than the others, for the
@@ -357,13 +316,21 @@ static const struct {
             {"empty_alltoall", empty_alltoall, 2, 2},
             {"empty_ialltoallv", empty_ialltoallv, 2, 2},
             {"alone_alltoallw", alone_alltoallw, 2, 2},
+            {"alone_allgatherv", alone_allgatherv, 1, 64},
+            {"allgather_pairs", allgather_pairs, 3, 64},
+            {"gather_no_extent", gather_no_extent, 4, 64},
             {"grid_ialltoallw", grid_ialltoallw, 2, 2},
             {"gap_behind", gap_behind, 2, 2},
+            {"gap_behind_i", gap_behind_i, 2, 2},
+            {"gap_behind_block", gap_behind_block, 2, 2},
+            {"gap_behind_iblock", gap_behind_iblock, 2, 2},
             {"handler_leaves", handler_leaves, 1, 64},
             {"handler_calls", handler_calls, 1, 64},
             {"waitall_failed", waitall_failed, 2, 2},
+            {"waitall_over", waitall_over, 2, 2},
             {"three_spawns", three_spawns, 1, 2},
             {"win_freed_comm", win_freed_comm, 2, 64},
+            {"win_threads", win_threads, 2, 64},
             {"neighbors_grid", neighbors_grid, 1, 64},
             {"neighbors_repeated", neighbors_repeated, 1, 64},
             {"neighbors_sinks", neighbors_sinks, 2, 64},

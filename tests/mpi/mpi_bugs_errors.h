@@ -6,5 +6,6 @@
 int handler_leaves(void);
 int handler_calls(void);
 int waitall_failed(void);
+int waitall_over(void);
 
 #endif

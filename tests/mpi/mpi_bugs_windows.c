@@ -3,6 +3,7 @@
 #include "mpi_bugs_windows.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stddef.h>
 
 enum { WINDOWS = 16, ROUNDS = 5 };
@@ -45,4 +46,32 @@ int win_freed_comm(void)
         MPI_Win_free(&wins[i]);
     }
     return bad;
+}
+
+static void *make_and_free(void *comm)
+{
+    for (int i = 0; i < WINDOWS; i++) {
+        char *mine;
+        MPI_Win win;
+        MPI_Win_allocate(64, 1, MPI_INFO_NULL, *(MPI_Comm *)comm, &mine, &win);
+        MPI_Win_free(&win);
+    }
+    return NULL;
+}
+
+/* Two threads make windows, each on a communicator of its own: memory is overwritten, and the end
+ * is a crash.  MPI_Win_create, _create_dynamic and _allocate_shared are no better. */
+int win_threads(void)
+{
+    MPI_Comm comms[2];
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, make_and_free, &comms[i]);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], NULL);
+        MPI_Comm_free(&comms[i]);
+    }
+    return 0;
 }

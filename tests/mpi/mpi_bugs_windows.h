@@ -4,5 +4,6 @@
 #define TESTS_MPI_BUGS_WINDOWS_H
 
 int win_freed_comm(void);
+int win_threads(void);
 
 #endif

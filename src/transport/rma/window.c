@@ -91,7 +91,7 @@ const char *cco_window_refused(MPI_Comm comm)
     return NULL;
 }
 
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+#if defined(OMPI_MAJOR_VERSION)
 enum { PATIENCE = 5000, MILLISECOND = 1000000 };
 
 /* Not one that other users can open, who might hold the lock; without any there is no turn. */
@@ -115,35 +115,51 @@ static void lock(int directory)
 #endif
 
 /* Open MPI 4 gives windows of different communicators on a node files of one name if they are made
- * at the same time, as those of all rows are (docs/mpi-defects.md).  So rank 0 of each takes its
+ * at the same time, as those of all rows are, and in Open MPI 5 two threads of a process that make
+ * windows at the same time overwrite memory (docs/mpi-defects.md).  So rank 0 of each takes its
  * turn: with a lock on a directory, which leaves nothing behind however the process ends.  All
  * ranks come to make the window first: who has the turn waits for nobody else. */
-static int take_turn(MPI_Comm comm)
+struct turn {
+    int directory;
+    bool threads; /* of Open MPI 5: nobody begins before rank 0 has the turn, or ends it alone */
+};
+
+static struct turn take_turn(MPI_Comm comm)
 {
-    int turn = -1;
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
-    int rank;
+    struct turn turn = {.directory = -1};
+#if defined(OMPI_MAJOR_VERSION)
+    int rank, level = MPI_THREAD_SINGLE;
     PMPI_Comm_rank(comm, &rank);
-    cco_all(true, comm);
-    if (rank == 0)
-        turn = open_directory();
-    if (turn >= 0)
-        lock(turn);
+    PMPI_Query_thread(&level);
+    turn.threads = !cco_all(level < MPI_THREAD_MULTIPLE, comm) && OMPI_MAJOR_VERSION >= 5;
+    if (rank == 0 && (turn.threads || OMPI_MAJOR_VERSION < 5))
+        turn.directory = open_directory();
+    if (turn.directory >= 0)
+        lock(turn.directory);
+    if (turn.threads)
+        cco_all(true, comm);
 #else
     (void)comm;
 #endif
     return turn;
 }
 
+static void end_turn(const struct turn *turn, MPI_Comm comm)
+{
+    if (turn->threads)
+        cco_all(true, comm);
+    if (turn->directory >= 0)
+        close(turn->directory);
+}
+
 static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
 {
     void *base = NULL;
     const MPI_Aint whole = (MPI_Aint)((bytes + WHOLE - 1) / WHOLE * WHOLE);
-    const int turn = take_turn(comm);
+    const struct turn turn = take_turn(comm);
     const int rc = shared ? cco_window_share(w, bytes, comm, &base)
                           : PMPI_Win_allocate(whole, 1, MPI_INFO_NULL, comm, &base, &w->win);
-    if (turn >= 0)
-        close(turn);
+    end_turn(&turn, comm);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
