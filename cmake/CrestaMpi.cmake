@@ -127,9 +127,9 @@ endif()
 
 # cresta_mpi_test(NAME n RANKS r COMMAND target args...
 #                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD] [BESIDE])
-# runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0.
-# PRELOAD: under the preload library, in the ranks only. TIMEOUT: of what computes for more than a
-# second or two, several times what it takes; it gets both cores. Others are over when the MPI has
+# runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0. PRELOAD:
+# under the preload library, in the ranks only. TIMEOUT: of what computes for more than a second or
+# two, several times what it takes; no other runs beside it. Others are over when the MPI has
 # launched them, which is to wait most of the time: two go side by side. So do those with a TIMEOUT
 # that wait for other ranks or for time to pass, BESIDE. All get six times as long, more than their
 # own watchdog (tests/testing/testing.h): the machine may have other load. Ranks give their cores
