@@ -7,8 +7,11 @@ endif()
 # CMake's own RelWithDebInfo means -O2 and NDEBUG; a library on the path of every message earns
 # -O3. No -march=native:
 # the machine that builds is often not the one that runs.
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
-set(CMAKE_Fortran_FLAGS_RELWITHDEBINFO "-O3 -g")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3")
+if(CRESTA_DEBUG_INFO)
+  string(APPEND CMAKE_C_FLAGS_RELWITHDEBINFO " -g")
+endif()
+set(CMAKE_Fortran_FLAGS_RELWITHDEBINFO "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_STANDARD_REQUIRED ON)

@@ -25,10 +25,15 @@ CORES = len(os.sched_getaffinity(0))
 # it: it runs beside those that no other job may disturb, which wait most of the time.
 SIMULATOR = "algorithms(-.*)?|mutants"
 ONCE = "package.built_in"  # how flags become a choice
-# Launchers wait most of the time, and ranks give way (MPICH's: tests/mpi/gives_way.c).
+# Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 2 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
 SETTINGS = {"OMPI_MCA_pml": "^cm"}
+# Python compiles each module once for all of its processes, and not into the sources' folders.
+COMPILED = {"PYTHONPYCACHEPREFIX": str(LOGS / "pycache")}
+NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
+# Where everything is compiled anew, nobody looks at it in a debugger. The code is the same.
+BUILD_IN_CI = ["CRESTA_CMAKE=-DCRESTA_DEBUG_INFO=OFF"]
 WARNING = "warning: "
 SLOWEST = 10
 # How ctest and pytest tell the seconds of a test.
@@ -53,16 +58,21 @@ def steps():
     yield "version", [python, "tools/check_version.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
     yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
+    # Tests leave cores idle, on which the next thing is built or tested meanwhile.
     found = mpis()
+    meanwhile = []
     for number, mpi in enumerate(found):
         left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
-        yield f"build {mpi}", ["env", f"MPI={mpi}", "tools/build.sh", "all"], None
+        build = ["env", f"MPI={mpi}", *(BUILD_IN_CI if os.environ.get("CI") else [])]
+        yield [*meanwhile, (f"build {mpi}", [*build, "tools/build.sh", "all"], None)]
         yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
         yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"
-        yield f"tests {mpi}", [*ctest(mpi, BESIDE), "--exclude-regex", left_out], f"build {mpi}"
+        tests = [*ctest(mpi, BESIDE), "--exclude-regex", left_out]
+        meanwhile = [(f"tests {mpi}", tests, f"build {mpi}")]
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
+    python_tests = [*pytest, *beside, "-m", "not alone and not quiet", "tests"]
+    yield [*meanwhile, ("python", python_tests, None)]
     yield "python quiet", [*pytest, "-m", "quiet", "tests"], None
     alone = [("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
     yield alone + [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],
@@ -156,7 +166,8 @@ def slowest(names):
 
 def main():
     LOGS.mkdir(parents=True, exist_ok=True)
-    for variable, value in SETTINGS.items():
+    os.environ.pop(NOT_COMPILED, None)
+    for variable, value in (SETTINGS | COMPILED).items():
         os.environ.setdefault(variable, value)
     results = {}
     with session_folder(), concurrent.futures.ThreadPoolExecutor() as workers:

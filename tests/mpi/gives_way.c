@@ -1,15 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gives_way.c - ranks of MPICH that give their core away while they wait, as those of Open MPI do.
- * Preloaded in the ranks of tests, of which there are more than cores: MPICH asks UCX again and
- * again, and a rank that does so keeps the core from the one that it waits for until the kernel
- * takes it, ten times as long as what is tested. MPICH has no setting for this over UCX. An MPICH
- * that waits for something else is not changed. */
+/* gives_way.c - ranks that wait leave the cores to others.  Preloaded in the ranks of tests, of
+ * which there are more than cores.
+ *
+ * MPICH asks UCX again and again, and a rank that does so keeps the core from the one that it waits
+ * for until the kernel takes it, ten times as long as what is tested. MPICH has no setting for this
+ * over UCX: here it yields whenever UCX has found nothing. An MPICH that waits for something else
+ * is not changed. Open MPI has a setting, with which it yields, and the library yields by itself.
+ *
+ * To yield is a turn of the core all the same, and most of what tests would compute: who has
+ * yielded often, and done little else in between, sleeps for a moment instead. It is shorter than
+ * what the library takes for the turn of another (LONG_US of src/core/yielding.c). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 typedef unsigned progress(void *worker);
 progress ucp_worker_progress;
+
+enum {
+    OFTEN = 100,   /* yields in a row, before the first sleep: what is near is not slept over */
+    APART = 10000, /* nanoseconds from one to the next: more than a look at all that may come */
+    SLEEP = 50000, /* nanoseconds */
+    SLACK = 1000,  /* of the timer, which the kernel would make as long as the sleep */
+};
+
+static long now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+int sched_yield(void)
+{
+    static _Thread_local int in_a_row;
+    static _Thread_local long last;
+    if (now_ns() - last > APART)
+        in_a_row = 0;
+    if (in_a_row < OFTEN) {
+        in_a_row++;
+        syscall(SYS_sched_yield); /* which never fails */
+    } else {
+        prctl(PR_SET_TIMERSLACK, SLACK);
+        nanosleep(&(struct timespec){.tv_nsec = SLEEP}, NULL);
+    }
+    last = now_ns();
+    return 0;
+}
 
 unsigned ucp_worker_progress(void *worker)
 {

@@ -86,7 +86,7 @@ target_link_options(told PRIVATE -Wl,--no-as-needed)
 cresta_preloaded(watcher)
 cresta_preloaded(watcher_chain watcher.c)
 target_compile_definitions(watcher_chain PRIVATE CHAIN)
-cresta_plain_program(watched_plain ${call} small_call.c watched.c)
+cresta_plain_program(watched_plain ${call_plain} small_call.c watched.c)
 cresta_test_program(watched ${call} small_call.c watched.c)
 # The same with the tool linked, behind the library.
 cresta_test_program(watched_behind ${call} small_call.c watched.c)
@@ -115,7 +115,7 @@ endforeach()
 # A begun call beside null and inactive requests and persistent collectives, which MPICH 4.0 takes
 # wrongly in some calls.
 cresta_test_program(mixed ${call} mixed.c)
-cresta_plain_program(mixed_plain ${call} mixed.c)
+cresta_plain_program(mixed_plain ${call_plain} mixed.c)
 cresta_mpi_test(NAME mixed RANKS 2 COMMAND mixed mpi,p2p,shm,os)
 cresta_mpi_test(NAME mixed-thread RANKS 2 ENV CRESTA_ASYNC=thread COMMAND mixed mpi,p2p,shm,os)
 cresta_mpi_test(NAME mixed-preload RANKS 2 PRELOAD ENV CRESTA_ASYNC=thread "CRESTA_IMPL=${rules}"

@@ -39,9 +39,10 @@ def environment(build, folder, **variables):
 def launch(build, folder, *words, ranks=2, before=(), **variables):
     """Runs python WORDS on some ranks; `before` goes before the launcher."""
     needs_api(build)
-    over = ["--oversubscribe"] if build.family == "openmpi" else []
+    openmpi = build.family == "openmpi"
+    over = ["--oversubscribe"] if openmpi else []
     for library in (build.folder / "lib").glob("libgives_way.so"):  # as in cmake/CrestaMpi.cmake
-        over = ["-genv", "LD_PRELOAD", library]
+        over += ["-x", f"LD_PRELOAD={library}"] if openmpi else ["-genv", "LD_PRELOAD", library]
     command = [*before, build.launcher, *over, "-n", str(ranks), sys.executable, *words]
     return subprocess.run(
         [str(word) for word in command],

@@ -39,8 +39,8 @@ def build(request):
 
 
 def giving_way():
-    """For commands that start ranks of MPICH: they give their cores away while they wait, as those
-    of ctest (tests/mpi/gives_way.c). A process that is no such rank is not changed.
+    """For commands that start ranks: they give their cores away while they wait, as those of ctest
+    (tests/mpi/gives_way.c). A process that does not wait is not changed.
     """
     found = [lib for b in builds.all_builds() for lib in b.folder.glob("lib/libgives_way.so")]
     return {"LD_PRELOAD": str(found[0])} if found else {}
@@ -51,8 +51,7 @@ def crestacoll(tmp_path):
     """Runs bin/crestacoll in a folder of its own."""
 
     def run(*words, cwd=tmp_path, timeout=600, preload=True, **variables):
-        mpich = preload and any("mpich" in str(word) for word in words)
-        env = builds.clean_environment(**(giving_way() if mpich else {}) | variables)
+        env = builds.clean_environment(**(giving_way() if preload else {}) | variables)
         return subprocess.run(
             [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
             cwd=cwd,

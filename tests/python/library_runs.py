@@ -87,7 +87,7 @@ def run(
     command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
     env = dict(env or {})
     ours = build / "lib" / "libcrestacoll-preload.so" if preload else env.get("LD_PRELOAD")
-    # With MPICH, as in cmake/CrestaMpi.cmake.
+    # As in cmake/CrestaMpi.cmake.
     loaded = [*([ours] if ours else []), *(build / "lib").glob("libgives_way.so")]
     if loaded:
         env["LD_PRELOAD"] = ":".join(map(str, loaded))
