@@ -64,6 +64,17 @@ int __wrap_cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *
     return MPI_SUCCESS;
 }
 
+void sequence_kernel(const void *a, const void *b, void *to, size_t n)
+{
+    const world *w = worlds[ranks[running].calls - 1];
+    for (size_t at = 0; at < n * w->element; at += w->element) {
+        char element[WORLD_ELEMENT];
+        memcpy(element, (const char *)b + at, w->element);
+        w->sim.reduce((const char *)a + at, element, w->element);
+        memcpy((char *)to + at, element, w->element);
+    }
+}
+
 void sequence_fail(const world *w, const char *what)
 {
     sequence_failures++;

@@ -29,6 +29,10 @@ void sequence_close(void);
 /* Runs one, and checks what came out. */
 void sequence_run(const sequence *s);
 
+/* The operation of the call under way, as core/kernels.h has those of the standard: to[i] = a[i] op
+ * b[i], where `to` may be either. */
+void sequence_kernel(const void *a, const void *b, void *to, size_t n);
+
 /* Counts a failure and tells it. */
 void sequence_fail(const world *w, const char *what);
 

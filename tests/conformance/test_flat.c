@@ -2,7 +2,7 @@
 /* test_flat.c - the collectives on slot rings (transport/shm/flat.h), all ranks in one process
  * (sequence.h).  Boards have few and small slots, so that calls take pieces and rings come round.
  * Some sequences let ranks read each other's memory by a system call, which here brings all, a
- * part, or nothing, by chance.
+ * part, or nothing, by chance; some reductions have a kernel.
  *
  *     conformance-flat [SEQUENCES [SEED]] */
 #include <stdio.h>
@@ -68,6 +68,8 @@ static int call(int me, world *w)
         binding.base[base] = (char *)w->sim.ranks[me].memory[base].data;
         binding.layouts[base] = w->layouts[base];
     }
+    if (w->c.seed / 16 % 2 && cco_coll_infos[q->coll].properties & CCO_REDUCTION)
+        binding.operation.kernel = sequence_kernel;
     const bool in_region = (unsigned)me % 2 == w->c.seed % 2 && move_in(me, w, &binding);
     const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* atomics_types.c - where the elements of a target's datatype lie: datatypes of every constructor,
- * nested by chance, against MPI_Pack; one whose extent is large and that has two elements; and
- * every allocation of an accumulate fails once: it must return an error, never go to the MPI.
+ * nested by chance, against MPI_Pack; one whose extent is large and that has two elements; several
+ * of one; and every allocation of an accumulate fails once: it must return an error, never go to
+ * the MPI.
  *
  *     atomics_types [TYPES [SEED]]
  */
@@ -235,15 +236,48 @@ static void test_sparse(void)
     MPI_Type_free(&type);
 }
 
+/* A window of this rank alone. */
+static cco_shared_window *window_on(char *share, size_t bytes, cco_element_lock *locks)
+{
+    cco_shared_window *w = calloc(1, sizeof *w + sizeof w->shares[0]);
+    w->ranks = 1;
+    w->locks = locks;
+    w->shares[0] = (cco_window_share){share, bytes, 1};
+    return w;
+}
+
+/* Several of a datatype follow one another by its extent. */
+static void test_several(void)
+{
+    enum { SEVERAL = 4, INTS = 3 * SEVERAL };
+    int share[INTS] = {0}, numbers[2 * SEVERAL], rc = MPI_ERR_OTHER;
+    cco_element_lock locks = {.held = 0};
+    cco_shared_window *w = window_on((char *)share, sizeof share, &locks);
+    MPI_Datatype first_and_third;
+    MPI_Type_vector(2, 1, 2, MPI_INT, &first_and_third);
+    MPI_Type_commit(&first_and_third);
+    for (int i = 0; i < 2 * SEVERAL; i++)
+        numbers[i] = i + 1;
+    const cco_accumulate a = {.origin = {numbers, 2 * SEVERAL, MPI_INT},
+                              .count = SEVERAL,
+                              .type = first_and_third,
+                              .op = MPI_SUM};
+    snprintf(testing_label, sizeof testing_label, "%d of a datatype", SEVERAL);
+    CHECK(cco_accumulate_all(w, &a, &rc) && rc == MPI_SUCCESS, "error %d", rc);
+    for (int i = 0; i < INTS; i++) {
+        const int expected = i % 3 == 1 ? 0 : 2 * (i / 3) + i % 3 / 2 + 1;
+        CHECK(share[i] == expected, "%d: %d, not %d", i, share[i], expected);
+    }
+    MPI_Type_free(&first_and_third);
+    free(w);
+}
+
 static void test_no_memory(void)
 {
     char share[256] = {0};
     int result[16], ones[16], rc = MPI_ERR_NO_MEM, k = 0;
     cco_element_lock locks = {.held = 0};
-    cco_shared_window *w = calloc(1, sizeof *w + sizeof w->shares[0]);
-    w->ranks = 1;
-    w->locks = &locks;
-    w->shares[0] = (cco_window_share){share, sizeof share, 1};
+    cco_shared_window *w = window_on(share, sizeof share, &locks);
     MPI_Datatype type, every_second;
     MPI_Type_vector(4, 2, 4, MPI_INT, &type);
     MPI_Type_vector(8, 1, 2, MPI_INT, &every_second);
@@ -290,6 +324,7 @@ int main(int argc, char **argv)
     state = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
     test_places(argc > 1 ? atoi(argv[1]) : 300);
     test_sparse();
+    test_several();
     test_no_memory();
     test_refused();
     MPI_Finalize();
