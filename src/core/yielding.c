@@ -8,6 +8,8 @@
 enum {
     LONG_US = 500,  /* of a yield: others were on the core; alone it takes less than 1 */
     TRY_US = 50000, /* both ways are tried for so long: some time slices */
+    SOON = 5,       /* after this part of that, a way that is worse by far has been tried enough */
+    FAR_WORSE = 2,  /* so many times fewer waits */
     HOLD_FIRST = 8, /* times as long for the better one, then */
     HOLD_MOST = 64, /* twice as long each time that it is still better */
 };
@@ -64,6 +66,15 @@ static void decide(choice *c, long long at)
     begin(c, better, at, (long long)c->hold * TRY_US);
 }
 
+/* Whether the way that is tried is so much worse that the rest of its time would only be lost. */
+static bool hopeless(const choice *c, long long at)
+{
+    const way other = c->now == KEEP ? YIELD : KEEP;
+    const double taken = (double)(at - c->start);
+    return c->tried && taken >= TRY_US / SOON &&
+           (double)c->waits * FAR_WORSE < c->rate[other] * taken;
+}
+
 void cco_yielding_wait(void)
 {
     mine.waits++;
@@ -73,7 +84,7 @@ bool cco_yielding_try(void)
 {
     choice *c = &mine;
     const long long before = now_us();
-    if (c->shared && before >= c->until)
+    if (c->shared && (before >= c->until || hopeless(c, before)))
         decide(c, before);
     if (c->shared && c->now == KEEP)
         return false;
