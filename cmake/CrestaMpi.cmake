@@ -129,11 +129,12 @@ endif()
 #                 [ENV A=1 ...] [TIMEOUT s] [LABELS l ...] [PRELOAD] [BESIDE])
 # runs a target (or a program) on r ranks of this MPI. It passes when it exits with 0. PRELOAD:
 # under the preload library, in the ranks only. TIMEOUT: of what computes for more than a second or
-# two, several times what it takes; no other runs beside it. Others are over when the MPI has
-# launched them, which is to wait most of the time: two go side by side. So do those with a TIMEOUT
-# that wait for other ranks or for time to pass, BESIDE. All get six times as long, more than their
-# own watchdog (tests/testing/testing.h): the machine may have other load. Ranks give their cores
-# away while they wait (tests/mpi/gives_way.c), except where ENV preloads something else.
+# two, several times what it takes; it counts for its ranks, two at most, of the jobs of ctest
+# (tools/check.py). Others are over when the MPI has launched them, which is to wait most of the
+# time, and count for one. So do those with a TIMEOUT that wait for other ranks or for time to pass,
+# BESIDE. All get six times as long, more than their own watchdog (tests/testing/testing.h): the
+# machine may have other load. Ranks give their cores away while they wait (tests/mpi/gives_way.c),
+# except where ENV preloads something else.
 function(cresta_mpi_test)
   cmake_parse_arguments(T "PRELOAD;BESIDE" "NAME;RANKS;TIMEOUT" "COMMAND;ENV;LABELS" ${ARGN})
   list(POP_FRONT T_COMMAND program)

@@ -33,7 +33,7 @@ SETTINGS = {"OMPI_MCA_pml": "^cm"}
 COMPILED = {"PYTHONPYCACHEPREFIX": str(LOGS / "pycache")}
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
 # Where everything is compiled anew, nobody looks at it in a debugger. The code is the same.
-BUILD_IN_CI = ["CRESTA_CMAKE=-DCRESTA_DEBUG_INFO=OFF"]
+BUILD_IN_CI = f"CRESTA_CMAKE=-DCRESTA_DEBUG_INFO=OFF {os.environ.get('CRESTA_CMAKE', '')}"
 WARNING = "warning: "
 SLOWEST = 10
 # How ctest and pytest tell the seconds of a test.
@@ -63,7 +63,7 @@ def steps():
     meanwhile = []
     for number, mpi in enumerate(found):
         left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
-        build = ["env", f"MPI={mpi}", *(BUILD_IN_CI if os.environ.get("CI") else [])]
+        build = ["env", f"MPI={mpi}", *([BUILD_IN_CI] if os.environ.get("CI") else [])]
         yield [*meanwhile, (f"build {mpi}", [*build, "tools/build.sh", "all"], None)]
         yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
         yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"

@@ -9,7 +9,8 @@ enum {
     LONG_US = 500,  /* of a yield: others were on the core; alone it takes less than 1 */
     TRY_US = 50000, /* both ways are tried for so long: some time slices */
     SOON = 5,       /* after this part of that, a way that is worse by far has been tried enough */
-    FAR_WORSE = 2,  /* so many times fewer waits */
+    FAR_WORSE = 2,  /* so many times fewer waits, of these at least: */
+    ENOUGH = 8,
     HOLD_FIRST = 8, /* times as long for the better one, then */
     HOLD_MOST = 64, /* twice as long each time that it is still better */
 };
@@ -70,9 +71,9 @@ static void decide(choice *c, long long at)
 static bool hopeless(const choice *c, long long at)
 {
     const way other = c->now == KEEP ? YIELD : KEEP;
-    const double taken = (double)(at - c->start);
-    return c->tried && taken >= TRY_US / SOON &&
-           (double)c->waits * FAR_WORSE < c->rate[other] * taken;
+    const double taken = (double)(at - c->start), others = c->rate[other] * taken;
+    return c->tried && taken >= TRY_US / SOON && others >= ENOUGH &&
+           (double)c->waits * FAR_WORSE < others;
 }
 
 void cco_yielding_wait(void)

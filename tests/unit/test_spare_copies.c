@@ -8,7 +8,7 @@
 enum { N = 16 }; /* copies of 8 bytes are none of the transport */
 
 static int copies, reductions;
-static const void *kernel_right;
+static const void *kernel_left, *kernel_right, *kernel_to;
 
 static void *open_transfer(void *shared, int messages)
 {
@@ -51,9 +51,10 @@ static int reduce(void *transfer, const cco_data *from, const cco_data *into,
 
 static void kernel(const void *left, const void *right, void *to, size_t n)
 {
-    (void)left, (void)to;
     CHECK(n == N, "%zu elements", n);
+    kernel_left = left;
     kernel_right = right;
+    kernel_to = to;
 }
 
 static const cco_transport transport = {.name = "told",
@@ -97,6 +98,8 @@ static void run(const cco_problem *q, cco_base sent, cco_kernel op)
     CHECK(cco_engine_run(e, &binding) == MPI_SUCCESS, "it fails");
     const void *right = sent == CCO_OUT ? out : in;
     CHECK(op == NULL || kernel_right == right, "the kernel reads another right operand");
+    CHECK(op == NULL || kernel_left == scratch, "the kernel reads another left operand");
+    CHECK(op == NULL || kernel_to == out, "the kernel writes elsewhere");
     cco_engine_free(e);
     cco_sched_free(s);
 }

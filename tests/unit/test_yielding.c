@@ -65,6 +65,11 @@ int main(void)
     CHECK(costly <= 1, "yields that cost a slice for each wait take %d %% of the time", costly);
     CHECK(waits > 150000, "%d waits in 20 s", waits);
 
+    /* Waits are longer than the time after which a trial may end. */
+    share(5, 30000, 4);
+    const int longer = share(20, 30000, 4);
+    CHECK(longer >= 85, "yields that end waits of 30 ms in 16 take %d %% of the time", longer);
+
     yield_us = 600; /* a wait ends with a yield, or else after 10 ms */
     share(5, 10000, 1); /* until it is noticed */
     const int helpful = share(20, 10000, 1);

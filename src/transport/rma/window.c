@@ -101,12 +101,13 @@ static int open_directory(void)
     return name != NULL ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-/* Does not wait for ever: another job may have been stopped just then.  Nor at all where there are
- * no such locks, as on some file systems. */
-static void lock(int directory)
+/* Does not wait for ever for another job, which may have been stopped just then, but for threads of
+ * this one: without the lock they overwrite memory.  Nor at all where there are no such locks, as
+ * on some file systems. */
+static void lock(int directory, bool threads)
 {
     const struct timespec nap = {.tv_nsec = MILLISECOND / 10};
-    for (int i = 0; i < 10 * PATIENCE; i++) {
+    for (int i = 0; threads || i < 10 * PATIENCE; i += !threads) {
         if (flock(directory, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR))
             return;
         nanosleep(&nap, NULL);
@@ -135,7 +136,7 @@ static struct turn take_turn(MPI_Comm comm)
     if (rank == 0 && (turn.threads || OMPI_MAJOR_VERSION < 5))
         turn.directory = open_directory();
     if (turn.directory >= 0)
-        lock(turn.directory);
+        lock(turn.directory, turn.threads);
     if (turn.threads)
         cco_all(true, comm);
 #else
