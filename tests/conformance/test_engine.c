@@ -163,8 +163,8 @@ static void fail(const cco_algo *algo, const world *w, const char *what)
            w->c.gaps ? " with gaps" : "", what, w->sim.why);
 }
 
-/* With seeds that are odd, copies before reductions are left out (engine_spare.h): without a kernel,
- * the reductions make them. */
+/* With seeds that are odd, copies before reductions are left out (engine_spare.h); where there is
+ * no kernel, the reductions make them. */
 static void sit_down(seat *seats, world *w, cco_matcher *matcher, uint64_t seed)
 {
     static cco_transport words;
