@@ -249,6 +249,13 @@ def test_other_settings_are_measured_where_targets_speak_of_them(tmp_path, monke
     assert others[0].variables == {"OMPI_MCA_coll_sm_priority": "95"} and not jobs[0].variables
 
 
+def test_what_is_launched_twice_in_a_round_is_so_at_its_end_again(tmp_path):
+    jobs = launches.all_jobs([FakeBuild(tmp_path)], series.FULL, 3, tmp_path)
+    again = [(job.launch, job.series.name) for job in jobs if job.launch > 3]
+    assert again == [(k, name) for k in (4, 5, 6) for name in ("pairs", "pairs-written")]
+    assert [job.launch for job in jobs if job.series.name == "pairs"] == [1, 4, 2, 5, 3, 6]
+
+
 def test_what_open_mpi_was_built_with(tmp_path, monkeypatch):
     said = "mca:coll:sm:version:mca:2.1.0\nmca:coll:base:param:x\n"
     done = subprocess.CompletedProcess([], 0, said, "")

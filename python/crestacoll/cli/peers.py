@@ -163,7 +163,7 @@ class Measurement:
     def run(self, seconds):
         end = time.monotonic() + seconds
         for k in range(1, self.count + 1):
-            mine = [job for job in self.jobs if job.launch == k]
+            mine = [job for job in self.jobs if (job.launch - k) % self.count == 0]
             left = (end - time.monotonic()) / (self.count + 1 - k)
             launches.run(mine, left, tell, self.speeds)
 

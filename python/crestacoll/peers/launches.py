@@ -77,11 +77,15 @@ def digest(build):
 
 
 def all_jobs(builds, series, launches, folder, settings=()):
-    """The MPIs take turns within a series, so that a change of the machine meets all of them."""
+    """The MPIs take turns within a series, so that a change of the machine meets all of them. What
+    is launched more than once in a round is so at its end again.
+    """
     return [
-        Job(launch, one, build, folder, setting=setting)
+        Job(launch + again * launches, one, build, folder, setting=setting)
         for launch in range(1, launches + 1)
+        for again in range(max(s.times for s in series))
         for one in series
+        if again < one.times
         for build in builds
         for setting in (None, *(s for s in settings if one.plain and s.peer == build.name))
     ]

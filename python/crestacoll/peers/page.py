@@ -44,6 +44,7 @@ def page(head, rows):
         date=head["date"][:10],
         crestacoll=head["crestacoll"],
         launches=head["launches"],
+        most_launches=head["launches"] * max(s.times for s in series.FULL),
         mpis=[f"{mpis[p.name]} (`{p.name}`)" for p in PEERS if p.name in mpis],
         settings=[setting_text(s) for s in SETTINGS if s.name in mpis],
         missing=[

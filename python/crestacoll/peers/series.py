@@ -20,7 +20,8 @@ IMPLEMENTATIONS = ["mpi", "shm"]
 @dataclass(frozen=True)
 class Series:
     """`batch_us`: how long a sample of calls lasts. `seconds`: how long a job takes about; the time
-    that there is is shared out by it.
+    that there is is shared out by it. `times`: how often it is launched in each round: where the
+    machine changes its speed, each speed needs launches of its own.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Series:
     skew: float = 0.0
     batch_us: float = 50.0
     calls: str = "blocking"
+    times: int = 1
 
     @property
     def plain(self):
@@ -73,8 +75,8 @@ CROWDED = {"samples": 40, "batch_us": 500.0}
 WRITTEN = {"buffers": "written"}
 
 FULL = [
-    Series("pairs", "one after the other", 2, EVERY, SIZES, 12),
-    Series("pairs-written", "data written again", 2, EVERY, SIZES, 14, **WRITTEN),
+    Series("pairs", "one after the other", 2, EVERY, SIZES, 12, times=2),
+    Series("pairs-written", "data written again", 2, EVERY, SIZES, 14, times=2, **WRITTEN),
     Series("fixed", "root 0", 2, tuple(ROOTED), SIZES, 5, root="fixed"),
     Series("four", "4 ranks", 4, tuple(SYMMETRIC), FEW, 20, **CROWDED),
     Series("four-written", "4 ranks, written", 4, tuple(SYMMETRIC), FEW, 20, **CROWDED, **WRITTEN),
