@@ -58,7 +58,7 @@ def steps():
     yield "version", [python, "tools/check_version.py"], None
     yield "generated files", [python, "api/gen_api.py", "--check"], None
     yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
-    # Tests leave cores idle, on which the next thing is built or tested meanwhile.
+    # Tests leave cores idle, on which the next MPI's are built meanwhile.
     found = mpis()
     meanwhile = []
     for number, mpi in enumerate(found):
@@ -72,7 +72,8 @@ def steps():
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
     python_tests = [*pytest, *beside, "-m", "not alone and not quiet", "tests"]
-    yield [*meanwhile, ("python", python_tests, None)]
+    yield meanwhile
+    yield "python", python_tests, None
     yield "python quiet", [*pytest, "-m", "quiet", "tests"], None
     alone = [("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
     yield alone + [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],

@@ -183,7 +183,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize("kind, code, sentence", SENTENCES)
 def test_a_clear_sentence_for(kind, code, sentence, explore, tmp_path):
-    text = explore("--", kind, budget="3s", code=code)
+    text = explore("--", kind, budget="12s", code=code)
     assert sentence in text and "Traceback" not in text
     state = json.loads((tmp_path / "crestacoll-explore" / "state.json").read_text())
     assert sentence in state["ended"]
