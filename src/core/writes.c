@@ -19,6 +19,8 @@ enum {
     LINE = 64,
     SLOW = 5,     /* copies in turn: one may have been interrupted */
     PATIENCE = 7, /* 1 << PATIENCE is CCO_WRITES_PERIOD */
+    OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
+    TAKEN = 6     /* OTHERS is doubled each time, but at most so often */
 };
 
 /* Percent of the time of non-temporal stores above which ordinary ones are slower in the end: more
@@ -43,7 +45,7 @@ static void insert(uint32_t *seen, unsigned count, uint32_t time)
     seen[count] = time;
 }
 
-static uint32_t median(const cco_writes_size *s, cco_write_kind kind)
+static uint64_t median(const cco_writes_size *s, cco_write_kind kind)
 {
     return s->seen[kind][sizeof s->seen[kind] / sizeof *s->seen[kind] / 2];
 }
@@ -59,18 +61,28 @@ static void judge(cco_writes_size *s, unsigned percent)
     s->length = s->copies;
 }
 
+/* The mean of a block without its longest time, which may have been interrupted.  Not the median:
+ * the lines of some copies may be in this core's cache and those of others not, and all count. */
+static uint32_t mean(const cco_writes_size *s)
+{
+    return (uint32_t)((s->sum - s->longest) / (CCO_WRITES_SEEN - 1));
+}
+
 static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t time, size_t n)
 {
     if (s->passed < bytes) {
         s->passed += n;
         return;
     }
-    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES * CCO_WRITES_SEEN + s->counted,
-           time);
+    s->sum += time;
+    s->longest = time > s->longest ? time : s->longest;
     if (++s->counted < CCO_WRITES_SEEN)
         return;
+    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES, mean(s));
     s->counted = 0;
     s->passed = 0;
+    s->sum = 0;
+    s->longest = 0;
     if (++s->block == CCO_WRITES_BLOCKS)
         judge(s, percent);
 }
@@ -126,14 +138,29 @@ static int size_of(size_t n)
     return i;
 }
 
-void cco_writes_copy_large(cco_writes *w, cco_writes_use use, char *to, const char *from, size_t n)
+bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
+{
+    if (s->pattern == pattern) {
+        s->others = 0;
+        return true;
+    }
+    if (s->copies > 0 && ++s->others <= (unsigned)OTHERS << s->taken)
+        return false;
+    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + (s->taken < TAKEN)};
+    return true;
+}
+
+void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, char *to,
+                           const char *from, size_t n)
 {
     const int size = size_of(n);
-    cco_writes_size *s = &w->sizes[use][size];
+    cco_writes_size *s = &w->sizes[use][pattern % CCO_WRITES_PATTERNS][size];
+    const bool learns = cco_writes_learns(s, pattern);
     const uint64_t start = cco_ticks();
-    if (cco_writes_next(s) == CCO_WRITE_NONTEMPORAL)
+    if ((learns ? cco_writes_next(s) : s->faster) == CCO_WRITE_NONTEMPORAL)
         cco_copy_nontemporal(to, from, n);
     else
         memcpy(to, from, n);
-    cco_writes_note(s, w->bytes, most[use][size], cco_ticks() - start, n);
+    if (learns)
+        cco_writes_note(s, w->bytes, most[use][size], cco_ticks() - start, n);
 }

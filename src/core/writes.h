@@ -18,8 +18,9 @@
 enum {
     CCO_WRITES_LEAST = 4 << 10, /* bytes of a copy that may go past the caches */
     CCO_WRITES_SIZES = 5,       /* from CCO_WRITES_LEAST on, each twice the one before */
+    CCO_WRITES_PATTERNS = 4,    /* of calls, that learn at the same time */
     CCO_WRITES_BLOCKS = 6,      /* of a trial: the two kinds of stores in turn */
-    CCO_WRITES_SEEN = 3,        /* copies of a block that count, after its first ones */
+    CCO_WRITES_SEEN = 8,        /* copies of a block that count, after its first ones */
     CCO_WRITES_PERIOD = 128     /* lengths of a trial from one to the next */
 };
 
@@ -36,24 +37,29 @@ typedef enum cco_writes_use {
     CCO_WRITES_USES
 } cco_writes_use;
 
-/* What is known of copies of one size and use.  Zero to begin with. */
+/* What is known of copies of one size, use and pattern.  Zero to begin with. */
 typedef struct cco_writes_size {
     unsigned block;     /* of the trial; CCO_WRITES_BLOCKS: it is over */
-    unsigned counted;   /* copies of this block that count, so far */
+    unsigned counted;   /* copies of this block that count, so far: */
+    uint64_t sum;       /* of their ticks per KiB, */
+    uint32_t longest;   /* and the most */
     size_t passed;      /* bytes of this block that do not */
     unsigned copies;    /* since the trial began */
     unsigned length;    /* copies of the trial */
     unsigned slow;      /* copies in turn that took longer than they did in the trial */
     unsigned unchanged; /* trials in turn that found the same */
+    uint32_t pattern;   /* of the calls whose copies these were */
+    unsigned others;    /* copies of other patterns since the last of these */
+    unsigned taken;     /* times that another pattern took the place */
     cco_write_kind faster;
-    uint32_t seen[CCO_WRITES][CCO_WRITES_BLOCKS / CCO_WRITES * CCO_WRITES_SEEN]; /* ticks per KiB,
-                                                                                  the least first */
+    uint32_t seen[CCO_WRITES][CCO_WRITES_BLOCKS / CCO_WRITES]; /* ticks per KiB of the blocks, the
+                                                                  least first */
 } cco_writes_size;
 
 /* What is known of one place to write to, as a ring of slots. */
 typedef struct cco_writes {
     size_t bytes; /* of that place: after so many, all of it was written by one kind of stores */
-    cco_writes_size sizes[CCO_WRITES_USES][CCO_WRITES_SIZES];
+    cco_writes_size sizes[CCO_WRITES_USES][CCO_WRITES_PATTERNS][CCO_WRITES_SIZES];
 } cco_writes;
 
 /* Which stores the next copy takes. */
@@ -67,19 +73,26 @@ void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_
  * after it. */
 void cco_copy_nontemporal(char *to, const char *from, size_t n);
 
-/* Copies CCO_WRITES_LEAST bytes or more, and takes note. */
-void cco_writes_copy_large(cco_writes *w, cco_writes_use use, char *to, const char *from, size_t n);
+/* Whether a copy of that pattern is tried and noted in this place; otherwise it takes what another
+ * pattern found, until that one seems to be over. */
+bool cco_writes_learns(cco_writes_size *s, uint32_t pattern);
 
-static inline void cco_writes_copy(cco_writes *w, cco_writes_use use, char *to, const char *from,
-                                   size_t n)
+/* Copies CCO_WRITES_LEAST bytes or more, and takes note.  `pattern`, any number: of the calls whose
+ * copies these are.  Other calls write other parts of the place, or let another rank write them in
+ * turn: they find its lines in other caches, and learn for themselves. */
+void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, char *to,
+                           const char *from, size_t n);
+
+static inline void cco_writes_copy(cco_writes *w, cco_writes_use use, uint32_t pattern, char *to,
+                                   const char *from, size_t n)
 {
 #if defined(__x86_64__)
     if (n >= CCO_WRITES_LEAST) {
-        cco_writes_copy_large(w, use, to, from, n);
+        cco_writes_copy_large(w, use, pattern, to, from, n);
         return;
     }
 #endif
-    (void)w, (void)use;
+    (void)w, (void)use, (void)pattern;
     memcpy(to, from, n);
 }
 

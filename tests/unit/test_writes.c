@@ -75,6 +75,41 @@ static void the_faster(void)
     CHECK(copies(&s, 100, alike) == 0, "2.4 times is not enough");
 }
 
+/* Some copies of a pattern find their lines in this core's cache and some do not: all count, but for
+ * one that took longest. */
+static void some_are_far(void)
+{
+    cco_writes_size s = {0};
+    for (int i = 0; i < TRIAL; i++)
+        copies(&s, 1, i % 3 == 0 ? far_off : nearest);
+    CHECK(copies(&s, 100, alike) == 100, "a third is far off");
+    s = (cco_writes_size){0};
+    for (int i = 0; i < TRIAL; i++)
+        copies(&s, 1, i == BLOCK - 1 ? rare : nearest);
+    CHECK(copies(&s, 100, nearest) == 0, "one was interrupted");
+}
+
+/* Patterns that meet in one place: the second takes what the first found, until that one has been
+ * absent for long, each time longer. */
+static void patterns(void)
+{
+    enum { LONG = 10000 };
+    cco_writes_size s = {0};
+    CHECK(cco_writes_learns(&s, 7), "the first");
+    copies(&s, TRIAL, far_off);
+    CHECK(!cco_writes_learns(&s, 8) && s.faster == CCO_WRITE_NONTEMPORAL, "another");
+    int before[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        while (before[i] < LONG && !cco_writes_learns(&s, 8 + (uint32_t)i))
+            before[i]++;
+        CHECK(s.pattern == 8 + (uint32_t)i && s.length == 0, "takes the place");
+        copies(&s, TRIAL, nearest);
+        CHECK(!cco_writes_learns(&s, 7), "the first, too late");
+        CHECK(cco_writes_learns(&s, s.pattern) && s.others == 0, "the one that took it");
+    }
+    CHECK(before[1] > before[0] && before[1] < LONG, "%d copies, then %d", before[0], before[1]);
+}
+
 /* What became slow is tried again, in either direction; in vain, after a longer time each. */
 static void what_became_slow(void)
 {
@@ -111,20 +146,28 @@ static void what_is_rare(void)
     CHECK(copies(&s, 10, longest) == 0, "the longest times");
 }
 
-/* Real copies of all sizes and uses, in turn: through the trials and behind them. */
+/* Real copies of all sizes, uses and patterns, in turn: through the trials and behind them. */
 static void in_turn(void)
 {
     static cco_writes w = {.bytes = 2 * KIB};
-    enum { SIZES = CCO_WRITES_SIZES + 2, COPIES = 4 * CCO_WRITES_BLOCKS * (CCO_WRITES_SEEN + 1) };
-    for (int i = 0; i < CCO_WRITES_USES * SIZES * COPIES; i++) {
+    enum {
+        SIZES = CCO_WRITES_SIZES + 2,
+        COPIES = 2 * CCO_WRITES_BLOCKS * (CCO_WRITES_SEEN + 1),
+        LEARNED = CCO_WRITES_USES * CCO_WRITES_PATTERNS
+    };
+    for (int i = 0; i < LEARNED * SIZES * COPIES; i++) {
         const size_t n = (size_t)CCO_WRITES_LEAST / 2 << i % SIZES, at = (size_t)i % 64;
+        const int place = i / SIZES % LEARNED;
         memset(to, 1, n + 2 * PLACES);
-        cco_writes_copy(&w, i / SIZES % CCO_WRITES_USES, to + at, from + i % 32, n);
+        cco_writes_copy(&w, place % CCO_WRITES_USES, place / CCO_WRITES_USES, to + at,
+                        from + i % 32, n);
         CHECK(came(at, (size_t)i % 32, n), "copy %d, %zu bytes", i, n);
     }
 #if defined(__x86_64__)
-    for (int i = 0; i < CCO_WRITES_USES * CCO_WRITES_SIZES; i++)
-        CHECK(w.sizes[i % CCO_WRITES_USES][i / CCO_WRITES_USES].length > 0, "trial %d", i);
+    for (int place = 0; place < LEARNED; place++)
+        for (int i = 0; i < CCO_WRITES_SIZES; i++)
+            CHECK(w.sizes[place % CCO_WRITES_USES][place / CCO_WRITES_USES][i].length > 0,
+                  "trial of size %d, place %d", i, place);
 #endif
 }
 
@@ -132,6 +175,8 @@ int main(void)
 {
     every_byte();
     the_faster();
+    some_are_far();
+    patterns();
     what_became_slow();
     what_is_rare();
     in_turn();

@@ -27,6 +27,7 @@ typedef struct cco_stage {
     bool per_reader; /* a slot has something else for each reader, and nothing for its writer */
     cco_slot_rounds swaps; /* of two ranks */
     uint64_t pieces;       /* of a call in rounds that goes on, if all ranks know */
+    uint32_t pattern;      /* of such calls, for core/writes.h */
     cco_writes_use use;    /* how ranks write in their slots, */
     uint64_t alone;        /* up to this piece; from it on the other of two ranks only reads */
     bool shares;           /* a reduction in two steps (shares.c) */

@@ -107,26 +107,52 @@ static size_t window_of(const cco_problem *q, size_t most, size_t window)
     return one_way(q) && up < window ? whole_lines(up, q->unit) : window;
 }
 
+/* Pieces of a block. */
+static uint64_t pieces(const cco_stage *s, size_t n)
+{
+    const size_t left = n > s->before ? n - s->before : 0;
+    return (left + s->window - 1) / s->window;
+}
+
+/* Whether two ranks may give each other more than they get. */
+static bool may_differ(const cco_problem *q)
+{
+    const int properties = cco_coll_infos[q->coll].properties;
+    return q->size == 2 && properties & CCO_COUNTS && !(properties & CCO_REDUCTION) && !one_way(q);
+}
+
+/* Pieces that only one of two ranks has to write, the same on both. */
+static uint64_t unmatched(const cco_stage *s, const cco_problem *q)
+{
+    if (!may_differ(q))
+        return 0;
+    const uint64_t give = pieces(s, given(q)), take = pieces(s, taken(q));
+    return give > take ? give - take : take - give;
+}
+
 /* How two ranks swap slots.  Where both write, few slots stay in their caches, and a call writes
  * what the one before has read.  In calls with one direction each piece has a slot of its own: it
  * pays if the next one goes the other way.  What goes there in one piece keeps its slots, so that a
- * rank can be ahead.  Ranks that take turns on a core use the whole ring in each turn. */
-static cco_slot_rounds swaps_of(const cco_problem *q, size_t room, bool large, bool several,
+ * rank can be ahead.  Ranks that take turns on a core use the whole ring in each turn, and so does
+ * one that has more to write than the other: of few slots, it would write those that were just
+ * read. */
+static cco_slot_rounds swaps_of(const cco_stage *s, const cco_problem *q, size_t room, bool large,
                                 bool crowded)
 {
     enum { FEW = 2, LEAST = 512 };
     if (q->size != 2 || room < LEAST)
         return (cco_slot_rounds){0, false};
     if (one_way(q))
-        return (cco_slot_rounds){large && several ? CCO_SLOT_RING_MOST : 0, true};
-    return (cco_slot_rounds){crowded ? CCO_SLOT_RING_MOST : FEW, false};
+        return (cco_slot_rounds){large && s->rounds > 1 ? CCO_SLOT_RING_MOST : 0, true};
+    const bool all = crowded || unmatched(s, q) >= FEW;
+    return (cco_slot_rounds){all ? CCO_SLOT_RING_MOST : FEW, false};
 }
 
-/* Pieces of a block. */
-static uint64_t pieces(const cco_stage *s, size_t n)
+/* Calls of other collectives and sizes write other parts of a ring. */
+static uint32_t pattern_of(const cco_problem *q, size_t most)
 {
-    const size_t left = n > s->before ? n - s->before : 0;
-    return (left + s->window - 1) / s->window;
+    const uint64_t mixed = ((uint64_t)most + q->coll) * UINT64_C(0x9E3779B97F4A7C15);
+    return (uint32_t)(mixed >> 32);
 }
 
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
@@ -144,6 +170,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .window = whole_lines(rooms[ring] / per_reader, q->unit),
                          .per_reader = slot_per_reader(q->coll),
                          .direct = ring == n - 1,
+                         .pattern = pattern_of(q, 0),
                          .use = use_of(q, crowded),
                          .alone = UINT64_MAX};
         s->gives = pieces(s, given(q));
@@ -195,9 +222,7 @@ static size_t wide(const cco_problem *q, size_t room, bool in_shares)
  * other then reads, as in calls with one direction. */
 static uint64_t alone(const cco_stage *s, const cco_problem *q)
 {
-    const int properties = cco_coll_infos[q->coll].properties;
-    const bool differ = properties & CCO_COUNTS && !(properties & CCO_REDUCTION) && !one_way(q);
-    return q->size == 2 && differ ? pieces(s, taken(q)) : UINT64_MAX;
+    return may_differ(q) ? pieces(s, taken(q)) : UINT64_MAX;
 }
 
 static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
@@ -216,8 +241,9 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
         s.window = window_of(q, most, s.window);
     s.rounds = pieces(&s, most);
     s.shares = shares(q);
-    s.swaps = swaps_of(q, rooms[s.ring], s.ring == n - 1, s.rounds > 1, crowded);
+    s.swaps = swaps_of(&s, q, rooms[s.ring], s.ring == n - 1, crowded);
     s.pieces = s.swaps.anew ? 0 : s.rounds;
+    s.pattern = pattern_of(q, most);
     s.use = s.shares ? CCO_WRITES_AT_ONCE : use_of(q, crowded);
     s.gives = s.shares ? s.rounds : gives(&s, q);
     s.alone = alone(&s, q);

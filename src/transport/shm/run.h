@@ -51,7 +51,7 @@ static inline void cco_run_write(const cco_run *r, char *to, const char *from, s
     if (__builtin_expect(n == sizeof(uint64_t), 1))
         memcpy(to, from, sizeof(uint64_t));
     else
-        cco_writes_copy(&r->ring->writes, r->stage->use, to, from, n);
+        cco_writes_copy(&r->ring->writes, r->stage->use, r->stage->pattern, to, from, n);
 }
 
 /* Where piece `k` begins in every block. */
@@ -89,7 +89,8 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
     const cco_span from = cco_run_part(r, block, k);
     if (r->region < 0) {
         const cco_writes_use use = k < r->stage->alone ? r->stage->use : CCO_WRITES_ONE_WAY;
-        cco_writes_copy(&r->ring->writes, use, to, cco_run_place(r, from), from.n);
+        cco_writes_copy(&r->ring->writes, use, r->stage->pattern, to, cco_run_place(r, from),
+                        from.n);
     } else {
         const char *start = r->region != CCO_RUN_OWN ? r->reach->regions->list[r->region].memory
                                                      : NULL;

@@ -80,7 +80,7 @@ static int fold_share(const cco_run *r, uint64_t k)
     char *own = collects(q) ? cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)) : slot;
     const int rc = cco_run_fold(r, from, 0, q->size - 1, own, mine.n);
     if (slot != NULL && own != slot)
-        cco_writes_copy(&r->ring->writes, r->stage->use, slot, own, mine.n);
+        cco_writes_copy(&r->ring->writes, r->stage->use, r->stage->pattern, slot, own, mine.n);
     if (slot != NULL)
         cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
     return rc;

@@ -16,7 +16,7 @@ int cco_area_progress_mpi(cco_area *area, unsigned every)
 
 static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
 {
-    cco_writes_copy(&area->writes, CCO_WRITES_AT_ONCE, area->shares[peer] + at, from, n);
+    cco_writes_copy(&area->writes, CCO_WRITES_AT_ONCE, 0, area->shares[peer] + at, from, n);
     return MPI_SUCCESS;
 }
 

@@ -100,7 +100,7 @@ static int give(cco_stream *s, cco_fragment *it)
         if (n == 0)
             break;
         if (s->gets) {
-            cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE,
+            cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE, 0,
                             s->area->share + place_of(s, it->peer, at), it->at, n);
         } else {
             const int rc = s->area->kind->put(s->area, it->peer,
