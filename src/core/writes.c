@@ -19,6 +19,7 @@ enum {
     LINE = 64,
     SLOW = 5,     /* copies in turn: one may have been interrupted */
     PATIENCE = 7, /* 1 << PATIENCE is CCO_WRITES_PERIOD */
+    WATCHED = 32, /* copies by ordinary stores that are compared with the trial */
     OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
     TAKEN = 6     /* OTHERS is doubled each time, but at most so often */
 };
@@ -61,11 +62,23 @@ static void judge(cco_writes_size *s, unsigned percent)
     s->length = s->copies;
 }
 
-/* The mean of a block without its longest time, which may have been interrupted.  Not the median:
- * the lines of some copies may be in this core's cache and those of others not, and all count. */
-static uint32_t mean(const cco_writes_size *s)
+/* Adds a copy to those that count.  Once there are `count`, their mean, without the longest of each
+ * CCO_WRITES_SEEN, which may have been interrupted; 0 before.  Not the median: the lines of some
+ * copies may be in this core's cache and those of others not, and all count. */
+static uint64_t mean(cco_writes_size *s, unsigned count, uint32_t time)
 {
-    return (uint32_t)((s->sum - s->longest) / (CCO_WRITES_SEEN - 1));
+    s->sum += time;
+    s->longest = time > s->longest ? time : s->longest;
+    if (++s->counted % CCO_WRITES_SEEN > 0)
+        return 0;
+    s->sum -= s->longest;
+    s->longest = 0;
+    if (s->counted < count)
+        return 0;
+    const uint64_t each = s->sum / (count - count / CCO_WRITES_SEEN);
+    s->counted = 0;
+    s->sum = 0;
+    return each > 0 ? each : 1;
 }
 
 static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t time, size_t n)
@@ -74,17 +87,25 @@ static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t
         s->passed += n;
         return;
     }
-    s->sum += time;
-    s->longest = time > s->longest ? time : s->longest;
-    if (++s->counted < CCO_WRITES_SEEN)
+    const uint64_t each = mean(s, CCO_WRITES_SEEN, time);
+    if (each == 0)
         return;
-    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES, mean(s));
-    s->counted = 0;
+    insert(s->seen[s->block % CCO_WRITES], s->block / CCO_WRITES, (uint32_t)each);
     s->passed = 0;
-    s->sum = 0;
-    s->longest = 0;
     if (++s->block == CCO_WRITES_BLOCKS)
         judge(s, percent);
+}
+
+/* Gives up ordinary stores that take longer than they did in the trial: what both ranks choose
+ * brings lines into states that a trial of one does not.  Non-temporal stores depend on no cache,
+ * and so take as long as they did. */
+static void regret(cco_writes_size *s, unsigned percent, uint32_t time)
+{
+    if (s->faster != CCO_WRITE_CACHED ||
+        100 * mean(s, WATCHED, time) <= percent * (uint64_t)median(s, CCO_WRITE_NONTEMPORAL))
+        return;
+    s->faster = CCO_WRITE_NONTEMPORAL;
+    s->unchanged = 0;
 }
 
 /* Whether the kind that was chosen takes twice as long now, and that has not been in vain lately.
@@ -107,6 +128,11 @@ void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_
         s->block = 0;
         s->copies = 0;
         s->slow = 0;
+        s->counted = 0;
+        s->sum = 0;
+        s->longest = 0;
+    } else {
+        regret(s, percent, time);
     }
 }
 
@@ -146,7 +172,7 @@ bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
     }
     if (s->copies > 0 && ++s->others <= (unsigned)OTHERS << s->taken)
         return false;
-    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + (s->taken < TAKEN)};
+    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + (s->copies > 0 && s->taken < TAKEN)};
     return true;
 }
 

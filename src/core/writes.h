@@ -40,8 +40,8 @@ typedef enum cco_writes_use {
 /* What is known of copies of one size, use and pattern.  Zero to begin with. */
 typedef struct cco_writes_size {
     unsigned block;     /* of the trial; CCO_WRITES_BLOCKS: it is over */
-    unsigned counted;   /* copies of this block that count, so far: */
-    uint64_t sum;       /* of their ticks per KiB, */
+    unsigned counted;   /* copies that count, so far: of this block, or since the trial, */
+    uint64_t sum;       /* their ticks per KiB, */
     uint32_t longest;   /* and the most */
     size_t passed;      /* bytes of this block that do not */
     unsigned copies;    /* since the trial began */
