@@ -172,7 +172,8 @@ bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
     }
     if (s->copies > 0 && ++s->others <= (unsigned)OTHERS << s->taken)
         return false;
-    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + (s->copies > 0 && s->taken < TAKEN)};
+    const bool another = s->copies > 0 && s->taken < TAKEN;
+    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + another};
     return true;
 }
 

@@ -75,8 +75,8 @@ static void the_faster(void)
     CHECK(copies(&s, 100, alike) == 0, "2.4 times is not enough");
 }
 
-/* Some copies of a pattern find their lines in this core's cache and some do not: all count, but for
- * one that took longest. */
+/* Some copies of a pattern find their lines in this core's cache and some do not: all count, but
+ * for one that took longest. */
 static void some_are_far(void)
 {
     cco_writes_size s = {0};
