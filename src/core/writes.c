@@ -30,6 +30,7 @@ enum {
 static const unsigned most[CCO_WRITES_USES][CCO_WRITES_SIZES] = {
     [CCO_WRITES_AT_ONCE] = {800, 700, 400, 400, 400},
     [CCO_WRITES_ONE_WAY] = {800, 700, 175, 175, 175},
+    [CCO_WRITES_TO_ONE] = {800, 700, 225, 225, 225},
     [CCO_WRITES_IN_TURN] = {175, 175, 175, 175, 175},
 };
 
@@ -164,7 +165,7 @@ static int size_of(size_t n)
     return i;
 }
 
-bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
+bool cco_writes_learns(cco_writes_size *s, uint64_t pattern)
 {
     if (s->pattern == pattern) {
         s->others = 0;
@@ -181,8 +182,9 @@ void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, 
                            const char *from, size_t n)
 {
     const int size = size_of(n);
-    cco_writes_size *s = &w->sizes[use][pattern % CCO_WRITES_PATTERNS][size];
-    const bool learns = cco_writes_learns(s, pattern);
+    const uint64_t own = (uint64_t)pattern * CCO_WRITES_USES + use;
+    cco_writes_size *s = &w->sizes[(pattern + use) % CCO_WRITES_PATTERNS][size];
+    const bool learns = cco_writes_learns(s, own);
     const uint64_t start = cco_ticks();
     if ((learns ? cco_writes_next(s) : s->faster) == CCO_WRITE_NONTEMPORAL)
         cco_copy_nontemporal(to, from, n);

@@ -18,7 +18,7 @@
 enum {
     CCO_WRITES_LEAST = 4 << 10, /* bytes of a copy that may go past the caches */
     CCO_WRITES_SIZES = 5,       /* from CCO_WRITES_LEAST on, each twice the one before */
-    CCO_WRITES_PATTERNS = 4,    /* of calls, that learn at the same time */
+    CCO_WRITES_PATTERNS = 8,    /* of calls, that learn at the same time */
     CCO_WRITES_BLOCKS = 6,      /* of a trial: the two kinds of stores in turn */
     CCO_WRITES_SEEN = 8,        /* copies of a block that count, after its first ones */
     CCO_WRITES_PERIOD = 128     /* lengths of a trial from one to the next */
@@ -28,16 +28,17 @@ enum {
 typedef enum cco_write_kind { CCO_WRITE_CACHED, CCO_WRITE_NONTEMPORAL, CCO_WRITES } cco_write_kind;
 
 /* What others do during a copy.  Those who write as well take up all that memory can do, so that
- * non-temporal stores must be faster by more.  Not so where ranks take turns on a core and each
- * line has one reader. */
+ * non-temporal stores must be faster by more; a little more where all wait for the reader, who gets
+ * the data from memory.  Not so where ranks take turns on a core and each line has one reader. */
 typedef enum cco_writes_use {
     CCO_WRITES_AT_ONCE, /* several write */
     CCO_WRITES_ONE_WAY, /* they read what was written before */
+    CCO_WRITES_TO_ONE,  /* one reads what was written before, and has more to do than the writer */
     CCO_WRITES_IN_TURN, /* several write, and take turns on a core; each line has one reader */
     CCO_WRITES_USES
 } cco_writes_use;
 
-/* What is known of copies of one size, use and pattern.  Zero to begin with. */
+/* What is known of copies of one size and pattern.  Zero to begin with. */
 typedef struct cco_writes_size {
     unsigned block;     /* of the trial; CCO_WRITES_BLOCKS: it is over */
     unsigned counted;   /* copies that count, so far: of this block, or since the trial, */
@@ -48,7 +49,7 @@ typedef struct cco_writes_size {
     unsigned length;    /* copies of the trial */
     unsigned slow;      /* copies in turn that took longer than they did in the trial */
     unsigned unchanged; /* trials in turn that found the same */
-    uint32_t pattern;   /* of the calls whose copies these were */
+    uint64_t pattern;   /* of the calls whose copies these were, and their use */
     unsigned others;    /* copies of other patterns since the last of these */
     unsigned taken;     /* times that another pattern took the place */
     cco_write_kind faster;
@@ -59,7 +60,7 @@ typedef struct cco_writes_size {
 /* What is known of one place to write to, as a ring of slots. */
 typedef struct cco_writes {
     size_t bytes; /* of that place: after so many, all of it was written by one kind of stores */
-    cco_writes_size sizes[CCO_WRITES_USES][CCO_WRITES_PATTERNS][CCO_WRITES_SIZES];
+    cco_writes_size sizes[CCO_WRITES_PATTERNS][CCO_WRITES_SIZES];
 } cco_writes;
 
 /* Which stores the next copy takes. */
@@ -75,7 +76,7 @@ void cco_copy_nontemporal(char *to, const char *from, size_t n);
 
 /* Whether a copy of that pattern is tried and noted in this place; otherwise it takes what another
  * pattern found, until that one seems to be over. */
-bool cco_writes_learns(cco_writes_size *s, uint32_t pattern);
+bool cco_writes_learns(cco_writes_size *s, uint64_t pattern);
 
 /* Copies CCO_WRITES_LEAST bytes or more, and takes note.  `pattern`, any number: of the calls whose
  * copies these are.  Other calls write other parts of the place, or let another rank write them in

@@ -103,14 +103,12 @@ static void open_pulls(char *memory, size_t share)
 /* Of a rank that has chosen non-temporal stores for all patterns, or tries both. */
 static cco_writes some_writes(void)
 {
-    enum { PLACES = CCO_WRITES_USES * CCO_WRITES_PATTERNS, NO_OTHER_TAKES = 20 };
+    enum { NO_OTHER_TAKES = 20 };
     cco_writes w = {.bytes = 0};
-    const int some = rand() % 2 ? 0 : PLACES * CCO_WRITES_SIZES;
-    for (int i = 0; i < some; i++) {
-        const int place = i % PLACES;
-        w.sizes[place % CCO_WRITES_USES][place / CCO_WRITES_USES][i / PLACES] = (cco_writes_size){
+    const int some = rand() % 2 ? 0 : CCO_WRITES_PATTERNS * CCO_WRITES_SIZES;
+    for (int i = 0; i < some; i++)
+        w.sizes[i % CCO_WRITES_PATTERNS][i / CCO_WRITES_PATTERNS] = (cco_writes_size){
             .copies = 1, .taken = NO_OTHER_TAKES, .faster = CCO_WRITE_NONTEMPORAL};
-    }
     return w;
 }
 

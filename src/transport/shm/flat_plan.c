@@ -80,8 +80,11 @@ static bool one_way(const cco_problem *q)
 static cco_writes_use use_of(const cco_problem *q, bool crowded)
 {
     const bool from_root = q->coll == CCO_BCAST || cco_coll_infos[q->coll].in & CCO_AT_ROOT;
-    if (from_root || (q->size == 2 && one_way(q)))
+    if (from_root)
         return CCO_WRITES_ONE_WAY;
+    if (q->size == 2 && one_way(q))
+        return cco_coll_infos[q->coll].properties & CCO_ROOTED ? CCO_WRITES_TO_ONE
+                                                               : CCO_WRITES_ONE_WAY;
     return crowded && q->size > 2 && slot_per_reader(q->coll) ? CCO_WRITES_IN_TURN
                                                               : CCO_WRITES_AT_ONCE;
 }
