@@ -182,9 +182,9 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .direct = ring == n - 1,
                          .use = use_of(q, crowded),
                          .alone = UINT64_MAX};
-        s->past = past(q, s);
         s->gives = pieces(s, given(q));
         s->rounds = pieces(s, larger(given(q), taken(q)));
+        s->past = s->rounds > 0 && past(q, s); /* small data have none over the last ring */
         before += s->window;
     }
     cco_stage *first = &f.stage[0];
