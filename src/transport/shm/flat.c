@@ -155,6 +155,15 @@ static void keep_until(const cco_run *r, own_block *own, size_t end)
     own->done = most;
 }
 
+/* How much of its own block a root copies before it reads piece `k` of the others: all, or a part
+ * where all of it goes past the caches, so that others write meanwhile all of the time. */
+static size_t kept_by(const cco_run *r, size_t n, uint64_t k)
+{
+    if (!r->stage->past || k >= r->stage->rounds)
+        return n;
+    return n / r->stage->rounds * k / CCO_SLOT_LINE * CCO_SLOT_LINE;
+}
+
 /* Shows piece `k`, and as many after it as should be and have room. */
 static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 {
@@ -166,7 +175,7 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 
 /* Data that move, piece after piece.  What stays on this rank goes in between, in pieces too: they
  * are in the cache if they have just been shown, and others have something to read meanwhile.  The
- * root of a scatter has nothing to wait for, and does it last. */
+ * root of a scatter has nothing to wait for, and does it last; that of a gather first, mostly. */
 static void move(const cco_run *r)
 {
     const cco_coll_info *info = &cco_coll_infos[r->q->coll];
@@ -176,7 +185,7 @@ static void move(const cco_run *r)
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         if (!last)
-            keep_until(r, &own, rooted ? own.n : cco_run_start(r, k + 1));
+            keep_until(r, &own, rooted ? kept_by(r, own.n, k + 1) : cco_run_start(r, k + 1));
         take_piece(r, k);
         cco_slot_ring_release(r->ring, k);
     }
