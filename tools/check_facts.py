@@ -41,6 +41,10 @@ SOURCES = {
         "core/wait.c": "becomes the fact `crowded`",
         "core/core_place.c": "gathered from all ranks (cco_core_place_here, below)",
     },
+    r"\bcco_last_cache_here\(": {
+        "core/core_place.c": "its definition", "core/core_place.h": "its definition",
+        "transport/shm/flat_plan.c": "how this rank writes what it gets, in its own memory",
+    },
     r"\bcco_core_place_here\(": {
         "core/core_place.c": "its definition", "core/core_place.h": "its definition",
         "model/shm_many.c": "all ranks gather those of all, and group by these",

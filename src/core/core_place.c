@@ -53,22 +53,33 @@ static bool read_file(const char *path, char *text)
     return read;
 }
 
-/* The largest cache is the last one of its core. */
+/* What a file says of a cache of a core; false if there is none. */
+static bool read_cache(int core, int cache, const char *what, char *text)
+{
+    char path[128];
+    snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/%s", core, cache, what);
+    return read_file(path, text);
+}
+
+/* The last cache of a core is the largest; -1 if there is none. */
+static int last_of(int core)
+{
+    char text[LINE];
+    int last = -1;
+    for (int i = 0, level = 0; i < CACHES && read_cache(core, i, "level", text); i++)
+        if (atoi(text) >= level) {
+            level = atoi(text);
+            last = i;
+        }
+    return last;
+}
+
 static int32_t cache_of(int core, const uint64_t *mine)
 {
-    char path[128], text[LINE], list[LINE] = "";
-    for (int i = 0, level = 0; i < CACHES; i++) {
-        snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/level", core, i);
-        if (!read_file(path, text))
-            break;
-        if (atoi(text) < level)
-            continue;
-        level = atoi(text);
-        snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/cache/index%d/shared_cpu_list", core, i);
-        if (!read_file(path, list))
-            list[0] = '\0';
-    }
-    return cco_core_list_covers(list, mine, WORDS);
+    char list[LINE];
+    const int last = last_of(core);
+    const bool read = last >= 0 && read_cache(core, last, "shared_cpu_list", list);
+    return cco_core_list_covers(read ? list : "", mine, WORDS);
 }
 
 static int32_t memory_of(const uint64_t *mine)
@@ -131,5 +142,45 @@ cco_core_place cco_core_place_here(void)
     if (memcmp(mine, before, sizeof mine) != 0)
         here = (cco_core_place){cache_of(core, mine), memory_of(mine)};
     memcpy(before, mine, sizeof mine);
+    return here;
+}
+
+size_t cco_cache_bytes(const char *text)
+{
+    char *end;
+    const unsigned long n = strtoul(text, &end, 10);
+    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
+    return shift > 0 && n <= SIZE_MAX >> shift ? (size_t)n << shift : 0;
+}
+
+static int cores_in(const char *list)
+{
+    uint64_t cores[WORDS] = {0};
+    long lowest;
+    int count = 0;
+    if (read_list(list, cores, &lowest))
+        for (int i = 0; i < WORDS; i++)
+            count += __builtin_popcountll(cores[i]);
+    return count > 0 ? count : 1;
+}
+
+static cco_last_cache read_last(void)
+{
+    char text[LINE];
+    uint64_t mine[WORDS] = {0};
+    const int core = my_cores(mine), last = core >= 0 ? last_of(core) : -1;
+    const size_t bytes = last >= 0 && read_cache(core, last, "size", text) ? cco_cache_bytes(text)
+                                                                           : 0;
+    if (bytes == 0)
+        return (cco_last_cache){SIZE_MAX, 1};
+    return (cco_last_cache){bytes,
+                            read_cache(core, last, "shared_cpu_list", text) ? cores_in(text) : 1};
+}
+
+cco_last_cache cco_last_cache_here(void)
+{
+    static _Thread_local cco_last_cache here;
+    if (here.cores == 0)
+        here = read_last();
     return here;
 }

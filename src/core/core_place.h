@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* core_place.h - which cache and which memory the cores of this process share, as Linux shows it
- * in /sys/devices/system/cpu. */
+/* core_place.h - which cache and which memory the cores of this process share, and how large that
+ * cache is, as Linux shows it in /sys/devices/system/cpu. */
 #ifndef CCO_CORE_PLACE_H
 #define CCO_CORE_PLACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/config.h"
@@ -21,6 +22,18 @@ bool cco_node_shape_read(cco_node_shape *shape, const char *text);
 
 /* Of this process as it is bound now. */
 cco_core_place cco_core_place_here(void);
+
+/* The last cache of this process: of the first core on which it may run. */
+typedef struct cco_last_cache {
+    size_t bytes; /* SIZE_MAX: nobody knows */
+    int cores;    /* that share it, at least 1 */
+} cco_last_cache;
+
+/* Read once. */
+cco_last_cache cco_last_cache_here(void);
+
+/* "512K", "32M": what the files say of a cache; 0 for anything else. */
+size_t cco_cache_bytes(const char *text);
 
 /* Of a core of a node of that shape; what is beyond its last one begins again at the first. */
 cco_core_place cco_core_place_in(const cco_node_shape *shape, int core);

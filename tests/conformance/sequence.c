@@ -8,6 +8,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "core/core_place.h"
 #include "core/log.h"
 #include "transport/local/local.h"
 
@@ -18,6 +19,7 @@ typedef struct rank {
 } rank;
 
 long sequence_runs, sequence_failures, sequence_logged;
+size_t sequence_cache;
 
 static rank ranks[SEQUENCE_RANKS];
 static char *stacks[SEQUENCE_RANKS];
@@ -42,6 +44,12 @@ bool __wrap_cco_pause_crowds(void)
     if (rand() % 4 == 0)
         __wrap_cco_pause(NULL);
     return rand() % 2;
+}
+
+/* What core/core_place.c does elsewhere; ranks may see different caches. */
+cco_last_cache cco_last_cache_here(void)
+{
+    return (cco_last_cache){sequence_cache > 0 ? sequence_cache : SIZE_MAX, 1 + rand() % 4};
 }
 
 /* What core/log.c does elsewhere. */

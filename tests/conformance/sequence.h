@@ -22,6 +22,9 @@ typedef struct sequence {
 /* Of all sequences: calls that were run, what failed, lines that were logged. */
 extern long sequence_runs, sequence_failures, sequence_logged;
 
+/* The last cache that ranks see (core/core_place.h): none if not set. */
+extern size_t sequence_cache;
+
 /* Memory for so many ranks; gives it back. */
 void sequence_open(int ranks, size_t stack);
 void sequence_close(void);

@@ -17,6 +17,7 @@ enum {
     RANKS = 9,
     STACK = 256 << 10,
     RINGS = 2,
+    LONG = 300000, /* bytes of a block: more than fits into small caches */
 };
 
 typedef struct rank {
@@ -27,7 +28,7 @@ typedef struct rank {
 static rank ranks[RANKS];
 static int size; /* ranks */
 static size_t rooms[RINGS];
-static long many_pieces, two_stages, from_regions;
+static long many_pieces, two_stages, from_regions, past_caches;
 
 static bool single; /* whether this sequence has reads of other ranks' memory */
 
@@ -73,6 +74,7 @@ static int call(int me, world *w)
     const bool in_region = (unsigned)me % 2 == w->c.seed % 2 && move_in(me, w, &binding);
     const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
+    past_caches += plan.stage[plan.stages - 1].past;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     const size_t least = (w->c.seed + (unsigned)me) % 4 == 0 ? q->unit * (w->c.seed % 64) : 0;
     const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL, least};
@@ -116,8 +118,9 @@ static void make_rings(void)
 {
     static char *memory;
     unsigned counts[RINGS];
+    enum { LARGE = 96 };
     static const size_t scales[] = {1, 12, 48, 48};
-    const size_t scale = scales[rand() % 4];
+    const size_t scale = sequence_cache > 0 ? LARGE : scales[rand() % 4];
     const uint64_t mark = (uint64_t)(rand() % 3) << CCO_SLOT_PIECE_BITS;
     size_t slots[RINGS], share = 0, before = 0;
     for (int i = 0; i < RINGS; i++) {
@@ -156,9 +159,11 @@ static world_case some_case(void)
         coll = (cco_coll)(rand() % CCO_COLLECTIVES);
     while (cco_is_near(coll));
     const int properties = cco_coll_infos[coll].properties;
+    const bool is_long = cco_is_one_way(coll) && sequence_cache > 0 && rand() % 4 == 0;
+    const int some = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])];
     return (world_case){.coll = coll,
                         .p = size,
-                        .n = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])],
+                        .n = is_long ? LONG : some,
                         .root = properties & CCO_ROOTED ? rand() % size : 0,
                         .shape = (unsigned)rand() % 4,
                         .in_place = possible_in_place(coll) && rand() % 2,
@@ -170,6 +175,7 @@ static void run_sequence(void)
 {
     sequence s = {.calls = SEQUENCE_CALLS, .looks = 1000000, .call = call};
     s.size = size = rand() % 3 ? 1 + rand() % RANKS : 2; /* two ranks swap their slots */
+    sequence_cache = rand() % 32 ? 0 : 1 << 20;
     make_rings();
     for (int i = 0; i < s.calls; i++)
         s.cases[i] = some_case();
@@ -194,10 +200,11 @@ int main(int argc, char **argv)
     sequence_close();
     free(region);
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
-           " %ld in shared memory, %ld reads by the kernel (%ld in part, %ld not, %ld told),"
-           " %ld failures\n",
-           sequence_runs, many_pieces, two_stages, from_regions, reads.count, reads.partial,
-           reads.failed, sequence_logged, sequence_failures);
+           " %ld in shared memory, %ld past the caches, %ld reads by the kernel (%ld in part,"
+           " %ld not, %ld told), %ld failures\n",
+           sequence_runs, many_pieces, two_stages, from_regions, past_caches, reads.count,
+           reads.partial, reads.failed, sequence_logged, sequence_failures);
     return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
+           past_caches == 0 ||
            reads.partial == 0 || reads.failed == 0 || sequence_logged == 0;
 }

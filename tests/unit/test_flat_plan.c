@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_flat_plan.c - how the ranks of a planned call write their slots.  Needs no running MPI. */
+/* test_flat_plan.c - how the ranks of a planned call write their slots, and what they get.  Needs
+ * no running MPI. */
 #include "transport/shm/flat_plan.h"
+
+#include "core/core_place.h"
 
 #include "testing/testing.h"
 
@@ -38,8 +41,67 @@ static cco_writes_use use_of(cco_coll coll, int ranks, bool crowded)
     return plan.stage[0].use;
 }
 
+enum { CACHE = 32 * KIB * KIB };
+static cco_last_cache cache;
+
+cco_last_cache __wrap_cco_last_cache_here(void);
+cco_last_cache __wrap_cco_last_cache_here(void)
+{
+    return cache;
+}
+
+/* What a call moves among ranks that share a cache: in a gather or a scatter all blocks twice, in
+ * an alltoall twice as many of each rank. */
+static const struct {
+    cco_coll coll;
+    int ranks, cores;
+    size_t block, most; /* bytes that fit, and that do not */
+} results[] = {
+    {CCO_GATHER, 2, 2, CACHE / 4 - KIB, CACHE / 4},
+    {CCO_GATHER, 8, 2, CACHE / 10 - KIB, CACHE / 10 + KIB}, /* others have caches of their own */
+    {CCO_SCATTER, 4, 4, CACHE / 8 - KIB, CACHE / 8},
+    {CCO_GATHERV, 4, 4, CACHE / 8 - KIB, CACHE / 8},
+    {CCO_BCAST, 2, 2, CACHE / 2 - KIB, CACHE / 2},
+    {CCO_ALLTOALL, 2, 2, CACHE / 8 - KIB, CACHE / 8},
+    {CCO_ALLTOALL, 2, 1, CACHE / 4 - KIB, CACHE / 4},
+    {CCO_ALLREDUCE, 2, 2, CACHE, 0}, /* kernels write the results of reductions */
+    {CCO_ALLTOALL, 64, 2, CACHE, 0}, /* pieces are small */
+};
+
+static bool past(int i, size_t block, int rank)
+{
+    const cco_coll_info *info = &cco_coll_infos[results[i].coll];
+    const int ranks = results[i].ranks;
+    size_t n[64];
+    for (int k = 0; k < ranks; k++)
+        n[k] = block;
+    cco_problem q = {.coll = results[i].coll, .rank = rank, .size = ranks, .commutative = true,
+                     .bytes = block, .unit = 1,
+                     .in = {.blocks = cco_blocks(info->in, rank == 0, ranks), .each = block},
+                     .out = {.blocks = cco_blocks(info->out, rank == 0, ranks), .each = block}};
+    if (q.coll == CCO_GATHERV && rank == 0)
+        q.out.n = n;
+    const cco_flat plan = cco_flat_plan(&q, rooms, LEN(rooms), false);
+    return plan.stage[plan.stages - 1].past;
+}
+
+/* On the root, and on another rank. */
+static void results_past_caches(void)
+{
+    for (int i = 0; i < LEN(results); i++)
+        for (int rank = 0; rank < 2; rank++) {
+            cache = (cco_last_cache){CACHE, results[i].cores};
+            CHECK(!past(i, results[i].block, rank), "case %d, rank %d: fits", i, rank);
+            CHECK(results[i].most == 0 || past(i, results[i].most, rank), "case %d, rank %d", i,
+                  rank);
+            cache.bytes = SIZE_MAX;
+            CHECK(!past(i, results[i].most, rank), "case %d, rank %d: not known", i, rank);
+        }
+}
+
 int main(void)
 {
+    results_past_caches();
     for (int i = 0; i < LEN(cases); i++) {
         const int ranks = cases[i].ranks;
         CHECK(use_of(cases[i].coll, ranks, false) == cases[i].alone, "case %d", i);

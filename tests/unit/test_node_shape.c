@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_node_shape.c - CRESTA_NODE_SHAPE: what it may be, the groups that come of it, and the cache
- * lines that cross them.  Needs no running MPI. */
+ * lines that cross them; and what the system says of a cache.  Needs no running MPI. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/config.h"
+#include "core/core_place.h"
 #include "testing/testing.h"
 #include "transport/shm/crossings.h"
 
@@ -53,9 +54,20 @@ static void check_lines(cco_node_shape shape, int p, int count, int most, cco_cr
     free(places);
 }
 
+static void cache_sizes(void)
+{
+    static const char *const none[] = {"", "K", "512", "512G", "-1K", "99999999999999999999M"};
+    CHECK(cco_cache_bytes("512K\n") == 512 << 10, "512K");
+    CHECK(cco_cache_bytes("32M") == 32 << 20, "32M");
+    for (int i = 0; i < LEN(none); i++)
+        CHECK(cco_cache_bytes(none[i]) == 0, "'%s'", none[i]);
+    CHECK(cco_last_cache_here().bytes > 0 && cco_last_cache_here().cores > 0, "here");
+}
+
 int main(void)
 {
     values();
+    cache_sizes();
     /* Two sockets of 64 cores: 8 leaders, of which 4 are beyond the socket of each other. */
     check_lines((cco_node_shape){2, 4, 16}, 128, 8, 16, (cco_crossings){240 + 56, 56, 32});
     /* Caches of 32 cores come to two groups each: their leaders are near each other. */

@@ -6,9 +6,13 @@
 #include "transport/shm/small.h"
 #include "transport/shm/shares.h"
 
-static void get(const cco_run *r, cco_span to, const char *from)
+/* Into what this rank gets. */
+static void keep(const cco_run *r, char *to, const char *from, size_t n)
 {
-    memcpy(cco_run_place(r, to), from, to.n);
+    if (r->stage->past)
+        cco_copy_nontemporal(to, from, n);
+    else
+        memcpy(to, from, n);
 }
 
 /* Reads a part of what `rank` shows, `at` bytes from the start of its slot; all at once of what the
@@ -20,7 +24,7 @@ static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t 
         return;
     const char *from = cco_run_data(r, rank, k, at, cco_run_start(r, k));
     if (!cco_run_remote(r, rank))
-        get(r, to, from);
+        keep(r, cco_run_place(r, to), from, to.n);
     else if (k == 0)
         cco_pull_read(r->reach->pull, rank, from, cco_run_place(r, to),
                       block.n - cco_run_start(r, 0));
@@ -142,13 +146,22 @@ static own_block own_block_of(const cco_run *r)
     return (own_block){cco_run_place(r, from), cco_run_place(r, to), in_place ? 0 : to.n, 0};
 }
 
-static void keep_until(own_block *own, size_t end)
+static void keep_until(const cco_run *r, own_block *own, size_t end)
 {
     const size_t most = end < own->n ? end : own->n;
     if (most <= own->done)
         return;
-    memcpy(own->to + own->done, own->from + own->done, most - own->done);
+    keep(r, own->to + own->done, own->from + own->done, most - own->done);
     own->done = most;
+}
+
+/* How much of its own block a root copies before it reads piece `k` of the others: all, or a part
+ * where all of it goes past the caches, so that others write meanwhile all of the time. */
+static size_t kept_by(const cco_run *r, size_t n, uint64_t k)
+{
+    if (!r->stage->past || k >= r->stage->rounds)
+        return n;
+    return n / r->stage->rounds * k / CCO_SLOT_LINE * CCO_SLOT_LINE;
 }
 
 /* Shows piece `k`, and as many after it as should be and have room. */
@@ -162,7 +175,7 @@ static uint64_t show_some(const cco_run *r, uint64_t shown, uint64_t k)
 
 /* Data that move, piece after piece.  What stays on this rank goes in between, in pieces too: they
  * are in the cache if they have just been shown, and others have something to read meanwhile.  The
- * root of a scatter has nothing to wait for, and does it last. */
+ * root of a scatter has nothing to wait for, and does it last; that of a gather first, mostly. */
 static void move(const cco_run *r)
 {
     const cco_coll_info *info = &cco_coll_infos[r->q->coll];
@@ -172,11 +185,11 @@ static void move(const cco_run *r)
     for (uint64_t k = 0; k < r->stage->rounds; k++) {
         shown = show_some(r, shown, k);
         if (!last)
-            keep_until(&own, rooted ? own.n : cco_run_start(r, k + 1));
+            keep_until(r, &own, rooted ? kept_by(r, own.n, k + 1) : cco_run_start(r, k + 1));
         take_piece(r, k);
         cco_slot_ring_release(r->ring, k);
     }
-    keep_until(&own, own.n);
+    keep_until(r, &own, own.n);
 }
 
 static int reduce(const cco_run *r)

@@ -35,6 +35,7 @@ typedef struct cco_stage {
     bool shown;            /* ... from slots of each rank's own, written by ordinary stores */
     bool direct;           /* data may be read where they are, without a slot */
     bool last;             /* nothing of this rank's own is left for the next stage */
+    bool past;             /* what this rank gets is written past the caches, which it would fill */
     size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
     size_t count;          /* elements of a reduction's result, if in one piece */
 } cco_stage;

@@ -2,6 +2,8 @@
 /* flat_plan.c - cco_flat_plan: which slot ring a call takes, and in how many pieces. */
 #include "transport/shm/flat_plan.h"
 
+#include "core/core_place.h"
+
 /* Whether each reader reads something else: the slot has a stream for each, but none for the
  * writer.
  */
@@ -151,6 +153,40 @@ static cco_slot_rounds swaps_of(const cco_stage *s, const cco_problem *q, size_t
     return (cco_slot_rounds){all ? CCO_SLOT_RING_MOST : FEW, false};
 }
 
+static size_t bytes_of(const cco_side *side)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < side->blocks; i++)
+        bytes += side->n != NULL ? side->n[i] : side->each;
+    return bytes;
+}
+
+/* Bytes that a call reads and writes in the memory of as many ranks as share a cache, about: what
+ * others have is like what this rank has. */
+static size_t touches(const cco_problem *q, int cores)
+{
+    const size_t in = bytes_of(&q->in), out = bytes_of(&q->out), size = (size_t)q->size,
+                 sharing = cores < q->size ? (size_t)cores : size;
+    if (!(cco_coll_infos[q->coll].properties & CCO_ROOTED))
+        return sharing * (in + out);
+    if (q->coll == CCO_BCAST)
+        return sharing * out;
+    const size_t all = q->rank == q->root ? larger(in, out) : size * larger(in, out);
+    return all + sharing * (all / size);
+}
+
+/* Whether what moves fills the last cache.  An ordinary store first fetches its line from memory
+ * then, and the data that the caches have are lost for it.  Each rank's own affair. */
+static bool past(const cco_problem *q, const cco_stage *s)
+{
+    enum { LEAST = 1 << 20, PIECE_LEAST = 16 << 10 }; /* bytes: no cache to look for is smaller */
+    if (!s->direct || s->window < PIECE_LEAST || touches(q, q->size) < LEAST ||
+        cco_coll_infos[q->coll].properties & CCO_REDUCTION)
+        return false;
+    const cco_last_cache last = cco_last_cache_here();
+    return touches(q, last.cores) >= last.bytes;
+}
+
 /* Calls of other collectives and sizes write other parts of a ring. */
 static uint32_t pattern_of(const cco_problem *q, size_t most)
 {
@@ -178,6 +214,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
                          .alone = UINT64_MAX};
         s->gives = pieces(s, given(q));
         s->rounds = pieces(s, larger(given(q), taken(q)));
+        s->past = s->rounds > 0 && past(q, s); /* small data have none over the last ring */
         before += s->window;
     }
     cco_stage *first = &f.stage[0];
@@ -252,6 +289,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.alone = alone(&s, q);
     s.small = s.rounds == 1 && !s.shares && s.ring < n - 1;
     s.direct = n < 2 || most > rooms[n - 2] / per_reader;
+    s.past = past(q, &s);
     s.wide = s.direct && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
     s.shown = q->size > 1 && most < CCO_WRITES_LEAST && s.swaps.slots == 0;
