@@ -3,6 +3,7 @@
 #include "sched/check.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Memory from `low` up to `high`, from a base. */
 typedef struct range {
@@ -40,7 +41,8 @@ static bool touches(const cco_sched *s, const cco_span *span, cco_base base, ran
     return r.low < memory.high && memory.low < r.high;
 }
 
-bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *other)
+/* The first two steps that touch the same memory, if there are any. */
+static bool find_pair(const cco_sched *s, int first, int end, int *one, int *other)
 {
     for (int i = first; i < end; i++) {
         const cco_step *x = &s->steps[i];
@@ -58,6 +60,72 @@ bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *othe
         }
     }
     return false;
+}
+
+/* What a step reads or writes. */
+typedef struct use {
+    range memory;
+    cco_base base;
+    bool written;
+} use;
+
+/* By base and place.  What is empty comes before what begins there, and so touches none of it. */
+static int compare(const void *a, const void *b)
+{
+    const use *x = a, *y = b;
+    if (x->base != y->base)
+        return x->base < y->base ? -1 : 1;
+    if (x->memory.low != y->memory.low)
+        return x->memory.low < y->memory.low ? -1 : 1;
+    return (x->memory.high > y->memory.high) - (x->memory.high < y->memory.high);
+}
+
+/* True if nothing that is written meets another of these, which it sorts. */
+static bool apart(use *uses, int count)
+{
+    ptrdiff_t used = 0, written = 0; /* up to where, in this base */
+    qsort(uses, (size_t)count, sizeof *uses, compare);
+    for (int i = 0; i < count; i++) {
+        const range memory = uses[i].memory;
+        if (i == 0 || uses[i].base != uses[i - 1].base)
+            used = written = memory.low;
+        if (memory.low < (uses[i].written ? used : written))
+            return false;
+        used = memory.high > used ? memory.high : used;
+        if (uses[i].written)
+            written = memory.high > written ? memory.high : written;
+    }
+    return true;
+}
+
+enum { FEW = 8, SOME = 64 }; /* steps: where sorting does not pay; where the stack has room */
+
+/* True if all steps of a long round are known to be apart: of many steps there are too many pairs.
+ * That a step may touch what it writes itself, this does not know. */
+static bool known_apart(const cco_sched *s, int first, int end)
+{
+    use on_stack[2 * SOME], *uses = on_stack;
+    int count = 0;
+    if (end - first <= FEW)
+        return false;
+    if (end - first > SOME && (uses = malloc(2 * (size_t)(end - first) * sizeof *uses)) == NULL)
+        return false;
+    for (int i = first; i < end; i++) {
+        const cco_step *x = &s->steps[i];
+        if (reads(x))
+            uses[count++] = (use){range_of(s, x->a), x->a.base, false};
+        if (writes(x))
+            uses[count++] = (use){range_of(s, x->b), x->b.base, true};
+    }
+    const bool known = apart(uses, count);
+    if (uses != on_stack)
+        free(uses);
+    return known;
+}
+
+bool cco_check_round(const cco_sched *s, int first, int end, int *one, int *other)
+{
+    return !known_apart(s, first, end) && find_pair(s, first, end, one, other);
 }
 
 static void widen(range *r, range by)

@@ -72,6 +72,8 @@ static bool check_round(cco_sim *sim, int rank)
 {
     const cco_sim_rank *r = &sim->ranks[rank];
     int one, other;
+    if (sim->checked)
+        return true;
     if (!spares_input(r->sched, r->at, r->end))
         return cco_sim_wrong(sim, "rank %d writes to its send buffer", rank);
     if (!cco_check_round(r->sched, r->at, r->end, &one, &other))

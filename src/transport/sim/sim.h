@@ -48,6 +48,7 @@ typedef struct cco_sim {
     cco_sim_rank *ranks;
     int size;
     bool count_only; /* no memory but its sizes: places are watched, data neither moved nor read */
+    bool checked;    /* these schedules ran before: their places are known to be apart */
     cco_sim_reduce_fn reduce;
     const cco_sim_op *operations; /* of steps that have the number of one */
     uint64_t messages, bytes; /* counted; puts and gets are messages */
