@@ -26,7 +26,7 @@ CORES = len(os.sched_getaffinity(0))
 SIMULATOR = "algorithms(-.*)?|mutants"
 ONCE = "package.built_in"  # how flags become a choice
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
-BESIDE = 2 * CORES
+BESIDE = 3 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
 SETTINGS = {"OMPI_MCA_pml": "^cm"}
 # Python compiles each module once for all of its processes, and not into the sources' folders.
@@ -50,34 +50,40 @@ def mpis():
 def steps():
     """(name, command, name of the step it needs or None), those that run side by side in a list"""
     python = sys.executable
-    yield "layers", [python, "tools/check_layers.py"], None
-    yield "rooms", [python, "tools/check_rooms.py"], None
-    yield "facts", [python, "tools/check_facts.py"], None
-    yield "style", [python, "tools/check_style.py"], None
-    yield "docs", [python, "tools/check_docs.py"], None
-    yield "version", [python, "tools/check_version.py"], None
-    yield "generated files", [python, "api/gen_api.py", "--check"], None
-    yield "reference pages", [str(VENV), "tools/reference.py", "--check"], None
-    # Tests leave cores idle, on which the next MPI's are built meanwhile.
+    checks = [(name, [python, f"tools/check_{name}.py"], None)
+              for name in ("layers", "rooms", "facts", "style", "docs", "version")]
+    checks += [("generated files", [python, "api/gen_api.py", "--check"], None),
+               ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
+    # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
+    # nothing of it goes on meanwhile.
     found = mpis()
-    meanwhile = []
+    meanwhile = checks
     for number, mpi in enumerate(found):
         left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
         build = ["env", f"MPI={mpi}", *([BUILD_IN_CI] if os.environ.get("CI") else [])]
-        yield [*meanwhile, (f"build {mpi}", [*build, "tools/build.sh", "all"], None)]
-        yield f"names {mpi}", [python, "tools/check_names.py", f"build/{mpi}"], f"build {mpi}"
-        yield f"exports {mpi}", [python, "tools/check_exports.py", f"build/{mpi}"], f"build {mpi}"
+        needs = f"build {mpi}"
+        yield [(needs, [*build, "tools/build.sh", "all"], None), *meanwhile]
         tests = [*ctest(mpi, BESIDE), "--exclude-regex", left_out]
-        meanwhile = [(f"tests {mpi}", tests, f"build {mpi}")]
+        meanwhile = [(f"tests {mpi}", tests, needs)]
+        for what in ("names", "exports"):
+            check = [python, f"tools/check_{what}.py", f"build/{mpi}"]
+            meanwhile.append((f"{what} {mpi}", check, needs))
+    yield meanwhile
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    python_tests = [*pytest, *beside, "-m", "not alone and not quiet", "tests"]
-    yield meanwhile
-    yield "python", python_tests, None
-    yield "python quiet", [*pytest, "-m", "quiet", "tests"], None
-    alone = [("python alone", [*pytest, "-m", "alone and not quiet", "tests"], None)]
-    yield alone + [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],
-                    f"build {mpi}") for mpi in found[:1]]
+    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
+    yield "python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None
+    alone = [*pytest, "-m", "alone and not quiet", *files_with("alone")]
+    simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"] if found else []
+    yield [("python alone", alone, None),
+           *([("simulator", simulator, f"build {found[0]}")] if found else [])]
+
+
+def files_with(marker):
+    """The files that have tests with a marker: to look for them in all files takes seconds."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    return [str(file.relative_to(ROOT)) for file in files
+            if f"mark.{marker}" in file.read_text(encoding="utf-8")]
 
 
 def ctest(mpi, parallel):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """sources.py - what the tools have in common: which files and which algorithms there are, and how
 to complain."""
+import os
 import re
 import subprocess
 import sys
@@ -18,8 +19,11 @@ def names():
     if done.returncode == 0:
         return set(done.stdout.splitlines())
     made = {"build", ".venv", "demo", ".git", "__pycache__"}
-    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-    return {str(path) for path in paths if not made & set(path.parts)}
+    found = set()
+    for folder, folders, names_here in os.walk(ROOT):
+        folders[:] = set(folders) - made  # a build may change them meanwhile
+        found |= {os.path.relpath(os.path.join(folder, name), ROOT) for name in names_here}
+    return found
 
 
 def files(*suffixes):

@@ -25,6 +25,11 @@ def pytest_configure(config):
         config.addinivalue_line("markers", marker)
 
 
+def pytest_collection_modifyitems(items):
+    """What takes longest begins first: it would have a core for itself at the end."""
+    items.sort(key=lambda item: not item.path.name.startswith(("test_wheel", "test_tune.")))
+
+
 def pytest_report_header():
     return f"crestacoll builds: {', '.join(b.name for b in builds.all_builds()) or 'none'}"
 

@@ -6,41 +6,30 @@ the checkout, on every MPI of the machine.
 import functools
 import importlib.util
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
-import sysconfig
 import tempfile
-from pathlib import Path
 
 import pytest
+from wheel_made import (
+    INTERFACES,
+    ROOT,
+    WORK,
+    built,
+    compiled,
+    crestacoll,
+    environment,
+    first,
+    launcher,
+    mpi,
+    must,
+    packages_of,
+    wheel,
+)
 
-from crestacoll import builds
+__all__ = ["mpi"]
 
-ROOT = builds.ROOT
-INTERFACES = {"openmpi": "openmpi-4", "mpich": "mpich-4"}  # Debian's
-WORK = ROOT / "build" / "wheel-test"
-pytestmark = pytest.mark.alone  # all share one wheel and one environment
-
-# One allreduce, in an ordinary MPI program; and the same in a library that is loaded late.
-CALLS = """
-#include <mpi.h>
-#include <stdio.h>
-int calls(void)
-{
-    int rank, size, sum = 0;
-    MPI_Init(NULL, NULL);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("sum %d of %d\\n", sum, size);
-    return MPI_Finalize();
-}
-"""
-MAIN = "int main(void) { return calls(); }\n"
 # An MPI of Open MPI's soname that has next to nothing.
 STRANGE = """
 #include <string.h>
@@ -77,115 +66,9 @@ int main(void)
 """
 
 
-def run(words, **options):
-    env = builds.clean_environment(**options.pop("variables", {}))
-    return subprocess.run(
-        [*map(str, words)],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        check=False,
-        **options,
-    )
-
-
-def must(words, **options):
-    done = run(words, **options)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done
-
-
-def why_not():
-    if importlib.util.find_spec("scikit_build_core") is None:
-        return "scikit-build-core is not in .venv"
-    if not re.match(r"(?i)x86_64|amd64", os.uname().machine):
-        return "the front library knows x86_64 only"
-    if not Path(sysconfig.get_path("include"), "Python.h").exists():
-        return "no headers of Python"
-    if not built():
-        return "nothing is built of which a wheel could be made"
-    return None
-
-
-def built():
-    return [n for n in INTERFACES if (ROOT / "build" / n / "CMakeCache.txt").exists()]
-
-
-@functools.cache
-def wheel():
-    """What pip makes of this checkout; nothing but links is made anew for it."""
-    if why_not():
-        pytest.skip(why_not())
-    found = []
-    for name in built():
-        folder = ROOT / "build" / name
-        must(["cmake", "--build", folder, "--target", "wheel-parts", "wheel-free"])
-        found.append(f"{INTERFACES[name]}={folder}")
-    shutil.rmtree(WORK / "dist", ignore_errors=True)
-    must(
-        [
-            *(sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet"),
-            *("--no-build-isolation", "--no-deps", "-w", WORK / "dist"),
-            *("-C", f"build-dir={WORK / 'parts'}"),
-            *("-C", f"cmake.define.CRESTA_BUILDS={';'.join(found)}", ROOT),
-        ]
-    )
-    return next((WORK / "dist").glob("crestacoll-*.whl"))
-
-
-def packages_of(environment):
-    return next(environment.glob("lib/python3*/site-packages"))
-
-
-@functools.cache
-def environment():
-    """A fresh environment with the wheel; the packages that it needs are those of .venv."""
-    made = wheel()
-    where = WORK / "environment"
-    must([sys.executable, "-m", "venv", "--clear", where])
-    needed = [p for p in sys.path if p.endswith("site-packages")]
-    (packages_of(where) / "needed.pth").write_text("\n".join(needed) + "\n")
-    pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    must([*pip, "install", "--no-deps", "--no-index", made])
-    return where
-
-
 def files_in(folder):
     """Without what Python keeps of what it has read."""
     return {p for p in folder.rglob("*") if "__pycache__" not in p.parts}
-
-
-def crestacoll(*words, **options):
-    where = environment()
-    options.setdefault("cwd", tempfile.gettempdir())
-    return run([where / "bin" / "crestacoll", *words], **options)
-
-
-@functools.cache
-def compiled(name):
-    """(program, library) of CALLS for a build."""
-    compiler = shutil.which(f"mpicc.{name}") or shutil.which("mpicc")
-    if compiler is None or name not in built():
-        pytest.skip(f"no mpicc.{name}, or build/{name} is not built")
-    folder = WORK / f"calls-{name}"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "calls.c").write_text(CALLS)
-    (folder / "main.c").write_text(CALLS + MAIN)
-    must([compiler, "main.c", "-o", "calls"], cwd=folder)
-    must([compiler, "-shared", "-fPIC", "calls.c", "-o", "late.so"], cwd=folder)
-    return folder / "calls", folder / "late.so"
-
-
-def launcher(name):
-    return shutil.which(f"mpiexec.{name}") or shutil.which("mpiexec")
-
-
-@pytest.fixture(params=list(INTERFACES))
-def mpi(request):
-    compiled(request.param)
-    return request.param
 
 
 def test_needs_no_mpi_and_no_fortran():
@@ -287,6 +170,15 @@ def test_check(mpi):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def make_strange(compiler, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mpi.c").write_text(STRANGE)
+    (folder / "uses.c").write_text(USES_STRANGE)
+    soname = "libmpi.so.40"
+    must([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "mpi.c", "-o", soname], cwd=folder)
+    must([compiler, "uses.c", soname, f"-Wl,-rpath,{folder}", "-ldl", "-o", "uses"], cwd=folder)
+
+
 @functools.cache
 def strange():
     """A program with an MPI that nothing in the wheel fits."""
@@ -294,12 +186,9 @@ def strange():
     if compiler is None:
         pytest.skip("no C compiler")
     folder = WORK / "strange"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "mpi.c").write_text(STRANGE)
-    (folder / "uses.c").write_text(USES_STRANGE)
-    soname = "libmpi.so.40"
-    must([compiler, "-shared", "-fPIC", f"-Wl,-soname,{soname}", "mpi.c", "-o", soname], cwd=folder)
-    must([compiler, "uses.c", soname, f"-Wl,-rpath,{folder}", "-ldl", "-o", "uses"], cwd=folder)
+    with first("strange") as wanted:
+        if wanted:
+            make_strange(compiler, folder)
     return folder / "uses"
 
 

@@ -3,10 +3,7 @@
 
 import json
 
-import pytest
-from test_wheel import ROOT, crestacoll, launcher, mpi  # noqa: F401
-
-pytestmark = pytest.mark.alone  # as test_wheel.py
+from wheel_made import ROOT, crestacoll, launcher, mpi  # noqa: F401
 
 
 def test_run_io(mpi, tmp_path):  # noqa: F811
