@@ -68,7 +68,7 @@ static void exchange(struct bench_exchange *lines, int me)
     const uint64_t *theirs = (const uint64_t *)(void *)(lines->memory + (1 - me) * LINE);
     const uint64_t round = ++lines->round;
     __atomic_store_n(mine, round, __ATOMIC_RELEASE);
-    for (int spins = 1; __atomic_load_n(theirs, __ATOMIC_ACQUIRE) < round; spins++)
+    for (unsigned spins = 1; __atomic_load_n(theirs, __ATOMIC_ACQUIRE) < round; spins++)
         if (spins % YIELD == 0)
             sched_yield();
 }

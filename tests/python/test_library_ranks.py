@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ranks that differ in what may differ, and ranks that have no library at all."""
 
+import os
 import re
 import signal
 import subprocess
@@ -94,12 +95,13 @@ def text_of(job, told, end):
 
 def test_a_rank_without_the_library_is_told_of(build, tmp_path, haste):
     """The others can only wait; but not without a word."""
+    env = {"PATH": "/usr/bin:/bin", "ASAN_OPTIONS": os.environ["ASAN_OPTIONS"], **AS_ROOT}
     jobs = []
     for rank in range(2):
         told = tmp_path / f"stderr-{rank}"
         with told.open("w") as out:
             jobs.append((told, subprocess.Popen(
-                launch(build, rank, haste), env={"PATH": "/usr/bin:/bin", **AS_ROOT},
+                launch(build, rank, haste), env=env,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out,
                 start_new_session=True)))
     end = time.monotonic() + PATIENCE
