@@ -153,7 +153,8 @@ size_t cco_cache_bytes(const char *text)
     return shift > 0 && n <= SIZE_MAX >> shift ? (size_t)n << shift : 0;
 }
 
-static int cores_in(const char *list)
+/* Of a list of the kernel, whose "cores" are hardware threads. */
+static int count_of(const char *list)
 {
     uint64_t cores[WORDS] = {0};
     long lowest;
@@ -162,6 +163,14 @@ static int cores_in(const char *list)
         for (int i = 0; i < WORDS; i++)
             count += __builtin_popcountll(cores[i]);
     return count > 0 ? count : 1;
+}
+
+/* Of the core to which one belongs. */
+static int threads_of(int core)
+{
+    char path[128], text[LINE];
+    snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/topology/thread_siblings_list", core);
+    return read_file(path, text) ? count_of(text) : 1;
 }
 
 static cco_last_cache read_last(void)
@@ -173,8 +182,8 @@ static cco_last_cache read_last(void)
                                                                            : 0;
     if (bytes == 0)
         return (cco_last_cache){SIZE_MAX, 1};
-    return (cco_last_cache){bytes,
-                            read_cache(core, last, "shared_cpu_list", text) ? cores_in(text) : 1};
+    const int threads = read_cache(core, last, "shared_cpu_list", text) ? count_of(text) : 1;
+    return (cco_last_cache){bytes, threads / threads_of(core) > 0 ? threads / threads_of(core) : 1};
 }
 
 cco_last_cache cco_last_cache_here(void)

@@ -23,13 +23,13 @@ bool cco_node_shape_read(cco_node_shape *shape, const char *text);
 /* Of this process as it is bound now. */
 cco_core_place cco_core_place_here(void);
 
-/* The last cache of this process: of the first core on which it may run. */
+/* The last cache of a thread: of the first core on which it may run. */
 typedef struct cco_last_cache {
     size_t bytes; /* SIZE_MAX: nobody knows */
-    int cores;    /* that share it, at least 1 */
+    int cores;    /* that share it, at least 1; hardware threads of a core count once */
 } cco_last_cache;
 
-/* Read once. */
+/* Read once by each thread: where it may run later changes nothing. */
 cco_last_cache cco_last_cache_here(void);
 
 /* "512K", "32M": what the files say of a cache; 0 for anything else. */

@@ -18,8 +18,9 @@
 enum {
     LINE = 64,
     SLOW = 5,     /* copies in turn: one may have been interrupted */
-    PATIENCE = 7, /* 1 << PATIENCE is CCO_WRITES_PERIOD */
+    PATIENCE = 7, /* trials in vain that count: 1 << PATIENCE is CCO_WRITES_PERIOD */
     WATCHED = 32, /* copies by ordinary stores that are compared with the trial */
+    OUTLIER = 12, /* times as long as by non-temporal stores: no more counts of one copy then */
     OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
     TAKEN = 6     /* OTHERS is doubled each time, but at most so often */
 };
@@ -36,7 +37,9 @@ static const unsigned most[CCO_WRITES_USES][CCO_WRITES_SIZES] = {
 
 cco_write_kind cco_writes_next(const cco_writes_size *s)
 {
-    return s->block < CCO_WRITES_BLOCKS ? (cco_write_kind)(s->block % CCO_WRITES) : s->faster;
+    if (s->block < CCO_WRITES_BLOCKS)
+        return (cco_write_kind)(s->block % CCO_WRITES);
+    return s->watched > 0 ? CCO_WRITE_NONTEMPORAL : (cco_write_kind)s->faster;
 }
 
 /* Sorts a time into the others of a trial. */
@@ -58,7 +61,10 @@ static void judge(cco_writes_size *s, unsigned percent)
                    nontemporal = median(s, CCO_WRITE_NONTEMPORAL);
     const cco_write_kind faster = 100 * cached > percent * nontemporal ? CCO_WRITE_NONTEMPORAL
                                                                        : CCO_WRITE_CACHED;
-    s->unchanged = faster == s->faster ? s->unchanged + 1 : 0;
+    if (faster != s->faster)
+        s->in_vain = 0;
+    else if (s->in_vain < PATIENCE)
+        s->in_vain++;
     s->faster = faster;
     s->length = s->copies;
 }
@@ -97,25 +103,54 @@ static void try_out(cco_writes_size *s, size_t bytes, unsigned percent, uint32_t
         judge(s, percent);
 }
 
-/* Gives up ordinary stores that take longer than they did in the trial: what both ranks choose
- * brings lines into states that a trial of one does not.  Non-temporal stores depend on no cache,
- * and so take as long as they did. */
-static void regret(cco_writes_size *s, unsigned percent, uint32_t time)
+/* Ordinary stores may take longer than they did in the trial: what both ranks choose brings lines
+ * into states that a trial of one does not. */
+static void watch(cco_writes_size *s, unsigned percent, uint32_t time)
 {
-    if (s->faster != CCO_WRITE_CACHED ||
-        100 * mean(s, WATCHED, time) <= percent * (uint64_t)median(s, CCO_WRITE_NONTEMPORAL))
+    const uint64_t other = median(s, CCO_WRITE_NONTEMPORAL);
+    if (s->faster != CCO_WRITE_CACHED)
         return;
-    s->faster = CCO_WRITE_NONTEMPORAL;
-    s->unchanged = 0;
+    const uint64_t counts = time < OUTLIER * other ? time : OUTLIER * other,
+                   each = mean(s, WATCHED, (uint32_t)counts);
+    if (100 * each > percent * other)
+        s->watched = (uint32_t)each;
+}
+
+/* Compares that with some copies by non-temporal stores, which take longer, too, if what is copied
+ * is no longer in the cache. */
+static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
+{
+    const uint64_t each = mean(s, CCO_WRITES_SEEN, time);
+    if (each == 0)
+        return;
+    if (100 * (uint64_t)s->watched > percent * each) {
+        s->faster = CCO_WRITE_NONTEMPORAL;
+        s->in_vain = 0;
+    }
+    for (int i = 0; i < CCO_WRITES_BLOCKS / CCO_WRITES; i++)
+        s->seen[CCO_WRITE_NONTEMPORAL][i] = (uint32_t)each;
+    s->watched = 0;
 }
 
 /* Whether the kind that was chosen takes twice as long now, and that has not been in vain lately.
  */
 static bool became_slow(cco_writes_size *s, uint32_t time)
 {
-    const unsigned patience = s->unchanged < PATIENCE ? s->unchanged : PATIENCE;
-    s->slow = time / 2 > median(s, s->faster) ? s->slow + 1 : 0;
-    return s->slow >= SLOW && s->copies >= (uint64_t)s->length << patience;
+    if (time / 2 <= median(s, s->faster))
+        s->slow = 0;
+    else if (s->slow < SLOW)
+        s->slow++;
+    return s->slow == SLOW && s->copies >= (uint64_t)s->length << s->in_vain;
+}
+
+static void try_again(cco_writes_size *s)
+{
+    s->block = 0;
+    s->copies = 0;
+    s->slow = 0;
+    s->counted = 0;
+    s->sum = 0;
+    s->longest = 0;
 }
 
 void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_t ticks, size_t n)
@@ -123,18 +158,14 @@ void cco_writes_note(cco_writes_size *s, size_t bytes, unsigned percent, uint64_
     const uint64_t each = ticks / n < UINT32_MAX / 1024 ? ticks * 1024 / n : UINT32_MAX;
     const uint32_t time = (uint32_t)each;
     s->copies++;
-    if (s->block < CCO_WRITES_BLOCKS) {
+    if (s->block < CCO_WRITES_BLOCKS)
         try_out(s, bytes, percent, time, n);
-    } else if (became_slow(s, time) || s->copies / CCO_WRITES_PERIOD >= s->length) {
-        s->block = 0;
-        s->copies = 0;
-        s->slow = 0;
-        s->counted = 0;
-        s->sum = 0;
-        s->longest = 0;
-    } else {
-        regret(s, percent, time);
-    }
+    else if (s->watched > 0)
+        compare(s, percent, time);
+    else if (became_slow(s, time) || s->copies / CCO_WRITES_PERIOD >= s->length)
+        try_again(s);
+    else
+        watch(s, percent, time);
 }
 
 #if defined(__x86_64__)
@@ -165,16 +196,17 @@ static int size_of(size_t n)
     return i;
 }
 
-bool cco_writes_learns(cco_writes_size *s, uint64_t pattern)
+bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
 {
     if (s->pattern == pattern) {
         s->others = 0;
         return true;
     }
-    if (s->copies > 0 && ++s->others <= (unsigned)OTHERS << s->taken)
+    if (s->copies > 0 && ++s->others <= (uint32_t)OTHERS << s->taken)
         return false;
     const bool another = s->copies > 0 && s->taken < TAKEN;
-    *s = (cco_writes_size){.pattern = pattern, .taken = s->taken + another};
+    *s = (cco_writes_size){
+        .pattern = pattern, .taken = (uint8_t)(s->taken + another), .faster = s->faster};
     return true;
 }
 
@@ -182,11 +214,10 @@ void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, 
                            const char *from, size_t n)
 {
     const int size = size_of(n);
-    const uint64_t own = (uint64_t)pattern * CCO_WRITES_USES + use;
     cco_writes_size *s = &w->sizes[(pattern + use) % CCO_WRITES_PATTERNS][size];
-    const bool learns = cco_writes_learns(s, own);
+    const bool learns = cco_writes_learns(s, pattern * CCO_WRITES_USES + use);
     const uint64_t start = cco_ticks();
-    if ((learns ? cco_writes_next(s) : s->faster) == CCO_WRITE_NONTEMPORAL)
+    if ((learns ? cco_writes_next(s) : (cco_write_kind)s->faster) == CCO_WRITE_NONTEMPORAL)
         cco_copy_nontemporal(to, from, n);
     else
         memcpy(to, from, n);

@@ -40,19 +40,20 @@ typedef enum cco_writes_use {
 
 /* What is known of copies of one size and pattern.  Zero to begin with. */
 typedef struct cco_writes_size {
-    unsigned block;     /* of the trial; CCO_WRITES_BLOCKS: it is over */
-    unsigned counted;   /* copies that count, so far: of this block, or since the trial, */
-    uint64_t sum;       /* their ticks per KiB, */
-    uint32_t longest;   /* and the most */
-    size_t passed;      /* bytes of this block that do not */
-    unsigned copies;    /* since the trial began */
-    unsigned length;    /* copies of the trial */
-    unsigned slow;      /* copies in turn that took longer than they did in the trial */
-    unsigned unchanged; /* trials in turn that found the same */
-    uint64_t pattern;   /* of the calls whose copies these were, and their use */
-    unsigned others;    /* copies of other patterns since the last of these */
-    unsigned taken;     /* times that another pattern took the place */
-    cco_write_kind faster;
+    uint8_t block;    /* of the trial; CCO_WRITES_BLOCKS: it is over */
+    uint8_t faster;   /* a cco_write_kind */
+    uint8_t counted;  /* copies that count, so far: of this block, or since the trial, */
+    uint8_t slow;     /* copies in turn that took longer than they did in the trial */
+    uint8_t in_vain;  /* trials in turn that found the same, as far as it matters */
+    uint8_t taken;    /* times that another pattern took the place, likewise */
+    uint32_t pattern; /* of the calls whose copies these were, and their use */
+    uint32_t others;  /* copies of other patterns since the last of these */
+    uint32_t copies;  /* since the trial began */
+    uint32_t length;  /* copies of the trial */
+    uint32_t watched; /* what ordinary stores took since; 0: nothing is to be compared with it */
+    uint32_t longest; /* of those that count */
+    uint64_t sum;     /* their ticks per KiB */
+    size_t passed;    /* bytes of this block that do not count */
     uint32_t seen[CCO_WRITES][CCO_WRITES_BLOCKS / CCO_WRITES]; /* ticks per KiB of the blocks, the
                                                                   least first */
 } cco_writes_size;
@@ -76,7 +77,7 @@ void cco_copy_nontemporal(char *to, const char *from, size_t n);
 
 /* Whether a copy of that pattern is tried and noted in this place; otherwise it takes what another
  * pattern found, until that one seems to be over. */
-bool cco_writes_learns(cco_writes_size *s, uint64_t pattern);
+bool cco_writes_learns(cco_writes_size *s, uint32_t pattern);
 
 /* Copies CCO_WRITES_LEAST bytes or more, and takes note.  `pattern`, any number: of the calls whose
  * copies these are.  Other calls write other parts of the place, or let another rank write them in

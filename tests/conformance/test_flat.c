@@ -18,6 +18,7 @@ enum {
     STACK = 256 << 10,
     RINGS = 2,
     LONG = 300000, /* bytes of a block: more than fits into small caches */
+    MANY = 20000,  /* elements: several pieces of two ranks */
 };
 
 typedef struct rank {
@@ -28,7 +29,7 @@ typedef struct rank {
 static rank ranks[RANKS];
 static int size; /* ranks */
 static size_t rooms[RINGS];
-static long many_pieces, two_stages, from_regions, past_caches;
+static long many_pieces, two_stages, from_regions, past_caches, all_slots;
 
 static bool single; /* whether this sequence has reads of other ranks' memory */
 
@@ -72,9 +73,12 @@ static int call(int me, world *w)
     if (w->c.seed / 16 % 2 && cco_coll_infos[q->coll].properties & CCO_REDUCTION)
         binding.operation.kernel = sequence_kernel;
     const bool in_region = (unsigned)me % 2 == w->c.seed % 2 && move_in(me, w, &binding);
-    const cco_flat plan = cco_flat_plan(q, rooms, RINGS, w->c.seed % 3 == 0);
+    const bool crowded = w->c.seed % 3 == 0;
+    const cco_flat plan = cco_flat_plan(q, rooms, RINGS, crowded);
     many_pieces += plan.stage[plan.stages - 1].rounds > 2;
     past_caches += plan.stage[plan.stages - 1].past;
+    all_slots += !crowded && plan.stage[0].swaps.slots == CCO_SLOT_RING_MOST &&
+                 !plan.stage[0].swaps.anew;
     two_stages += plan.stages > 1 && plan.stage[0].rounds + plan.stage[1].rounds > 1;
     const size_t least = (w->c.seed + (unsigned)me) % 4 == 0 ? q->unit * (w->c.seed % 64) : 0;
     const cco_reach reach = {&regions, single ? &ranks[me].pull : NULL, least};
@@ -160,10 +164,12 @@ static world_case some_case(void)
     while (cco_is_near(coll));
     const int properties = cco_coll_infos[coll].properties;
     const bool is_long = cco_is_one_way(coll) && sequence_cache > 0 && rand() % 4 == 0;
+    const bool differs = properties & CCO_COUNTS && !(properties & (CCO_ROOTED | CCO_REDUCTION));
+    const bool in_pieces = differs && size == 2 && rand() % 2;
     const int some = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])];
     return (world_case){.coll = coll,
                         .p = size,
-                        .n = is_long ? LONG : some,
+                        .n = is_long ? LONG : in_pieces ? MANY : some,
                         .root = properties & CCO_ROOTED ? rand() % size : 0,
                         .shape = (unsigned)rand() % 4,
                         .in_place = possible_in_place(coll) && rand() % 2,
@@ -200,11 +206,11 @@ int main(int argc, char **argv)
     sequence_close();
     free(region);
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
-           " %ld in shared memory, %ld past the caches, %ld reads by the kernel (%ld in part,"
-           " %ld not, %ld told), %ld failures\n",
-           sequence_runs, many_pieces, two_stages, from_regions, past_caches, reads.count,
+           " %ld in shared memory, %ld past the caches, %ld unlike with all slots, %ld reads by the"
+           " kernel (%ld in part, %ld not, %ld told), %ld failures\n",
+           sequence_runs, many_pieces, two_stages, from_regions, past_caches, all_slots, reads.count,
            reads.partial, reads.failed, sequence_logged, sequence_failures);
     return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
-           past_caches == 0 ||
-           reads.partial == 0 || reads.failed == 0 || sequence_logged == 0;
+           past_caches == 0 || all_slots == 0 || reads.partial == 0 || reads.failed == 0 ||
+           sequence_logged == 0;
 }

@@ -99,9 +99,49 @@ static void results_past_caches(void)
         }
 }
 
+/* What one of two ranks gives and gets in a call whose blocks differ: `mine` and `others`. */
+static cco_flat plan_of(cco_coll coll, int rank, const size_t *mine, const size_t *others,
+                        bool crowded)
+{
+    const cco_coll_info *info = &cco_coll_infos[coll];
+    const bool all = info->in & CCO_EACH;
+    const size_t gathered[2] = {rank == 0 ? mine[0] : others[0], rank == 0 ? others[0] : mine[0]},
+                 crosswise[2] = {rank == 0 ? mine[0] : others[0], rank == 0 ? others[1] : mine[1]};
+    cco_problem q = {.coll = coll, .rank = rank, .size = 2, .commutative = true, .unit = 1,
+                     .in = {.blocks = cco_blocks(info->in, rank == 0, 2), .each = mine[0]},
+                     .out = {.blocks = cco_blocks(info->out, rank == 0, 2), .each = mine[0]}};
+    if (all)
+        q.in.n = mine;
+    q.out.n = all ? crosswise : gathered;
+    return cco_flat_plan(&q, rooms, LEN(rooms), crowded);
+}
+
+/* Both ranks use the same slots for the same pieces, whatever each gives. */
+static void both_plan_alike(void)
+{
+    enum { MOST = 8, STEP = 48 * KIB, CASES = MOST * MOST * 4 };
+    static const cco_coll colls[] = {CCO_ALLGATHERV, CCO_ALLTOALLV};
+    int all = 0;
+    for (int i = 0; i < CASES; i++) {
+        const cco_coll coll = colls[i & 1];
+        const bool crowded = i & 2;
+        const size_t a = (size_t)(i / 4 % MOST) * STEP, b = (size_t)(i / 4 / MOST) * STEP;
+        const size_t first[2] = {a, a}, second[2] = {b, b};
+        const cco_stage x = plan_of(coll, 0, first, second, crowded).stage[0],
+                        y = plan_of(coll, 1, second, first, crowded).stage[0];
+        CHECK(x.ring == y.ring && x.window == y.window && x.rounds == y.rounds &&
+                  x.pieces == y.pieces && x.swaps.slots == y.swaps.slots &&
+                  x.swaps.anew == y.swaps.anew,
+              "collective %d, %zu and %zu bytes", (int)coll, a, b);
+        all += !crowded && x.swaps.slots == CCO_SLOT_RING_MOST;
+    }
+    CHECK(all > CASES / 8 && all < CASES / 2, "%d of %d calls use all slots", all, CASES / 2);
+}
+
 int main(void)
 {
     results_past_caches();
+    both_plan_alike();
     for (int i = 0; i < LEN(cases); i++) {
         const int ranks = cases[i].ranks;
         CHECK(use_of(cases[i].coll, ranks, false) == cases[i].alone, "case %d", i);

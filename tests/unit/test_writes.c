@@ -98,6 +98,16 @@ static void not_as_tried(void)
     copies(&s, TRIAL, tried);
     CHECK(copies(&s, 100, tried) == 0, "as in the trial");
     CHECK(copies(&s, 200, later) > 100, "later");
+    static const both cold = {260, 200};
+    s = (cco_writes_size){0};
+    copies(&s, TRIAL, tried);
+    CHECK(copies(&s, 300, cold) <= 2 * CCO_WRITES_SEEN, "what is copied is no longer in the cache");
+    s = (cco_writes_size){0};
+    copies(&s, TRIAL, tried);
+    int interrupted = 0;
+    for (int i = 0; i < 300; i++)
+        interrupted += copies(&s, 1, i % 50 < 2 ? rare : tried);
+    CHECK(interrupted == 0, "two copies of fifty were interrupted");
 }
 
 /* Patterns that meet in one place: the second takes what the first found, until that one has been
@@ -119,6 +129,10 @@ static void patterns(void)
         CHECK(cco_writes_learns(&s, s.pattern) && s.others == 0, "the one that took it");
     }
     CHECK(before[1] > before[0] && before[1] < LONG, "%d copies, then %d", before[0], before[1]);
+    s.faster = CCO_WRITE_NONTEMPORAL;
+    while (!cco_writes_learns(&s, 10))
+        ;
+    CHECK(s.faster == CCO_WRITE_NONTEMPORAL, "others take what was found until there is more");
 }
 
 /* What became slow is tried again, in either direction; in vain, after a longer time each. */
@@ -164,19 +178,18 @@ static void in_turn(void)
     enum {
         SIZES = CCO_WRITES_SIZES + 2,
         COPIES = 2 * CCO_WRITES_BLOCKS * (CCO_WRITES_SEEN + 1),
-        PATTERNS = CCO_WRITES_PATTERNS * CCO_WRITES_USES
+        PATTERNS = CCO_WRITES_PATTERNS /* each in a place of its own */
     };
     for (int i = 0; i < PATTERNS * SIZES * COPIES; i++) {
         const size_t n = (size_t)CCO_WRITES_LEAST / 2 << i % SIZES, at = (size_t)i % 64;
-        const uint32_t pattern = (uint32_t)(i / SIZES % PATTERNS);
+        const uint32_t place = (uint32_t)(i / SIZES % PATTERNS), use = place % CCO_WRITES_USES;
         memset(to, 1, n + 2 * PLACES);
-        cco_writes_copy(&w, pattern % CCO_WRITES_USES, pattern / CCO_WRITES_USES, to + at,
-                        from + i % 32, n);
+        cco_writes_copy(&w, use, place - use, to + at, from + i % 32, n);
         CHECK(came(at, (size_t)i % 32, n), "copy %d, %zu bytes", i, n);
     }
 #if defined(__x86_64__)
     for (int i = 0; i < CCO_WRITES_PATTERNS * CCO_WRITES_SIZES; i++)
-        CHECK(w.sizes[i % CCO_WRITES_PATTERNS][i / CCO_WRITES_PATTERNS].copies > 0, "place %d", i);
+        CHECK(w.sizes[i % CCO_WRITES_PATTERNS][i / CCO_WRITES_PATTERNS].length > 0, "trial %d", i);
 #endif
 }
 

@@ -155,7 +155,7 @@ static void keep_until(const cco_run *r, own_block *own, size_t end)
     own->done = most;
 }
 
-/* How much of its own block a root copies before it reads piece `k` of the others: all, or a part
+/* How much of its own block a root has copied when `k` pieces of the others begin: all, or a part
  * where all of it goes past the caches, so that others write meanwhile all of the time. */
 static size_t kept_by(const cco_run *r, size_t n, uint64_t k)
 {

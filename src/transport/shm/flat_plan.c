@@ -34,6 +34,8 @@ static size_t given(const cco_problem *q)
     const bool root = q->rank == q->root;
     if (q->coll == CCO_GATHERV)
         return root ? 0 : q->in.each;
+    if (q->coll == CCO_ALLGATHERV)
+        return q->in.each;
     return q->coll == CCO_SCATTERV && !root ? 0 : most_of(q, &q->in, false);
 }
 
@@ -161,8 +163,8 @@ static size_t bytes_of(const cco_side *side)
     return bytes;
 }
 
-/* Bytes that a call reads and writes in the memory of as many ranks as share a cache, about: what
- * others have is like what this rank has. */
+/* Bytes that a call reads and writes in the memory of as many ranks as have cores that share a
+ * cache, about: what others have is like what this rank has. */
 static size_t touches(const cco_problem *q, int cores)
 {
     const size_t in = bytes_of(&q->in), out = bytes_of(&q->out), size = (size_t)q->size,
@@ -179,19 +181,24 @@ static size_t touches(const cco_problem *q, int cores)
  * then, and the data that the caches have are lost for it.  Each rank's own affair. */
 static bool past(const cco_problem *q, const cco_stage *s)
 {
+#if defined(__x86_64__)
     enum { LEAST = 1 << 20, PIECE_LEAST = 16 << 10 }; /* bytes: no cache to look for is smaller */
     if (!s->direct || s->window < PIECE_LEAST || touches(q, q->size) < LEAST ||
         cco_coll_infos[q->coll].properties & CCO_REDUCTION)
         return false;
     const cco_last_cache last = cco_last_cache_here();
     return touches(q, last.cores) >= last.bytes;
+#else
+    (void)q, (void)s, (void)touches;
+    return false; /* cco_copy_nontemporal is nothing else there */
+#endif
 }
 
-/* Calls of other collectives and sizes write other parts of a ring. */
+/* Calls of other collectives and, by powers of two, other sizes write other parts of a ring. */
 static uint32_t pattern_of(const cco_problem *q, size_t most)
 {
-    const uint64_t mixed = ((uint64_t)most + q->coll) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(mixed >> 32);
+    const uint32_t power = most > 0 ? 64 - (uint32_t)__builtin_clzll(most) : 0;
+    return (power * CCO_COLLECTIVES + q->coll) * UINT32_C(2654435769) >> 8;
 }
 
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
