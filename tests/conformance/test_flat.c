@@ -208,8 +208,8 @@ int main(int argc, char **argv)
     printf("%ld calls, %ld times a rank in more than two pieces, %ld over two slot rings,"
            " %ld in shared memory, %ld past the caches, %ld unlike with all slots, %ld reads by the"
            " kernel (%ld in part, %ld not, %ld told), %ld failures\n",
-           sequence_runs, many_pieces, two_stages, from_regions, past_caches, all_slots, reads.count,
-           reads.partial, reads.failed, sequence_logged, sequence_failures);
+           sequence_runs, many_pieces, two_stages, from_regions, past_caches, all_slots,
+           reads.count, reads.partial, reads.failed, sequence_logged, sequence_failures);
     return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
            past_caches == 0 || all_slots == 0 || reads.partial == 0 || reads.failed == 0 ||
            sequence_logged == 0;
