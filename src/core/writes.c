@@ -20,7 +20,7 @@ enum {
     SLOW = 5,     /* copies in turn: one may have been interrupted */
     PATIENCE = 7, /* trials in vain that count: 1 << PATIENCE is CCO_WRITES_PERIOD */
     WATCHED = 32, /* copies by ordinary stores that are compared with the trial */
-    OUTLIER = 12, /* times as long as by non-temporal stores: no more counts of one copy then */
+    OUTLIER = 6,  /* times what would be too long in the mean: no more counts of one copy */
     OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
     TAKEN = 6     /* OTHERS is doubled each time, but at most so often */
 };
@@ -61,10 +61,11 @@ static void judge(cco_writes_size *s, unsigned percent)
                    nontemporal = median(s, CCO_WRITE_NONTEMPORAL);
     const cco_write_kind faster = 100 * cached > percent * nontemporal ? CCO_WRITE_NONTEMPORAL
                                                                        : CCO_WRITE_CACHED;
-    if (faster != s->faster)
+    if (faster != s->found)
         s->in_vain = 0;
     else if (s->in_vain < PATIENCE)
         s->in_vain++;
+    s->found = (uint8_t)faster;
     s->faster = faster;
     s->length = s->copies;
 }
@@ -110,8 +111,8 @@ static void watch(cco_writes_size *s, unsigned percent, uint32_t time)
     const uint64_t other = median(s, CCO_WRITE_NONTEMPORAL);
     if (s->faster != CCO_WRITE_CACHED)
         return;
-    const uint64_t counts = time < OUTLIER * other ? time : OUTLIER * other,
-                   each = mean(s, WATCHED, (uint32_t)counts);
+    const uint64_t most_of_one = OUTLIER * percent * other / 100,
+                   each = mean(s, WATCHED, time < most_of_one ? time : (uint32_t)most_of_one);
     if (100 * each > percent * other)
         s->watched = (uint32_t)each;
 }
@@ -123,12 +124,12 @@ static void compare(cco_writes_size *s, unsigned percent, uint32_t time)
     const uint64_t each = mean(s, CCO_WRITES_SEEN, time);
     if (each == 0)
         return;
-    if (100 * (uint64_t)s->watched > percent * each) {
+    if (100 * (uint64_t)s->watched > percent * each)
         s->faster = CCO_WRITE_NONTEMPORAL;
-        s->in_vain = 0;
-    }
-    for (int i = 0; i < CCO_WRITES_BLOCKS / CCO_WRITES; i++)
-        s->seen[CCO_WRITE_NONTEMPORAL][i] = (uint32_t)each;
+    enum { LAST = CCO_WRITES_BLOCKS / CCO_WRITES - 1 };
+    uint32_t *seen = s->seen[CCO_WRITE_NONTEMPORAL];
+    memmove(seen, seen + 1, LAST * sizeof *seen); /* the least goes */
+    insert(seen, LAST, (uint32_t)each);
     s->watched = 0;
 }
 
@@ -196,26 +197,43 @@ static int size_of(size_t n)
     return i;
 }
 
+static bool is_free(const cco_writes_size *s)
+{
+    return s->copies == 0 && s->length == 0;
+}
+
 bool cco_writes_learns(cco_writes_size *s, uint32_t pattern)
 {
     if (s->pattern == pattern) {
         s->others = 0;
         return true;
     }
-    if (s->copies > 0 && ++s->others <= (uint32_t)OTHERS << s->taken)
+    if (!is_free(s) && ++s->others <= (uint32_t)OTHERS << s->taken)
         return false;
-    const bool another = s->copies > 0 && s->taken < TAKEN;
+    const bool another = !is_free(s) && s->taken < TAKEN;
     *s = (cco_writes_size){
         .pattern = pattern, .taken = (uint8_t)(s->taken + another), .faster = s->faster};
     return true;
+}
+
+/* The place of a pattern; if it has none, and none is free, the one that it may share. */
+static cco_writes_size *place_of(cco_writes *w, uint32_t pattern, int size)
+{
+    for (uint32_t i = 0; i < CCO_WRITES_PATTERNS; i++) {
+        cco_writes_size *s = &w->sizes[(pattern + i) % CCO_WRITES_PATTERNS][size];
+        if (s->pattern == pattern || is_free(s))
+            return s;
+    }
+    return &w->sizes[pattern % CCO_WRITES_PATTERNS][size];
 }
 
 void cco_writes_copy_large(cco_writes *w, cco_writes_use use, uint32_t pattern, char *to,
                            const char *from, size_t n)
 {
     const int size = size_of(n);
-    cco_writes_size *s = &w->sizes[(pattern + use) % CCO_WRITES_PATTERNS][size];
-    const bool learns = cco_writes_learns(s, pattern * CCO_WRITES_USES + use);
+    const uint32_t own = pattern * CCO_WRITES_USES + use;
+    cco_writes_size *s = place_of(w, own, size);
+    const bool learns = cco_writes_learns(s, own);
     const uint64_t start = cco_ticks();
     if ((learns ? cco_writes_next(s) : (cco_write_kind)s->faster) == CCO_WRITE_NONTEMPORAL)
         cco_copy_nontemporal(to, from, n);

@@ -42,6 +42,7 @@ typedef enum cco_writes_use {
 typedef struct cco_writes_size {
     uint8_t block;    /* of the trial; CCO_WRITES_BLOCKS: it is over */
     uint8_t faster;   /* a cco_write_kind */
+    uint8_t found;    /* by the last trial, likewise */
     uint8_t counted;  /* copies that count, so far: of this block, or since the trial, */
     uint8_t slow;     /* copies in turn that took longer than they did in the trial */
     uint8_t in_vain;  /* trials in turn that found the same, as far as it matters */

@@ -120,6 +120,12 @@ static void patterns(void)
     copies(&s, TRIAL, far_off);
     CHECK(!cco_writes_learns(&s, 8) && s.faster == CCO_WRITE_NONTEMPORAL, "another");
     int before[2] = {0, 0};
+    copies(&s, CCO_WRITES_PERIOD * TRIAL, far_off);
+    while (s.copies > 0)
+        copies(&s, 1, far_off);
+    CHECK(!cco_writes_learns(&s, 8), "another, when a trial begins");
+    CHECK(cco_writes_learns(&s, 7), "the first again");
+    copies(&s, TRIAL, far_off);
     for (int i = 0; i < 2; i++) {
         while (before[i] < LONG && !cco_writes_learns(&s, 8 + (uint32_t)i))
             before[i]++;
@@ -184,7 +190,7 @@ static void in_turn(void)
         const size_t n = (size_t)CCO_WRITES_LEAST / 2 << i % SIZES, at = (size_t)i % 64;
         const uint32_t place = (uint32_t)(i / SIZES % PATTERNS), use = place % CCO_WRITES_USES;
         memset(to, 1, n + 2 * PLACES);
-        cco_writes_copy(&w, use, place - use, to + at, from + i % 32, n);
+        cco_writes_copy(&w, use, place / CCO_WRITES_USES, to + at, from + i % 32, n);
         CHECK(came(at, (size_t)i % 32, n), "copy %d, %zu bytes", i, n);
     }
 #if defined(__x86_64__)
