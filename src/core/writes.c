@@ -22,7 +22,7 @@ enum {
     WATCHED = 32, /* copies by ordinary stores that are compared with the trial */
     OUTLIER = 6,  /* times what would be too long in the mean: no more counts of one copy */
     OTHERS = 64,  /* copies in turn of another pattern, which then learns in that place */
-    TAKEN = 6     /* OTHERS is doubled each time, but at most so often */
+    TAKEN = 2     /* OTHERS is doubled each time, but at most so often */
 };
 
 /* Percent of the time of non-temporal stores above which ordinary ones are slower in the end: more
