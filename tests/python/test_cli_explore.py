@@ -254,7 +254,7 @@ def test_a_program_that_only_computes(explore):
 
 
 def test_wrong_answers_are_not_recommended(explore, tmp_path):
-    text = explore("--compare", "cmp -s", "--", "wrong", code=1)
+    text = explore("--compare", "cmp -s", "--", "wrong", budget="20s", code=1)
     assert result()["verdict"] == "different" and "DIFFERENT, says `cmp -s`" in text
     assert not (tmp_path / "crestacoll-explore" / "rules").exists()
 
@@ -322,12 +322,12 @@ def test_the_points_of_a_long_program_are_known(explore):
 
 def test_a_program_that_does_not_bear_changes(explore, monkeypatch, tmp_path):
     monkeypatch.setattr(search, "MOST_RUNS", 12)
-    assert "fails under every implementation" in explore("--", "cut", code=10)
+    assert "fails under every implementation" in explore("--", "cut", budget="20s", code=10)
     assert not (tmp_path / "crestacoll-explore" / "rules").exists()
 
 
 def test_an_exploration_is_not_overwritten(explore):
-    explore("--", "computes")
+    explore("--", "computes", budget="20s")
     assert "--resume goes on" in explore("--", "computes", code=2)
     assert "nothing to resume" in explore("--resume", "--output", "other", code=2)
     assert "another command" in explore("--resume", "--", "null", code=2)
