@@ -11,7 +11,8 @@
  *                           alone_alltoallw | alone_allgatherv | win_freed_comm |
  *                           win_threads | handler_leaves | handler_calls |
  *                           waitall_failed | waitall_over | some_persistent |
- *                           look_ends | look_handled | none_active | neighbors_grid |
+ *                           look_ends | look_handled | none_active |
+ *                           shifted_allreduce | neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
@@ -325,6 +326,7 @@ static const struct {
             {"gap_behind_i", gap_behind_i, 2, 2},
             {"gap_behind_block", gap_behind_block, 2, 2},
             {"gap_behind_iblock", gap_behind_iblock, 2, 2},
+            {"shifted_allreduce", shifted_allreduce, 2, 64},
             {"handler_leaves", handler_leaves, 1, 64},
             {"handler_calls", handler_calls, 1, 64},
             {"waitall_failed", waitall_failed, 2, 2},
