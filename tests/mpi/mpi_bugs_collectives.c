@@ -146,7 +146,7 @@ static void add_shifted(void *a, void *b, int *n, MPI_Datatype *type)
         ((double *)b)[i] += ((double *)a)[i];
 }
 
-/* An element that begins behind its address, and an operation of the program: there is no result. */
+/* An element that begins behind its address, and an operation of the program: no result. */
 int shifted_allreduce(void)
 {
     double give[2] = {0, 1}, got[2] = {0, 0};
