@@ -17,9 +17,16 @@ static bool library_is(const char *words)
     return strstr(said, words) != NULL;
 }
 
+/* It has much of what is wrong in MPICH 4.0. */
+static bool is_intel_mpi(void)
+{
+    return library_is("Intel(R) MPI");
+}
+
 static bool is_mpich_below_5(void)
 {
-    return library_is("MPICH Version:\t3.") || library_is("MPICH Version:\t4.");
+    return library_is("MPICH Version:\t3.") || library_is("MPICH Version:\t4.") ||
+           is_intel_mpi();
 }
 
 #ifdef OPEN_MPI
@@ -29,10 +36,11 @@ enum { ANY_OPEN_MPI = 0 };
 #endif
 
 static const char persistent_stale[] =
-    "MPICH 4.0: persistent gather, scatter, allgather move data at init or break in the second "
-    "start (mpi_bugs gather_init)";
-static const char alltoallw_in_place[] = "MPICH 4.0: MPI_Ialltoallw in place mixes up types that "
-                                         "differ by rank (mpi_bugs ialltoallw_in_place)";
+    "MPICH 4.0, Intel MPI: persistent gather, scatter, allgather move data at init or break in the "
+    "second start (mpi_bugs gather_init)";
+static const char alltoallw_in_place[] =
+    "MPICH 4.0, Intel MPI: MPI_Ialltoallw in place mixes up types that differ by rank (mpi_bugs "
+    "ialltoallw_in_place)";
 static const char alltoallv_in_place[] =
     "Open MPI 4, 5: MPI_Ialltoallv and MPI_Ialltoallw in place mix up blocks of different sizes "
     "(mpi_bugs ialltoallv_in_place)";
@@ -46,8 +54,8 @@ static const char comm_freed[] =
     "comm_free)";
 
 static const char neighbors_mixed[] =
-    "MPICH 4: neighbourhood collectives mix up the blocks of several edges between two ranks "
-    "(mpi_bugs neighbors_repeated)";
+    "MPICH 4, Intel MPI: neighbourhood collectives mix up the blocks of several edges between two "
+    "ranks (mpi_bugs neighbors_repeated)";
 static const char neighbors_sinks[] =
     "MPICH 4.0: MPI_Neighbor_alltoallw gives nothing to ranks without outgoing edges (mpi_bugs "
     "neighbors_sinks)";
@@ -111,13 +119,13 @@ const char *known_bug(const struct call *call, enum mode mode, bool in_place)
     if (ANY_OPEN_MPI && (call->coll == COLL_Alltoallv || call->coll == COLL_Alltoallw) &&
         in_place && mode != BLOCKING && mode != LARGE && !mode_split(mode)) /* a copy is sent */
         return alltoallv_in_place;
-    if (!library_is("MPICH Version:\t4.0"))
+    if (!library_is("MPICH Version:\t4.0") && !is_intel_mpi())
         return NULL;
     if (mode_persistent(mode) &&
         (call->coll == COLL_Gather || call->coll == COLL_Scatter || call->coll == COLL_Allgather))
         return persistent_stale;
     if (call->coll == COLL_Reduce && in_place && call->root > 0 && call->recvcount > 400 &&
-        known_native_blocking && (mode == BLOCKING || mode == LARGE))
+        !is_intel_mpi() && known_native_blocking && (mode == BLOCKING || mode == LARGE))
         return reduce_in_place;
     if (call->coll == COLL_Alltoallw && in_place && mode != BLOCKING && mode != LARGE &&
         !mode_split(mode))

@@ -51,5 +51,5 @@ bool cco_algo_shares(const cco_algo *algo, cco_coll coll)
 {
     const int properties = cco_coll_infos[coll].properties;
     const bool known = !(properties & CCO_ROOTED) && properties & (CCO_GATHERS | CCO_REDUCTION);
-    return algo->shares_counts && (properties & CCO_COUNTS || cco_is_near(coll)) && !known;
+    return algo->shares_counts && (cco_is_near(coll) || (properties & CCO_COUNTS && !known));
 }

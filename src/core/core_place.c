@@ -153,24 +153,35 @@ size_t cco_cache_bytes(const char *text)
     return shift > 0 && n <= SIZE_MAX >> shift ? (size_t)n << shift : 0;
 }
 
-/* Of a list of the kernel, whose "cores" are hardware threads. */
-static int count_of(const char *list)
-{
-    uint64_t cores[WORDS] = {0};
-    long lowest;
-    int count = 0;
-    if (read_list(list, cores, &lowest))
-        for (int i = 0; i < WORDS; i++)
-            count += __builtin_popcountll(cores[i]);
-    return count > 0 ? count : 1;
-}
-
-/* Of the core to which one belongs. */
-static int threads_of(int core)
+/* The hardware threads of the core to which one belongs, as far as they are online; itself, if
+ * nobody knows. */
+static void threads_of(int thread, uint64_t *threads)
 {
     char path[128], text[LINE];
-    snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/topology/thread_siblings_list", core);
-    return read_file(path, text) ? count_of(text) : 1;
+    long lowest;
+    snprintf(path, sizeof path, SYSTEM "/cpu/cpu%d/topology/thread_siblings_list", thread);
+    if (!read_file(path, text) || !read_list(text, threads, &lowest))
+        memset(threads, 0, WORDS * sizeof *threads);
+    set(threads, thread, thread);
+}
+
+/* Of a list of the kernel, whose "cores" are hardware threads.  Each core is asked: a processor may
+ * have cores with two threads beside cores with one, and some threads may be offline. */
+static int count_of(const char *list)
+{
+    uint64_t rest[WORDS] = {0};
+    long lowest;
+    int count = 0;
+    if (!read_list(list, rest, &lowest))
+        return 1;
+    for (int i = 0; i < WORDS; i++)
+        for (; rest[i] != 0; count++) {
+            uint64_t threads[WORDS] = {0};
+            threads_of(i * 64 + __builtin_ctzll(rest[i]), threads);
+            for (int j = i; j < WORDS; j++)
+                rest[j] &= ~threads[j];
+        }
+    return count > 0 ? count : 1;
 }
 
 static cco_last_cache read_last(void)
@@ -182,8 +193,8 @@ static cco_last_cache read_last(void)
                                                                            : 0;
     if (bytes == 0)
         return (cco_last_cache){SIZE_MAX, 1};
-    const int threads = read_cache(core, last, "shared_cpu_list", text) ? count_of(text) : 1;
-    return (cco_last_cache){bytes, threads / threads_of(core) > 0 ? threads / threads_of(core) : 1};
+    const bool shared = read_cache(core, last, "shared_cpu_list", text);
+    return (cco_last_cache){bytes, shared ? count_of(text) : 1};
 }
 
 cco_last_cache cco_last_cache_here(void)

@@ -26,6 +26,29 @@
         } while (rc == MPI_SUCCESS && !(over));                                                    \
     } while (0)
 
+/* MPICH 5 returns success where a handler of the program was told an error and came back.  Then it
+ * has set no flag, and made no request: there is nothing to wait for (docs/mpi-defects.md). */
+enum { FORGOTTEN = -1 /* an error; no MPI has negative ones */, UNSET = -1 };
+
+/* The same, with `ask` that sets `flag` each time. */
+#define LOOK(rc, ask, flag)                                                                        \
+    do {                                                                                           \
+        ASK(rc, ((flag) = UNSET, ask), flag);                                                      \
+        if (rc == MPI_SUCCESS && (flag) == UNSET)                                                  \
+            rc = FORGOTTEN;                                                                        \
+    } while (0)
+
+static int made(int rc, const MPI_Request *request)
+{
+    return rc == MPI_SUCCESS && *request == MPI_REQUEST_NULL ? FORGOTTEN : rc;
+}
+
+/* What the program gets. */
+static int answer(int rc)
+{
+    return rc == FORGOTTEN ? MPI_SUCCESS : rc;
+}
+
 /* Ends a send, and its request if it was made by MPI_Send_init. */
 static int end(MPI_Request *send)
 {
@@ -36,11 +59,12 @@ static int end(MPI_Request *send)
     return rc;
 }
 
-/* Looks until there is a message to receive; another thread may get it first. */
+/* Looks until there is a message to receive; FORGOTTEN, see there.  Another thread may get it
+ * first. */
 static int look_for(int source, int tag, MPI_Comm comm)
 {
     int rc, there = 0;
-    ASK(rc, PMPI_Iprobe(source, tag, comm, &there, MPI_STATUS_IGNORE), there);
+    LOOK(rc, PMPI_Iprobe(source, tag, comm, &there, MPI_STATUS_IGNORE), there);
     return rc;
 }
 
@@ -66,7 +90,7 @@ static int look_for(int source, int tag, MPI_Comm comm)
             return CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status));                \
         const int rc = look_for(source, tag, comm);                                                \
         return rc == MPI_SUCCESS ? CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status)) \
-                                 : rc;                                                             \
+                                 : answer(rc);                                                     \
     }
 
 /* The request of the send is made before, and started when the arguments of the receive are known
@@ -88,12 +112,16 @@ static int look_for(int source, int tag, MPI_Comm comm)
             rc = PMPI_##send_now(sendbuf, sendcount, sendtype, dest, sendtag, comm);               \
         else                                                                                       \
             rc = PMPI_##make(sendbuf, sendcount, sendtype, dest, sendtag, comm, &send);            \
-        if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)                                          \
+        if (dest != MPI_PROC_NULL)                                                                 \
+            rc = made(rc, &send);                                                                  \
+        if (rc == MPI_SUCCESS && source != MPI_PROC_NULL) {                                        \
             rc = PMPI_##make_receive(recvbuf, recvcount, recvtype, source, recvtag, comm, &recv);  \
+            rc = made(rc, &recv);                                                                  \
+        }                                                                                          \
         rc = start(rc, &send, &recv, source, recvtag, comm);                                       \
         if (rc == MPI_SUCCESS)                                                                     \
             rc = PMPI_##receive(recvbuf, recvcount, recvtype, source, recvtag, comm, status);      \
-        return finish(rc, &send);                                                                  \
+        return answer(finish(rc, &send));                                                          \
     }
 
 static void drop(MPI_Request *made)
@@ -170,16 +198,20 @@ static int polite_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int 
     if (packed == NULL && rc == MPI_SUCCESS)
         return PMPI_Sendrecv_replace(buf, count, type, dest, sendtag, source, recvtag, comm,
                                      status);
-    if (rc == MPI_SUCCESS)
+    if (rc == MPI_SUCCESS) {
         rc = PMPI_Send_init(packed, bytes, MPI_PACKED, dest, sendtag, comm, &send);
-    if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)
+        rc = made(rc, &send);
+    }
+    if (rc == MPI_SUCCESS && source != MPI_PROC_NULL) {
         rc = PMPI_Recv_init(buf, count, type, source, recvtag, comm, &recv);
+        rc = made(rc, &recv);
+    }
     rc = start(rc, &send, &recv, source, recvtag, comm);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Recv(buf, count, type, source, recvtag, comm, status);
     rc = finish(rc, &send);
     free(packed);
-    return rc;
+    return answer(rc);
 }
 
 static int polite_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -187,10 +219,10 @@ static int polite_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     int rc, there = 0;
     if (TOOL(Probe) != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? TOOL(Probe)(source, tag, comm, status) : rc;
+        return rc == MPI_SUCCESS ? TOOL(Probe)(source, tag, comm, status) : answer(rc);
     }
-    ASK(rc, PMPI_Iprobe(source, tag, comm, &there, status), there);
-    return rc;
+    LOOK(rc, PMPI_Iprobe(source, tag, comm, &there, status), there);
+    return answer(rc);
 }
 
 static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
@@ -199,10 +231,10 @@ static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messag
     int rc, there = 0;
     if (TOOL(Mprobe) != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? TOOL(Mprobe)(source, tag, comm, message, status) : rc;
+        return rc == MPI_SUCCESS ? TOOL(Mprobe)(source, tag, comm, message, status) : answer(rc);
     }
-    ASK(rc, PMPI_Improbe(source, tag, comm, &there, message, status), there);
-    return rc;
+    LOOK(rc, PMPI_Improbe(source, tag, comm, &there, message, status), there);
+    return answer(rc);
 }
 
 static int polite_Win_wait(MPI_Win win)
@@ -210,8 +242,8 @@ static int polite_Win_wait(MPI_Win win)
     int rc, over = 0;
     if (TOOL(Win_wait) != NULL)
         return TOOL(Win_wait)(win);
-    ASK(rc, PMPI_Win_test(win, &over), over);
-    return rc;
+    LOOK(rc, PMPI_Win_test(win, &over), over);
+    return answer(rc);
 }
 
 /* Where the calls go now: to the polite ones, a tool behind us, or the MPI; at first, and after a

@@ -2,6 +2,7 @@
 /* defects.c - see defects.h.  What was tried with which version: docs/mpi-defects.md. */
 #include "native/defects.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,24 @@ bool cco_is_open_mpi(void)
 int cco_mpich_number(void)
 {
     return mpich()->number;
+}
+
+/* MPICH 5.0 and Intel MPI 2021.18. */
+static bool loses_statuses(void)
+{
+    const cco_mpich_version *version = mpich();
+    return version->kind == CCO_MPICH_OF_INTEL ||
+           (version->number >= 500 && version->number < INT_MAX);
+}
+
+bool cco_some_defect(void)
+{
+    return loses_statuses();
+}
+
+bool cco_look_defect(void)
+{
+    return loses_statuses();
 }
 
 bool cco_grid_defect(const cco_call *call)

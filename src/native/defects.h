@@ -13,6 +13,13 @@
 bool cco_is_open_mpi(void);
 int cco_mpich_number(void);
 
+/* Testsome and Waitsome do not say in its status that a persistent receive has failed. */
+bool cco_some_defect(void);
+
+/* MPI_Request_get_status ends a persistent request that is over: its status, and its error, are
+ * lost. */
+bool cco_look_defect(void);
+
 /* Why a persistent collective of this MPI must not be used; NULL if it may. */
 const char *cco_persistent_defect(cco_coll coll);
 

@@ -218,8 +218,9 @@ static void make_counts(world *w)
     const world_case *c = &w->c;
     const bool gathers = is(c->coll, CCO_GATHERS);
     const bool near = w->near != NULL && cco_coll_infos[c->coll].in == CCO_NEAR;
-    if (w->map != NULL && (near || uneven(c->coll)) &&
-        !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION | (near ? 0 : CCO_NEIGHBORS)))
+    if (w->map != NULL &&
+        (near || (uneven(c->coll) && !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION |
+                                                      CCO_NEIGHBORS))))
         make_rows(w);
     if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;

@@ -231,7 +231,12 @@ enum {
     SHARE = 16 << 10, /* of a process in the first part of a communicator, at most */
     MORE = 1 << 20,   /* in the second */
     POOLED = 8,       /* segments that wait for a communicator, at most */
-    OF_MPI = 1 << 20, /* what the MPI may touch of its own shared memory in the meantime */
+    /* What the MPI may touch of its own shared memory in the meantime. */
+#if defined(I_MPI_VERSION) /* 28 KiB for each communicator of a rank */
+    OF_MPI = 4 << 20,
+#else
+    OF_MPI = 1 << 20,
+#endif
 };
 
 /* The first part of a communicator takes little, the second comes as long as the bound allows. */

@@ -10,7 +10,9 @@
  *                           gap_behind_i | gap_behind_block | gap_behind_iblock |
  *                           alone_alltoallw | alone_allgatherv | win_freed_comm |
  *                           win_threads | handler_leaves | handler_calls |
- *                           waitall_failed | waitall_over | neighbors_grid |
+ *                           waitall_failed | waitall_over | some_persistent |
+ *                           look_ends | look_handled | none_active |
+ *                           shifted_allreduce | neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
@@ -324,10 +326,15 @@ static const struct {
             {"gap_behind_i", gap_behind_i, 2, 2},
             {"gap_behind_block", gap_behind_block, 2, 2},
             {"gap_behind_iblock", gap_behind_iblock, 2, 2},
+            {"shifted_allreduce", shifted_allreduce, 2, 64},
             {"handler_leaves", handler_leaves, 1, 64},
             {"handler_calls", handler_calls, 1, 64},
             {"waitall_failed", waitall_failed, 2, 2},
             {"waitall_over", waitall_over, 2, 2},
+            {"some_persistent", some_persistent, 2, 2},
+            {"look_ends", look_ends, 2, 2},
+            {"look_handled", look_handled, 2, 2},
+            {"none_active", none_active, 2, 2},
             {"three_spawns", three_spawns, 1, 2},
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"win_threads", win_threads, 2, 64},

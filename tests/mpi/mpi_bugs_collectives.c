@@ -138,3 +138,28 @@ int gap_behind_iblock(void)
 {
     return with_gap_behind(IBLOCK);
 }
+
+static void add_shifted(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 1; i <= *n; i++)
+        ((double *)b)[i] += ((double *)a)[i];
+}
+
+/* An element that begins behind its address, and an operation of the program: no result. */
+int shifted_allreduce(void)
+{
+    double give[2] = {0, 1}, got[2] = {0, 0};
+    int size;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Type_create_hindexed(1, (const int[]){1}, (const MPI_Aint[]){sizeof(double)}, MPI_DOUBLE,
+                             &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_shifted, 1, &op);
+    MPI_Allreduce(give, got, 1, type, op, MPI_COMM_WORLD);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
+    return got[1] != size;
+}

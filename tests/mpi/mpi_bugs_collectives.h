@@ -12,5 +12,6 @@ int gap_behind(void);
 int gap_behind_i(void);
 int gap_behind_block(void);
 int gap_behind_iblock(void);
+int shifted_allreduce(void);
 
 #endif

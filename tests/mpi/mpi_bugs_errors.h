@@ -7,5 +7,9 @@ int handler_leaves(void);
 int handler_calls(void);
 int waitall_failed(void);
 int waitall_over(void);
+int some_persistent(void);
+int look_ends(void);
+int look_handled(void);
+int none_active(void);
 
 #endif

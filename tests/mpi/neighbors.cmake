@@ -24,5 +24,9 @@ foreach(ranks IN ITEMS 1 2 3)
                   COMMAND near_reduce "none,mpi,nonblock,p2p,p2p:linear,shm,hier,os"
                   ENV CRESTA_FALLBACK=silent)
 endforeach()
-cresta_mpi_test(NAME near-reduce-thread RANKS 3 TIMEOUT 300 COMMAND near_reduce p2p,shm,os,hier
+cresta_mpi_test(NAME near-reduce-nodes RANKS 3 TIMEOUT 300
+                COMMAND near_reduce hier,hier:leaders
+                ENV CRESTA_FALLBACK=silent CRESTA_NODES=2+1)
+cresta_mpi_test(NAME near-reduce-thread RANKS 3 TIMEOUT 300
+                COMMAND near_reduce p2p,shm,os,hier,hier:leaders
                 ENV CRESTA_ASYNC=thread CRESTA_FALLBACK=silent CRESTA_NODES=2x2)

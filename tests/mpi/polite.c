@@ -68,6 +68,12 @@ void say_rc(const char *what, int rc)
 void say_rc_once(const char *what, int rc)
 {
     handled = handled > 0;
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+    /* Its MPI_Waitall calls that of MPI_COMM_SELF; its MPI_Test, which is ours there, the
+     * communicator's. */
+    if (handled && (handled_comm == MPI_COMM_SELF || handled_comm == comm))
+        handled_comm = comm;
+#endif
     say_rc(what, rc);
 }
 

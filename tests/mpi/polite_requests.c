@@ -224,8 +224,9 @@ static void waitall_failed(void)
     if (level == MPI_THREAD_MULTIPLE)
         return;
     begin_wrong(r);
-    say_rc_once("waitall", calls->Waitall(2, r, statuses));
-    for (int i = 0; i < 2; i++) {
+    const int rc = calls->Waitall(2, r, statuses);
+    say_rc_once("waitall", rc);
+    for (int i = 0; i < 2 && rc != MPI_SUCCESS; i++) { /* which is what MPICH 5 makes of it */
         say_rc("of it", statuses[i].MPI_ERROR);
         say("null %d\n", r[i] == MPI_REQUEST_NULL);
     }

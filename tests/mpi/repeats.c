@@ -179,9 +179,15 @@ static void sum_shifted(void *a, void *b, int *n, MPI_Datatype *type)
         ((double *)b)[i] += ((double *)a)[i];
 }
 
+#if defined(I_MPI_VERSION) /* its own allreduce writes no such result: docs/mpi-defects.md */
+enum { LOSES_SHIFTED = 1 };
+#else
+enum { LOSES_SHIFTED = 0 };
+#endif
+
 /* As large as a double, and as far apart, but not where a double is: what is known of a schedule
  * for doubles does not hold. */
-static void shifted(MPI_Comm comm)
+static void shifted(MPI_Comm comm, bool of_mpi)
 {
     const double sum = size * (size + 1) / 2.0;
     double give[2] = {-1, rank + 1}, got[2] = {7, 0}, all[MOST / 8];
@@ -202,7 +208,8 @@ static void shifted(MPI_Comm comm)
     for (int i = 0; i < TIMES; i++) {
         got[1] = 0;
         CRESTA_Allreduce(give, got, 1, apart, op, comm);
-        CHECK(got[0] == 7 && got[1] == sum, "a shifted double: %g %g", got[0], got[1]);
+        CHECK((of_mpi && LOSES_SHIFTED) || (got[0] == 7 && got[1] == sum),
+              "a shifted double: %g %g", got[0], got[1]);
         memset(all, 0, sizeof all);
         CRESTA_Allgather(give, 1, apart, all, 1, apart, comm);
         CHECK(all[0] == 0 && all[1 + rank] == rank + 1, "%g %g", all[0], all[1 + rank]);
@@ -261,7 +268,9 @@ int main(int argc, char **argv)
         handles(comm);
         communicators(impls[i]);
         plans(comm);
-        shifted(comm);
+        if (LOSES_SHIFTED && rank == 0 && strcmp(impls[i], "*=auto") == 0)
+            printf("left out: a shifted double by Intel MPI's own allreduce\n");
+        shifted(comm, strcmp(impls[i], "*=auto") == 0);
         one_array(comm);
         MPI_Comm_free(&comm);
     }

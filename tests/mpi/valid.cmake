@@ -21,11 +21,13 @@ find_program(CRESTA_TEST_CXX NAMES c++ g++ clang++)
 if(CRESTA_TEST_CXX AND NOT CRESTA_SANITIZE)
   set(throws "${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/throws")
   list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
+  set(rpaths ${CMAKE_INSTALL_RPATH}) # the MPI may lie where the loader does not look
+  list(TRANSFORM rpaths PREPEND "-Wl,-rpath,")
   add_custom_command(OUTPUT "${throws}" VERBATIM
     COMMAND "${CRESTA_TEST_CXX}" "${CMAKE_CURRENT_SOURCE_DIR}/throws.cpp" -o "${throws}" ${includes}
             "-I${PROJECT_SOURCE_DIR}/include" "-I${PROJECT_BINARY_DIR}/include"
             "$<TARGET_FILE:crestacoll_shared>" ${MPI_C_LIBRARIES}
-            "-Wl,-rpath,$<TARGET_FILE_DIR:crestacoll_shared>"
+            "-Wl,-rpath,$<TARGET_FILE_DIR:crestacoll_shared>" ${rpaths}
     DEPENDS throws.cpp crestacoll_shared)
   add_custom_target(throws ALL DEPENDS "${throws}")
   cresta_mpi_test(NAME throws RANKS 2 COMMAND "${throws}" ${models})

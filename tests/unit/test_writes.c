@@ -111,22 +111,22 @@ static void not_as_tried(void)
 }
 
 /* Patterns that meet in one place: the second takes what the first found, until that one has been
- * absent for long, each time longer. */
+ * absent for long, the second and the third time longer. */
 static void patterns(void)
 {
-    enum { LONG = 10000 };
+    enum { LONG = 10000, TIMES = 6, LONGER = 2 };
     cco_writes_size s = {0};
     CHECK(cco_writes_learns(&s, 7), "the first");
     copies(&s, TRIAL, far_off);
     CHECK(!cco_writes_learns(&s, 8) && s.faster == CCO_WRITE_NONTEMPORAL, "another");
-    int before[2] = {0, 0};
+    int before[TIMES] = {0};
     copies(&s, CCO_WRITES_PERIOD * TRIAL, far_off);
     while (s.copies > 0)
         copies(&s, 1, far_off);
     CHECK(!cco_writes_learns(&s, 8), "another, when a trial begins");
     CHECK(cco_writes_learns(&s, 7), "the first again");
     copies(&s, TRIAL, far_off);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TIMES; i++) {
         while (before[i] < LONG && !cco_writes_learns(&s, 8 + (uint32_t)i))
             before[i]++;
         CHECK(s.pattern == 8 + (uint32_t)i && s.length == 0, "takes the place");
@@ -134,9 +134,12 @@ static void patterns(void)
         CHECK(!cco_writes_learns(&s, 7), "the first, too late");
         CHECK(cco_writes_learns(&s, s.pattern) && s.others == 0, "the one that took it");
     }
-    CHECK(before[1] > before[0] && before[1] < LONG, "%d copies, then %d", before[0], before[1]);
+    for (int i = 1; i < TIMES; i++)
+        CHECK(i <= LONGER ? before[i] > before[i - 1] : before[i] == before[LONGER],
+              "%d copies, then %d, the %d. time", before[i - 1], before[i], i);
+    CHECK(before[TIMES - 1] <= 257, "%d copies at most", before[TIMES - 1]);
     s.faster = CCO_WRITE_NONTEMPORAL;
-    while (!cco_writes_learns(&s, 10))
+    while (!cco_writes_learns(&s, 7))
         ;
     CHECK(s.faster == CCO_WRITE_NONTEMPORAL, "others take what was found until there is more");
 }
@@ -158,6 +161,33 @@ static void what_became_slow(void)
     for (int i = 0; i < 200; i++)
         tried += copies(&s, 10, all_slow) + copies(&s, TRIAL, nearest);
     CHECK(tried < 10 * TRIAL, "%d of %d copies tried the slower kind", tried, 200 * (TRIAL + 10));
+}
+
+/* Makes copies until a trial begins; how many. */
+static int until_trial(cco_writes_size *s, const both times)
+{
+    int count = 0;
+    for (; s->copies > 0; count++)
+        copies(s, 1, times);
+    return count;
+}
+
+/* How long trials in vain put off the next one: to the end of the period, and no longer. */
+static void in_vain(void)
+{
+    static const both all_slow = {500, 1000};
+    enum { MANY = 300 }; /* more than there are bits to shift by, and than a byte counts */
+    cco_writes_size s = {0};
+    copies(&s, TRIAL, nearest);
+    for (int i = 1, last = TRIAL; i <= MANY; i++) {
+        const int most = CCO_WRITES_PERIOD * TRIAL, wanted = last < most / 2 ? 2 * last : most,
+                  time = TRIAL + until_trial(&s, all_slow);
+        CHECK(time == wanted, "%d copies from trial %d to the next, not %d", time, i, wanted);
+        CHECK(1u << s.in_vain <= CCO_WRITES_PERIOD, "%d in vain", s.in_vain);
+        last = time;
+        copies(&s, TRIAL, nearest);
+    }
+    CHECK(1u << s.in_vain == CCO_WRITES_PERIOD, "%d in vain", s.in_vain);
 }
 
 /* Some that were interrupted count for nothing, nor does what else changes; all times fit. */
@@ -207,6 +237,7 @@ int main(void)
     not_as_tried();
     patterns();
     what_became_slow();
+    in_vain();
     what_is_rare();
     in_turn();
     return testing_end("writes");
