@@ -60,12 +60,6 @@ static inline bool cco_takes_in_place(cco_coll coll)
            (cco_coll_infos[coll].properties & CCO_REDUCTION && cco_coll_infos[coll].in == CCO_ONE);
 }
 
-/* True if data only move away from a root, or to it, and are not reduced. */
-static inline bool cco_is_one_way(cco_coll coll)
-{
-    return (cco_coll_infos[coll].properties & (CCO_ROOTED | CCO_REDUCTION)) == CCO_ROOTED;
-}
-
 /* True if a rank receives a block from each of several: these may be asked for one by one
  * (CRESTA_Coll_some). */
 static inline bool cco_coll_streams(cco_coll coll)

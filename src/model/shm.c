@@ -299,12 +299,11 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
 {
     const long copy = way->options[COPY];
     int rc = MPI_SUCCESS;
-    cco_shown_sizes shows = {0};
+    cco_shown_rule shows = {0};
     if (!cco_shm_named_there(&o->named, state))
         return run_below(state, way, call);
     if (copy != SLOTS && cco_shm_named_single(&o->named, state))
-        shows = copy == SINGLE ? CCO_SHOWN_ALL
-                               : cco_shown_pays(cco_is_one_way(call->coll), state->facts.crowded);
+        shows = copy == SINGLE ? CCO_SHOWN_ALL : cco_shown_pays(state->facts.crowded);
     else if (copy == SINGLE)
         rc = cco_shm_single_refused(state);
     if (rc == MPI_SUCCESS)

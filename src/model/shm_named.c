@@ -53,7 +53,7 @@ bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state)
     return named->single;
 }
 
-int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state,
+int cco_shm_named_run(cco_shm_named *named, cco_shown_rule shows, cco_comm *state,
                       const cco_way *way, const cco_call *call)
 {
     named->streams.stream.shows = shows;

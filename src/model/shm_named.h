@@ -25,7 +25,7 @@ bool cco_shm_named_single(cco_shm_named *named, const cco_comm *state);
 
 /* Runs a call whose arguments are fine, the messages of `shows` copied once.
  * Returns MPI_SUCCESS or an MPI error class. */
-int cco_shm_named_run(cco_shm_named *named, cco_shown_sizes shows, cco_comm *state,
+int cco_shm_named_run(cco_shm_named *named, cco_shown_rule shows, cco_comm *state,
                       const cco_way *way, const cco_call *call);
 
 /* A process has failed: this rank takes no further part. */

@@ -17,11 +17,11 @@ static int give_up(cco_operation *o, int error)
 }
 
 /* The messages that the kernel copies. */
-static cco_shown_sizes shown(const cco_comm *state, const cco_call *call, cco_path path)
+static cco_shown_rule shown(const cco_comm *state, cco_path path)
 {
     if (path == CCO_PATH_LARGE)
-        return cco_shown_pays(cco_is_one_way(call->coll), state->facts.crowded);
-    return path == CCO_PATH_SINGLE ? CCO_SHOWN_ALL : (cco_shown_sizes){0};
+        return cco_shown_pays(state->facts.crowded);
+    return path == CCO_PATH_SINGLE ? CCO_SHOWN_ALL : (cco_shown_rule){0};
 }
 
 int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *call, cco_path path,
@@ -36,7 +36,7 @@ int cco_operation_begin(cco_comm *state, const cco_way *way, const cco_call *cal
     o->call = *call;
     o->copies = copies;
     o->ending = ending;
-    o->shows = shown(state, call, path);
+    o->shows = shown(state, path);
     o->rc = MPI_SUCCESS;
     o->starts = o->counted = true;
     o->ended = false;

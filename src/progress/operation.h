@@ -33,7 +33,7 @@ typedef struct cco_operation {
     unsigned idle;              /* polls that moved nothing, one after the other */
     cco_route route;            /* where it runs over memory and messages */
     cco_stream_set *stream_set; /* NULL: it runs over messages only */
-    cco_shown_sizes shows;      /* messages that are shown there */
+    cco_shown_rule shows;      /* messages that are shown there */
     bool starts;                /* its schedule has not started */
     bool counted;               /* by the progress thread, which polls because of it */
     cco_call call;

@@ -161,6 +161,12 @@ static bool possible_in_place(cco_coll coll)
            coll != CCO_ALLTOALLW;
 }
 
+/* Data only move away from a root, or to it, and are not reduced. */
+static bool is_one_way(cco_coll coll)
+{
+    return (cco_coll_infos[coll].properties & (CCO_ROOTED | CCO_REDUCTION)) == CCO_ROOTED;
+}
+
 static world_case some_case(void)
 {
     static const int elements[] = {0, 1, 2, 7, 30, 31, 32, 33, 100, 400, 3000};
@@ -169,7 +175,7 @@ static world_case some_case(void)
         coll = (cco_coll)(rand() % CCO_COLLECTIVES);
     while (cco_is_near(coll));
     const int properties = cco_coll_infos[coll].properties;
-    const bool is_long = cco_is_one_way(coll) && sequence_cache > 0 && rand() % 4 == 0;
+    const bool is_long = is_one_way(coll) && sequence_cache > 0 && rand() % 4 == 0;
     const bool differs = properties & CCO_COUNTS && !(properties & (CCO_ROOTED | CCO_REDUCTION));
     const bool in_pieces = differs && size == 2 && rand() % 2;
     const int some = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])];

@@ -25,7 +25,9 @@ typedef struct rank {
 static rank ranks[RANKS];
 static char *shares[RANKS];
 static long passed, waited; /* schedules that went through at once, and not */
-static long shown, given; /* messages, at the end of sequences; bytes through rings */
+static long shown, given; /* messages, at the end of sequences; bytes through rings, */
+static long blocks;       /* and blocks that changed hands */
+static int opened;        /* blocks of a sequence */
 
 /* Others run before and after a word is told: it is the order of words that they go by. */
 static int tell_slowly(cco_area *area, int peer, size_t at, uint32_t word)
@@ -177,10 +179,10 @@ static int some_messages(int me, const world *w)
 
 static int call(int me, world *w)
 {
-    ranks[me].stream.shows = (cco_shown_sizes){0};
-    if (rand() % 3)
+    ranks[me].stream.shows = (cco_shown_rule){0};
+    if (rand() % 3) /* at once, or what is left, sooner or later */
         ranks[me].stream.shows =
-            (cco_shown_sizes){1 + (size_t)rand() % 4000, (size_t)rand() % 9000};
+            (cco_shown_rule){1 + (size_t)rand() % 4000, rand() % 2 ? rand() % 20000 : 0};
     if (some_messages(me, w) != MPI_SUCCESS)
         return MPI_ERR_OTHER;
     cco_problem q = w->problems[me];
@@ -190,6 +192,14 @@ static int call(int me, world *w)
     const int rc = run(me, w, s);
     cco_sched_free(s);
     return rc;
+}
+
+static int blocks_of(int size)
+{
+    int held = 0;
+    for (int i = 0; i < size; i++)
+        held += ranks[i].stream.blocks.held;
+    return held;
 }
 
 static void open_streams(int size, char *memory, size_t share)
@@ -210,14 +220,33 @@ static void open_streams(int size, char *memory, size_t share)
         cco_stream_open(&r->stream, &r->area, false);
         cco_shown_open(&r->area);
     }
+    opened = blocks_of(size);
+}
+
+/* Every block has one holder. */
+static void check_blocks(int size)
+{
+    bool held[RANKS * CCO_STREAM_BLOCKS_UNREAD] = {false};
+    int all = 0;
+    for (int i = 0; i < size; i++)
+        for (int k = 0; k < ranks[i].stream.blocks.held; k++, all++)
+            held[ranks[i].stream.blocks.list[k]] = true;
+    for (int k = 0; k < size * CCO_STREAM_BLOCKS_UNREAD; k++)
+        all -= held[k];
+    if (all == 0 && blocks_of(size) == opened)
+        return;
+    printf("blocks that are lost, or held twice\n");
+    sequence_failures++;
 }
 
 static void close_streams(int size)
 {
+    check_blocks(size);
     for (int i = 0; i < size; i++) {
         for (int peer = 0; peer < size; peer++) {
             shown += ranks[i].stream.pairs[peer].shown.shown;
             given += (long)ranks[i].stream.pairs[peer].given;
+            blocks += ranks[i].stream.pairs[peer].blocks.passed;
         }
         cco_stream_close(&ranks[i].stream);
     }
@@ -270,12 +299,12 @@ int main(int argc, char **argv)
             printf("again: conformance-streams 1 %u\n", seed + (unsigned)i);
     }
     sequence_close();
-    printf("%ld calls, %ld bytes through rings, %ld messages shown, %ld reads by the kernel (%ld in"
-           " part, %ld not, %ld told), %ld failures\n",
-           sequence_runs, given, shown, reads.count, reads.partial, reads.failed, sequence_logged,
-           sequence_failures);
+    printf("%ld calls, %ld bytes through rings, %ld blocks, %ld messages shown, %ld reads by the"
+           " kernel (%ld in part, %ld not, %ld told), %ld failures\n",
+           sequence_runs, given, blocks, shown, reads.count, reads.partial, reads.failed,
+           sequence_logged, sequence_failures);
     return sequence_failures > 0 ||
            (sequences > 50 &&
-            (given == 0 || shown == 0 || passed == 0 || waited == 0 || reads.partial == 0 ||
-             reads.failed == 0 || sequence_logged != 1));
+            (given == 0 || blocks == 0 || shown == 0 || passed == 0 || waited == 0 ||
+             reads.partial == 0 || reads.failed == 0 || sequence_logged != 1));
 }

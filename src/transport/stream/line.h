@@ -7,14 +7,19 @@
 #include "transport/stream/area.h"
 
 enum {
-    CCO_LINE = 64,         /* bytes */
-    CCO_LINE_GIVEN = 0,    /* words (stream.c), */
-    CCO_LINE_TAKEN = 4,    /* */
-    CCO_LINE_SHOWN = 8,    /* and of shown.c, */
-    CCO_LINE_READ = 12,    /* */
-    CCO_LINE_REFUSED = 16, /* */
-    CCO_LINE_ADDRESS = 24, /* 8 bytes */
-    CCO_LINE_PROCESS = 0,  /* a cco_process_id, in this rank's own line */
+    CCO_LINE = 64,               /* bytes */
+    CCO_LINE_GIVEN = 0,          /* words (stream.c), */
+    CCO_LINE_TAKEN = 4,          /* */
+    CCO_LINE_SHOWN = 8,          /* of shown.c, */
+    CCO_LINE_READ = 12,          /* */
+    CCO_LINE_REFUSED = 16,       /* */
+    CCO_LINE_ADDRESS = 24,       /* 8 bytes; */
+    CCO_LINE_BLOCKS_PASSED = 20, /* and of blocks.c, */
+    CCO_LINE_BLOCKS_TAKEN = 56,  /* */
+    CCO_LINE_BLOCKS_AFTER = 32,  /* a word for each block on its way, */
+    CCO_LINE_BLOCKS_WHICH = 48,  /* and half a word */
+    CCO_LINE_BLOCKS = 4,         /* of so many */
+    CCO_LINE_PROCESS = 0,        /* a cco_process_id, in this rank's own line */
 };
 
 /* What a peer has told. */

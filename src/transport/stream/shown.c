@@ -31,7 +31,8 @@ bool cco_shown_readable(const cco_area *area)
 
 int cco_shown_show(cco_shown *shown, cco_area *area, const cco_fragment *message)
 {
-    const uint64_t address = (uint64_t)(uintptr_t)message->at;
+    const size_t gone = cco_data_bytes(&message->data) - message->left;
+    const uint64_t address = (uint64_t)(uintptr_t)(message->at - gone);
     const size_t at = (size_t)area->rank * CCO_LINE + CCO_LINE_ADDRESS;
     int rc = area->kind->put(area, message->peer, at, &address, sizeof address);
     if (rc == MPI_SUCCESS)
@@ -71,12 +72,12 @@ static void report(const cco_area *area, int peer, int error)
                 area->rank, peer, area->size, strerror(error));
 }
 
-/* The whole message will come through the ring. */
-static int refuse(cco_area *area, cco_fragment *message)
+/* All that was shown will come through the ring. */
+static int refuse(cco_area *area, cco_fragment *message, size_t rest)
 {
     report(area, message->peer, errno);
-    message->left = cco_data_bytes(&message->data);
-    message->at = message->packed != NULL ? message->packed : message->data.at;
+    message->at -= rest - message->left;
+    message->left = rest;
     return cco_line_tell(area, message->peer, CCO_LINE_REFUSED, 1);
 }
 
@@ -84,18 +85,20 @@ int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
 {
     const int peer = message->peer;
     const char *line = area->share + (size_t)peer * CCO_LINE;
-    const size_t whole = cco_data_bytes(&message->data);
     const size_t n = message->left < CCO_SHOWN_MOST ? message->left : CCO_SHOWN_MOST;
     uint64_t from;
     int rc = MPI_SUCCESS;
     memcpy(&from, line + CCO_LINE_ADDRESS, sizeof from);
-    from += whole - message->left;
-    if (cco_process_read(process_of(area, peer), from, message->at, n) == n)
+    from += cco_data_bytes(&message->data) - message->left;
+    if (shown->rest == 0)
+        shown->rest = message->left;
+    if (cco_process_read(process_of(area, peer), from, message->at, n) == n) {
         cco_fragment_advance(message, n);
-    else
-        rc = refuse(area, message);
-    const bool goes_on = message->left > 0 && message->left < whole;
-    if (rc != MPI_SUCCESS || goes_on)
-        return rc;
-    return cco_line_tell(area, peer, CCO_LINE_READ, ++shown->read);
+        if (message->left > 0)
+            return rc;
+    } else {
+        rc = refuse(area, message, shown->rest);
+    }
+    shown->rest = 0;
+    return rc != MPI_SUCCESS ? rc : cco_line_tell(area, peer, CCO_LINE_READ, ++shown->read);
 }

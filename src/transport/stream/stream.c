@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/own_lines.h"
 #include "sched/engine_loop.h"
 #include "transport/local/local.h"
@@ -40,7 +41,8 @@ bool cco_stream_open(cco_stream *stream, cco_area *area, bool gets)
     area->writes.bytes = (size_t)(n > 1 ? n - 1 : 1) * stream->ring;
     stream->pairs = cco_own_lines(n * sizeof *stream->pairs);
     stream->stuck = cco_own_lines(2 * n * sizeof *stream->stuck);
-    if (stream->pairs != NULL && stream->stuck != NULL)
+    if (stream->pairs != NULL && stream->stuck != NULL &&
+        cco_stream_blocks_open(&stream->blocks, area, n * CCO_LINE, stream->ring))
         return true;
     cco_stream_close(stream);
     return false;
@@ -50,6 +52,7 @@ void cco_stream_close(cco_stream *stream)
 {
     free(stream->pairs);
     free(stream->stuck);
+    cco_stream_blocks_close(&stream->blocks);
     *stream = (cco_stream){0};
 }
 
@@ -77,67 +80,146 @@ static size_t piece_of(const cco_stream *s)
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
 }
 
-/* Of a message that has not begun. */
-static bool shows(const cco_stream *s, const cco_shown *shown, const cco_fragment *it)
+static void advance(cco_fragment *it, size_t n)
 {
-    return it->left >= s->shows.from && it->left < s->shows.below && !shown->refused &&
-           it->left == cco_data_bytes(&it->data);
+    cco_fragment_advance(it, n);
+    it->moved = true;
+}
+
+/* Whether what is left of a message may be shown. */
+static bool may_show(const cco_stream *s, const cco_shown *shown, const cco_fragment *it)
+{
+    const size_t from = s->shows.from;
+    return from > 0 && cco_data_bytes(&it->data) >= from &&
+           it->left >= least(from, CCO_SHOWN_LEAST) && !shown->refused;
+}
+
+/* A piece of a message goes in a block. */
+static int pass(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
+{
+    const int rc = cco_stream_blocks_pass(&s->blocks, &pair->blocks, s->area, it->peer,
+                                          (uint32_t)pair->given, it->at, n);
+    if (rc == MPI_SUCCESS)
+        advance(it, n);
+    return rc;
+}
+
+/* As much of it as goes at once, at most `most` bytes, goes through the ring. */
+static int put(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t most, size_t *n)
+{
+    const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
+    const size_t at = pair->given % s->ring; /* a division: once */
+    int rc = MPI_SUCCESS;
+    *n = stretch(s, least(it->left, most), at, s->ring - ((uint32_t)pair->given - taken));
+    if (*n == 0)
+        return rc;
+    if (s->gets)
+        cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE, 0,
+                        s->area->share + place_of(s, it->peer, at), it->at, *n);
+    else
+        rc = s->area->kind->put(s->area, it->peer, place_of(s, s->area->rank, at), it->at, *n);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    pair->given += *n;
+    advance(it, *n);
+    return rc;
+}
+
+/* A piece of a message, or two. */
+static int give_piece(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
+{
+    int rc = MPI_SUCCESS;
+    size_t piece = piece_of(s), n = 1;
+    for (; rc == MPI_SUCCESS && n > 0 && piece > 0 && it->left > 0; piece -= least(piece, n)) {
+        if (it->left >= CCO_STREAM_BLOCKS_LEAST &&
+            cco_stream_blocks_ready(&s->blocks, &pair->blocks, s->area, it->peer)) {
+            n = least(it->left, s->blocks.bytes);
+            rc = pass(s, pair, it, n);
+        } else {
+            rc = put(s, pair, it, piece, &n);
+        }
+    }
+    return rc;
+}
+
+/* A piece of a message that may be shown, or all that is left, if nothing has moved for long. */
+static int give_or_show(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
+{
+    const long after = s->shows.after_ns, now = after > 0 ? cco_ns(CLOCK_MONOTONIC) : 0;
+    int rc = MPI_SUCCESS;
+    if (pair->moved_ns == 0)
+        pair->moved_ns = now;
+    if (now - pair->moved_ns < after) {
+        rc = give_piece(s, pair, it);
+        if (it->moved)
+            pair->moved_ns = it->left > 0 ? now : 0;
+    } else if (pair->given_told == pair->given) { /* the peer knows first of what it was given */
+        rc = cco_shown_show(&pair->shown, s->area, it);
+    }
+    return rc;
 }
 
 static int give(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
-    if (pair->shown.waits)
+    if (pair->shown.waits) {
+        pair->moved_ns = 0;
         return cco_shown_look(&pair->shown, s->area, it);
-    if (shows(s, &pair->shown, it)) /* the peer knows first of what it was given */
-        return pair->given_told == pair->given ? cco_shown_show(&pair->shown, s->area, it)
-                                               : MPI_SUCCESS;
-    size_t piece = piece_of(s);
-    const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
-    for (size_t n; piece > 0 && it->left > 0; piece -= n) {
-        const size_t at = pair->given % s->ring; /* a division: once */
-        n = stretch(s, least(it->left, piece), at, s->ring - ((uint32_t)pair->given - taken));
-        if (n == 0)
-            break;
-        if (s->gets) {
-            cco_writes_copy(&s->area->writes, CCO_WRITES_AT_ONCE, 0,
-                            s->area->share + place_of(s, it->peer, at), it->at, n);
-        } else {
-            const int rc = s->area->kind->put(s->area, it->peer,
-                                              place_of(s, s->area->rank, at), it->at, n);
-            if (rc != MPI_SUCCESS)
-                return rc;
-        }
-        pair->given += n;
-        cco_fragment_advance(it, n);
-        it->moved = true;
     }
-    return MPI_SUCCESS;
+    if (may_show(s, &pair->shown, it))
+        return give_or_show(s, pair, it);
+    pair->moved_ns = 0;
+    return give_piece(s, pair, it);
+}
+
+/* Takes what has come through the ring, `n` bytes or as many as lie there in a row. */
+static int get(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, size_t n)
+{
+    const size_t at = pair->taken % s->ring;
+    int rc = MPI_SUCCESS;
+    n = stretch(s, it->left, at, n);
+    if (s->gets)
+        rc = s->area->kind->get(s->area, it->peer, place_of(s, s->area->rank, at), it->at, n);
+    else
+        memcpy(it->at, s->area->share + place_of(s, it->peer, at), n);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    pair->taken += n;
+    advance(it, n);
+    return rc;
+}
+
+static int take_block(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
+{
+    const size_t n = least(it->left, s->blocks.bytes);
+    const int rc = cco_stream_blocks_take(&s->blocks, &pair->blocks, s->area, it->peer, it->at, n);
+    if (rc == MPI_SUCCESS)
+        advance(it, n);
+    return rc;
 }
 
 static int take(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
+    int rc = MPI_SUCCESS;
+    uint32_t after = 0;
     const bool waits = it->left > 0 && cco_shown_waits(&pair->shown, s->area, it->peer);
     const uint32_t given = cco_line_word(s->area, it->peer, CCO_LINE_GIVEN);
-    if (waits && given == (uint32_t)pair->taken)
-        return cco_shown_take(&pair->shown, s->area, it);
-    while (it->left > 0 && given != (uint32_t)pair->taken) {
-        const size_t at = pair->taken % s->ring;
-        const size_t n = stretch(s, it->left, at, given - (uint32_t)pair->taken);
-        if (s->gets) {
-            const int rc = s->area->kind->get(s->area, it->peer,
-                                              place_of(s, s->area->rank, at), it->at, n);
-            if (rc != MPI_SUCCESS)
-                return rc;
-        } else {
-            memcpy(it->at, s->area->share + place_of(s, it->peer, at), n);
-        }
-        pair->taken += n;
-        cco_fragment_advance(it, n);
-        it->moved = true;
+    while (rc == MPI_SUCCESS && it->left > 0) {
+        const uint32_t taken = (uint32_t)pair->taken;
+        const bool block = s->blocks.bytes > 0 &&
+                           cco_stream_blocks_next(&pair->blocks, s->area, it->peer, &after);
+        size_t n = given - taken;
+        if (block && after == taken)
+            rc = take_block(s, pair, it);
+        else if (n > 0)
+            rc = get(s, pair, it, block ? least(n, after - taken) : n);
+        else if (waits)
+            return cco_shown_take(&pair->shown, s->area, it);
+        else
+            break;
     }
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /* The peer hears what moved: at once of what it was given; of what was taken when half a ring has
@@ -149,6 +231,8 @@ static int report(cco_stream *s, cco_fragment *it)
     it->moved = false;
     if (it->sends != s->gets)
         rc = s->area->kind->complete(s->area, it->peer);
+    if (rc == MPI_SUCCESS && it->sends && pair->given == pair->given_told)
+        return rc; /* in blocks */
     if (rc == MPI_SUCCESS && it->sends) {
         pair->given_told = pair->given;
         return cco_line_tell(s->area, it->peer, CCO_LINE_GIVEN, (uint32_t)pair->given);

@@ -7,7 +7,7 @@
  * share), and how many the receiver has taken (`taken`, in the sender's).  A message longer than
  * the ring goes in pieces; a sender runs ahead by a ring.  The ring lies with the receiver, where
  * the sender puts, or with the sender, from where the receiver gets.  Messages may also go past the
- * rings (shown.h). */
+ * rings, as a whole (shown.h) or piece by piece (blocks.h). */
 #ifndef CCO_STREAM_H
 #define CCO_STREAM_H
 
@@ -15,6 +15,7 @@
 
 #include "sched/transport.h"
 #include "transport/stream/area.h"
+#include "transport/stream/blocks.h"
 #include "transport/stream/shown.h"
 
 /* Bytes that this rank gave to a peer, and took from it, and of how many of either it has told.
@@ -22,6 +23,8 @@
 typedef struct cco_stream_pair {
     uint64_t given, taken, given_told, taken_told;
     cco_shown shown;
+    cco_stream_blocks_pair blocks;
+    long moved_ns; /* when something of a message that may be shown moved last; 0: not yet */
 } cco_stream_pair;
 
 /* What the transfers of a communicator share. */
@@ -29,7 +32,8 @@ typedef struct cco_stream {
     cco_area *area;
     bool gets;    /* receivers get; otherwise senders put */
     size_t ring;  /* bytes, for each ordered pair of ranks */
-    cco_shown_sizes shows;
+    cco_shown_rule shows;
+    cco_stream_blocks blocks;
     cco_stream_pair *pairs;
     unsigned *stuck; /* twice the number of ranks: the pass in which a direction came no further */
     unsigned pass;
