@@ -22,8 +22,13 @@ LOGS = ROOT / "build/check"
 VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
 # The simulator: the same whichever MPI it is built for. It computes, and other tests see nothing of
-# it: it runs beside those that no other job may disturb, which wait most of the time.
+# it: it may run beside those that no other job may disturb.
 SIMULATOR = "algorithms(-.*)?|mutants"
+# Folders and a network of its own: others there are not seen, and run beside.
+APART = ["unshare", "--mount", "--net", "sh", "-ec",
+         "for folder in /tmp /dev/shm /run/netns; do"
+         " mkdir -p $folder; mount -t tmpfs tmpfs $folder; "
+         "done; ip link set lo up; exec \"$@\"", "sh"]
 ONCE = "package.built_in"  # how flags become a choice
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
@@ -32,8 +37,10 @@ SETTINGS = {"OMPI_MCA_pml": "^cm"}
 # Python compiles each module once for all of its processes, and not into the sources' folders.
 COMPILED = {"PYTHONPYCACHEPREFIX": str(LOGS / "pycache")}
 NOT_COMPILED = "PYTHONDONTWRITEBYTECODE"
-# Where everything is compiled anew, nobody looks at it in a debugger. The code is the same.
-BUILD_IN_CI = f"CRESTA_CMAKE=-DCRESTA_DEBUG_INFO=OFF {os.environ.get('CRESTA_CMAKE', '')}"
+# Where everything is compiled anew, nobody looks at it in a debugger. The code is the same. The
+# simulator's tests run for the first MPI.
+IN_CI = "-DCRESTA_DEBUG_INFO=OFF"
+NEXT_IN_CI = f"{IN_CI} -DCRESTA_SIMULATOR_TESTS=OFF"
 WARNING = "warning: "
 SLOWEST = 10
 # How ctest and pytest tell the seconds of a test.
@@ -47,36 +54,57 @@ def mpis():
     return [line.split()[0] for line in found.stdout.splitlines()]
 
 
-def steps():
-    """(name, command, name of the step it needs or None), those that run side by side in a list"""
+def groups():
+    """What runs: groups, one after the other. The lanes of a group run side by side; the steps of a
+    lane, (name, command, name of the step it needs or None), run one after the other.
+    """
     python = sys.executable
     checks = [(name, [python, f"tools/check_{name}.py"], None)
               for name in ("layers", "rooms", "facts", "style", "docs", "version")]
     checks += [("generated files", [python, "api/gen_api.py", "--check"], None),
                ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
-    # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
-    # nothing of it goes on meanwhile.
-    found = mpis()
-    meanwhile = checks
+    found, builds, tests = mpis(), [], []
     for number, mpi in enumerate(found):
         left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
-        build = ["env", f"MPI={mpi}", *([BUILD_IN_CI] if os.environ.get("CI") else [])]
+        build = ["env", f"MPI={mpi}", *options_in_ci(number)]
         needs = f"build {mpi}"
-        yield [(needs, [*build, "tools/build.sh", "all"], None), *meanwhile]
-        tests = [*ctest(mpi, BESIDE), "--exclude-regex", left_out]
-        meanwhile = [(f"tests {mpi}", tests, needs)]
+        builds.append((needs, [*build, "tools/build.sh", "all"], None))
         for what in ("names", "exports"):
             check = [python, f"tools/check_{what}.py", f"build/{mpi}"]
-            meanwhile.append((f"{what} {mpi}", check, needs))
-    yield meanwhile
+            tests.append((f"{what} {mpi}", check, needs))
+        tests.append((f"tests {mpi}", [*ctest(mpi, BESIDE), "--exclude-regex", left_out], needs))
+    simulator = [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],
+                  f"build {mpi}") for mpi in found[:1]]
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
-    yield "python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None
-    alone = [*pytest, "-m", "alone and not quiet", *files_with("alone")]
-    simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"] if found else []
-    yield [("python alone", alone, None),
-           *([("simulator", simulator, f"build {found[0]}")] if found else [])]
+    pythons = [("python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None)]
+    alone = [*pytest, "-p", "no:cacheprovider", "-m", "alone and not quiet", *files_with("alone")]
+    # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
+    # nothing of it goes on meanwhile.
+    yield [builds[:1], *([one] for one in checks)]
+    if can_be_apart():
+        apart = [("python alone", [*APART, *alone], builds[-1][0] if builds else None)]
+        yield [tests + simulator, builds[1:] + pythons, apart]
+    else:
+        yield [tests, builds[1:] + pythons]
+        yield [[("python alone", alone, None)], simulator]
+    yield [[("python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None)]]
+
+
+def options_in_ci(number):
+    """For the build of the MPI of this number, beside what the user says."""
+    if not os.environ.get("CI"):
+        return []
+    ours = NEXT_IN_CI if number > 0 else IN_CI
+    return [f"CRESTA_CMAKE={ours} {os.environ.get('CRESTA_CMAKE', '')}"]
+
+
+def can_be_apart():
+    """Whether this user may make the name spaces of APART."""
+    try:
+        return subprocess.run([*APART, "true"], capture_output=True).returncode == 0
+    except OSError:
+        return False
 
 
 def files_with(marker):
@@ -133,11 +161,23 @@ def run(name, command):
     return Result(code == 0, time.monotonic() - start, used.ru_utime + used.ru_stime, last(lines))
 
 
-def of_step(step, results):
-    name, command, needs = step
-    if needs and not results[needs].passed:
-        return Result(told=f"not run: {needs} failed")
-    return run(name, command)
+def run_lane(steps, results):
+    """Each step begins when the one before it, and the one that it needs, have ended."""
+    try:
+        for name, command, needs in steps:
+            if not results[name].set_running_or_notify_cancel():
+                return
+            if needs and not results[needs].result().passed:
+                result = Result(told=f"not run: {needs} failed")
+            else:
+                result = run(name, command)
+            line = f"check: {name} ... {said(result)}\n"
+            print(line, end="", flush=True)  # at once, so that no other is in it
+            results[name].set_result(result)
+    except BaseException as wrong:
+        for name, _, _ in steps:  # nobody waits for them for ever, and main() ends
+            if not results[name].done():
+                results[name].set_exception(wrong)
 
 
 def said(result):
@@ -177,13 +217,19 @@ def main():
     for variable, value in (SETTINGS | COMPILED).items():
         os.environ.setdefault(variable, value)
     results = {}
-    with session_folder(), concurrent.futures.ThreadPoolExecutor() as workers:
-        for step in steps():
-            group = step if isinstance(step, list) else [step]
-            print(f"check: {', '.join(name for name, _, _ in group)} ...", end=" ", flush=True)
-            names = [name for name, _, _ in group]
-            results |= zip(names, workers.map(lambda one: of_step(one, results), group))
-            print(", ".join(said(results[name]) for name in names), flush=True)
+    with session_folder():
+        for lanes in groups():
+            steps = [step for lane in lanes for step in lane]
+            results |= {name: concurrent.futures.Future() for name, _, _ in steps}
+            with concurrent.futures.ThreadPoolExecutor(len(lanes)) as workers:
+                running = [workers.submit(run_lane, lane, results) for lane in lanes]
+                try:
+                    concurrent.futures.wait(running)
+                except KeyboardInterrupt:  # what runs gets it too; nothing else begins
+                    for future in results.values():
+                        future.cancel()
+                    raise
+    results = {name: future.result() for name, future in results.items()}
 
     print("\nsummary: elapsed seconds, and those of processors")
     for name, result in results.items():

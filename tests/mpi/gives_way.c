@@ -8,8 +8,10 @@
  * is not changed. Open MPI has a setting, with which it yields, and the library yields by itself.
  *
  * To yield is a turn of the core all the same, and most of what tests would compute: who has
- * yielded often, and done little else in between, sleeps for a moment instead. It is shorter than
- * what the library takes for the turn of another (LONG_US of src/core/yielding.c). */
+ * yielded often, and done little else in between, sleeps for a moment instead, and the longer it
+ * has waited the longer, since waking up is a turn as well. What is waited for is late by a
+ * quarter of the wait at most. A sleep is shorter than what the library takes for the turn of
+ * another (LONG_US of src/core/yielding.c). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -22,10 +24,12 @@ typedef unsigned progress(void *worker);
 progress ucp_worker_progress;
 
 enum {
-    OFTEN = 100,   /* yields in a row, before the first sleep: what is near is not slept over */
-    APART = 10000, /* nanoseconds from one to the next: more than a look at all that may come */
-    SLEEP = 50000, /* nanoseconds */
-    SLACK = 1000,  /* of the timer, which the kernel would make as long as the sleep */
+    OFTEN = 20,     /* yields in a row, before the first sleep: what is near is not slept over */
+    APART = 10000,  /* nanoseconds from one to the next: more than a look at all that may come */
+    SLEEP = 50000,  /* nanoseconds; or */
+    PART = 4,       /* this part of the time since the first of the yields in a row, */
+    LONG = 200000,  /* at most */
+    SLACK = 1000,   /* of the timer, which the kernel would make as long as the sleep */
 };
 
 static long now_ns(void)
@@ -35,18 +39,31 @@ static long now_ns(void)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
+static void sleep_after(long waited)
+{
+    long sleep = waited / PART;
+    if (sleep < SLEEP)
+        sleep = SLEEP;
+    if (sleep > LONG)
+        sleep = LONG;
+    prctl(PR_SET_TIMERSLACK, SLACK);
+    nanosleep(&(struct timespec){.tv_nsec = sleep}, NULL);
+}
+
 int sched_yield(void)
 {
     static _Thread_local int in_a_row;
-    static _Thread_local long last;
-    if (now_ns() - last > APART)
+    static _Thread_local long first, last;
+    const long now = now_ns();
+    if (now - last > APART) {
         in_a_row = 0;
+        first = now;
+    }
     if (in_a_row < OFTEN) {
         in_a_row++;
         syscall(SYS_sched_yield); /* which never fails */
     } else {
-        prctl(PR_SET_TIMERSLACK, SLACK);
-        nanosleep(&(struct timespec){.tv_nsec = SLEEP}, NULL);
+        sleep_after(now - first);
     }
     last = now_ns();
     return 0;

@@ -321,7 +321,7 @@ int main(int argc, char **argv)
 {
     MPI_Errhandler errhandler;
     int level;
-    testing_watchdog(8);
+    testing_watchdog(20);
     MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     testing_rank = rank;

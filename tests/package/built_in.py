@@ -9,6 +9,7 @@ compiled, by the commands of the new configuration; the others are the same.
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,9 @@ WINDOW = b"static:65536"  # 4096 numbers of 16 bytes, the default of CRESTA_OS_W
 def configure(source, work, cc, flags):
     words = ["cmake", "-S", source, "-B", work, f"-DMPI_C_COMPILER={cc}", "-DCRESTA_FORTRAN=OFF",
              "-DCRESTA_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Debug", f"-DCRESTA_DFLAGS={flags}"]
+    # As tools/build.sh; a third less to compute.
+    if shutil.which("ninja") and not (work / "CMakeCache.txt").exists():
+        words += ["-G", "Ninja"]
     return subprocess.run(words, capture_output=True, text=True)
 
 

@@ -65,14 +65,20 @@ def test_an_amount_of_memory_that_is_none(build, most):
 
 
 class Job:
-    """`limits forever` on some ranks, whose processes bear a mark."""
+    """`limits forever` on some ranks, whose processes bear a mark. They may give way while they
+    wait (tests/mpi/gives_way.c): then the library does not come to sleep by itself.
+    """
 
-    def __init__(self, build, ranks=RANKS, impl="shm"):
+    def __init__(self, build, ranks=RANKS, impl="shm", give_way=False):
         openmpi = family_of(build) == "openmpi"
         self.rank_variable = b"OMPI_COMM_WORLD_RANK" if openmpi else b"PMI_RANK"
         self.mark = uuid.uuid4().hex
         self.mapped = set()
         command = [cached(build, "MPIEXEC_EXECUTABLE"), *(["--oversubscribe"] if openmpi else [])]
+        if give_way:
+            library = build / "lib" / "libgives_way.so"
+            command += ["-x", f"LD_PRELOAD={library}"] if openmpi else [
+                "-genv", "LD_PRELOAD", str(library)]
         self.launcher = subprocess.Popen(
             [*command, "-n", str(ranks), build / "tests" / "bin" / "limits", "forever"],
             env={**os.environ, **AS_ROOT, "JOB": self.mark, "CRESTA_IMPL": f"*={impl}"},
@@ -188,7 +194,7 @@ def test_nor_does_one_with_windows_or_coarrays_or_single_copy(build, victim, imp
     if impl == "caf" and not (build / "lib" / "libcrestacoll-caf.so").exists():
         pytest.skip("no coarrays are built")
     before = files()
-    with Job(build, ranks=2, impl=impl) as job:
+    with Job(build, ranks=2, impl=impl, give_way=True) as job:
         assert job.launcher.stdout.readline() == "going\n"
         process = job.launcher.pid if victim == "launcher" else job.process_of(victim)
         delay = random.uniform(0, 0.2)

@@ -19,6 +19,7 @@ from wheel_made import (
     built,
     compiled,
     crestacoll,
+    empty_environment,
     environment,
     first,
     launcher,
@@ -245,8 +246,7 @@ def test_preloaded_into_a_program_without_mpi():
 def test_uninstall_leaves_nothing():
     """In an environment of its own: the other tests need theirs."""
     made, where = wheel(), WORK / "left"
-    must([sys.executable, "-m", "venv", "--clear", where])
-    pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    pip = empty_environment(where)
     before = files_in(where)
     must([*pip, "install", "--no-deps", "--no-index", made])
     assert files_in(where) - before

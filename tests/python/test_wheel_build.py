@@ -27,6 +27,8 @@ def test_build_of_headers_alone_is_configured(name, tmp_path):
     said = must([compiler, "-E", "-include", "mpi.h", "-x", "c", "/dev/null"]).stdout
     folder = re.search(r'^# \d+ "(.+)/mpi\.h"', said, re.M)[1]
     options = ["-DCRESTA_TESTS=OFF", f"-DCRESTA_MPI_INCLUDE={folder}"]
+    if shutil.which("ninja"):  # as tools/build.sh; a third less to compute
+        options += ["-G", "Ninja"]
     must(["cmake", "-S", ROOT, "-B", tmp_path, *options])
     targets = must(["cmake", "--build", tmp_path, "--target", "help"]).stdout
     assert {"wheel-parts", "wheel-free", "crestacoll-threads_wheel"} <= set(

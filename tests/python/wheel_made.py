@@ -125,11 +125,17 @@ def packages_of(environment):
     return next(environment.glob("lib/python3*/site-packages"))
 
 
+def empty_environment(where):
+    """Makes it, and gives the pip for it: that of .venv, since one of its own takes seconds."""
+    must([sys.executable, "-m", "venv", "--clear", "--without-pip", where])
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    return [*pip, "--python", where / "bin" / "python"]
+
+
 def make_environment(where, wheel_made):
-    must([sys.executable, "-m", "venv", "--clear", where])
+    pip = empty_environment(where)
     needed = [p for p in sys.path if p.endswith("site-packages")]
     (packages_of(where) / "needed.pth").write_text("\n".join(needed) + "\n")
-    pip = [where / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "--quiet"]
     must([*pip, "install", "--no-deps", "--no-index", wheel_made])
 
 
