@@ -142,7 +142,7 @@ static int test_each(int count, MPI_Request requests[], MPI_Status *statuses)
 
 static int look_and_wait(int count, MPI_Request requests[], MPI_Status *statuses)
 {
-    if (cco_look_defect() && CCO_TOOL("MPI_Waitall", PMPI_Waitall) == NULL)
+    if (count >= 0 && cco_look_defect() && CCO_TOOL("MPI_Waitall", PMPI_Waitall) == NULL)
         return test_each(count, requests, statuses);
     const int over = look(count, requests);
     return wait_all(count, requests, statuses, over > 0);

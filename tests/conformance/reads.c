@@ -41,5 +41,8 @@ ssize_t process_vm_readv(pid_t process, const struct iovec *local, unsigned long
             memset(local[i].iov_base, 0x55, n);
         came += (ssize_t)n;
     }
+    if (reads.after != NULL)
+        reads.after();
+    reads.after = NULL;
     return came;
 }

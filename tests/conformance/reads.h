@@ -7,6 +7,7 @@
 extern struct reads {
     int failing;                 /* of how many one fails, about; 0: none */
     long count, partial, failed; /* how many there were */
+    void (*after)(void);         /* the next one, once; NULL: nothing */
 } reads;
 
 #endif

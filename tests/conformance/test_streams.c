@@ -27,7 +27,8 @@ static char *shares[RANKS];
 static long passed, waited; /* schedules that went through at once, and not */
 static long shown, given; /* messages, at the end of sequences; bytes through rings, */
 static long blocks;       /* and blocks that changed hands */
-static int opened;        /* blocks of a sequence */
+static int opened;        /* blocks of a sequence, */
+static uint64_t from;     /* and bytes from which it counts */
 
 /* Others run before and after a word is told: it is the order of words that they go by. */
 static int tell_slowly(cco_area *area, int peer, size_t at, uint32_t word)
@@ -133,8 +134,8 @@ static char byte_of(int from, int message, size_t at)
  * ranks. */
 static size_t message_bytes(const world *w, int i)
 {
-    const size_t all[] = {40, 700, 5000, 1, 9000};
-    return all[(w->c.seed + (unsigned)i * 3) % 5] + (size_t)i;
+    const size_t all[] = {40, 700, 5000, 1, 9000, 16383, 40000};
+    return all[(w->c.seed + (unsigned)i * 3) % 7] + (size_t)i;
 }
 
 static bool is_right(const char *data, size_t n, int from, int message)
@@ -202,8 +203,22 @@ static int blocks_of(int size)
     return held;
 }
 
+/* As after many messages: the words soon come round. */
+static void count_from(rank *r, uint64_t bytes)
+{
+    for (int peer = 0; peer < r->area.size; peer++) {
+        cco_stream_pair *pair = &r->stream.pairs[peer];
+        char *line = r->area.share + (size_t)peer * CCO_LINE;
+        const uint32_t word = (uint32_t)bytes;
+        pair->given = pair->taken = pair->given_told = pair->taken_told = bytes;
+        memcpy(line + CCO_LINE_GIVEN, &word, sizeof word);
+        memcpy(line + CCO_LINE_TAKEN, &word, sizeof word);
+    }
+}
+
 static void open_streams(int size, char *memory, size_t share)
 {
+    const bool gets = rand() % 3 == 0;
     static cco_area_kind slow;
     slow = cco_area_quiet;
     slow.tell = tell_slowly;
@@ -217,7 +232,8 @@ static void open_streams(int size, char *memory, size_t share)
                              .rank = i,
                              .size = size,
                              .shares = shares};
-        cco_stream_open(&r->stream, &r->area, false);
+        cco_stream_open(&r->stream, &r->area, gets);
+        count_from(r, from);
         cco_shown_open(&r->area);
     }
     opened = blocks_of(size);
@@ -245,11 +261,57 @@ static void close_streams(int size)
     for (int i = 0; i < size; i++) {
         for (int peer = 0; peer < size; peer++) {
             shown += ranks[i].stream.pairs[peer].shown.shown;
-            given += (long)ranks[i].stream.pairs[peer].given;
+            given += (long)(ranks[i].stream.pairs[peer].given - from);
             blocks += ranks[i].stream.pairs[peer].blocks.passed;
         }
         cco_stream_close(&ranks[i].stream);
     }
+}
+
+/* A message from rank 0 to rank 1 is shown and withdrawn, as when another rank has failed: after it
+ * was read, but before rank 0 has seen that, or while it is read.  No data count that are read
+ * afterwards. */
+static void *withdrawing;
+static char withdrawn[1000];
+
+static void withdraw(void)
+{
+    cco_transport_stream.abandon(withdrawing);
+    memset(withdrawn, 0x55, sizeof withdrawn);
+}
+
+static void check_withdrawn(bool meanwhile)
+{
+    const cco_data data = {withdrawn, sizeof withdrawn, &cco_layout_of_bytes};
+    const size_t share = cco_stream_share(2, 640);
+    char *memory = calloc(2, share), in[sizeof withdrawn];
+    bool done;
+    open_streams(2, memory, share);
+    ranks[0].area.kind = ranks[1].area.kind = &cco_area_quiet; /* nobody else runs here */
+    ranks[0].stream.shows = (cco_shown_rule){1, 0};
+    void *transfer = cco_transport_stream.open(&ranks[1].stream, 2);
+    withdrawing = cco_transport_stream.open(&ranks[0].stream, 1);
+    memset(withdrawn, 1, sizeof withdrawn);
+    cco_transport_stream.begin(withdrawing);
+    cco_transport_stream.send(withdrawing, 1, &data);
+    cco_transport_stream.test(withdrawing, &done);
+    reads.after = meanwhile ? withdraw : NULL;
+    for (int i = 0; i < 2 - meanwhile; i++) {
+        cco_transport_stream.begin(transfer);
+        cco_transport_stream.recv(transfer, 0, &(cco_data){in, sizeof in, data.layout});
+        cco_transport_stream.test(transfer, &done);
+        if (done != (i == 0 && !meanwhile)) {
+            printf("a message that was withdrawn %s\n", done ? "was read" : "before: nothing came");
+            sequence_failures++;
+        }
+        if (i == 0 && !meanwhile)
+            withdraw();
+    }
+    cco_transport_stream.close(withdrawing);
+    cco_transport_stream.close(transfer);
+    for (int i = 0; i < 2; i++)
+        cco_stream_close(&ranks[i].stream);
+    free(memory);
 }
 
 static world_case some_case(int size)
@@ -275,7 +337,10 @@ static void run_sequence(void)
 {
     sequence s = {.calls = SEQUENCE_CALLS, .looks = 20000000, .call = call, .explain = explain};
     s.size = 2 + rand() % (RANKS - 1);
-    const size_t ring = 64 * (size_t)(1 + rand() % (rand() % 2 ? 3 : 300));
+    static const size_t large[] = {4032, 4096, 4160, 24512, 24576, 49088, 49152};
+    const size_t small = 64 * (size_t)(1 + rand() % (rand() % 2 ? 3 : 300)),
+                 ring = rand() % 4 ? small : large[(size_t)rand() % (sizeof large / sizeof *large)];
+    from = rand() % 4 ? 0 : (UINT64_C(1) << 32) - (uint64_t)rand() % 300000;
     const size_t share = cco_stream_share(s.size, ring);
     char *memory = calloc((size_t)s.size, share);
     reads.failing = rand() % 2 ? 1 + rand() % 200 : 0;
@@ -292,6 +357,8 @@ int main(int argc, char **argv)
     const int sequences = argc > 1 ? atoi(argv[1]) : 600;
     const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
     sequence_open(RANKS, STACK);
+    check_withdrawn(false);
+    check_withdrawn(true);
     for (int i = 0; i < sequences && sequence_failures == 0; i++) {
         srand(seed + (unsigned)i);
         run_sequence();

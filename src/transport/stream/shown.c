@@ -59,6 +59,7 @@ void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer)
     if (shown->waits)
         cco_line_tell(area, peer, CCO_LINE_SHOWN, --shown->shown);
     shown->waits = false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* before the memory is used for other data */
 }
 
 /* A process says it once. */
@@ -92,7 +93,11 @@ int cco_shown_take(cco_shown *shown, cco_area *area, cco_fragment *message)
     from += cco_data_bytes(&message->data) - message->left;
     if (shown->rest == 0)
         shown->rest = message->left;
-    if (cco_process_read(process_of(area, peer), from, message->at, n) == n) {
+    const bool came = cco_process_read(process_of(area, peer), from, message->at, n) == n;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the look comes after the read */
+    if (!cco_shown_waits(shown, area, peer))
+        return rc; /* withdrawn: it may have been other data */
+    if (came) {
         cco_fragment_advance(message, n);
         if (message->left > 0)
             return rc;

@@ -64,13 +64,13 @@ int cco_shown_show(cco_shown *shown, cco_area *area, const cco_fragment *message
 /* Afterwards: looks whether it is read, and nothing is left of it, or refused. */
 int cco_shown_look(cco_shown *shown, const cco_area *area, cco_fragment *message);
 
-/* Shows it no longer, unless the peer is reading it. */
+/* Shows it no longer: what the peer is reading does not count, and what it has read is no other. */
 void cco_shown_withdraw(cco_shown *shown, cco_area *area, int peer);
 
 /* True if the peer shows a message.  It is the next one if nothing was in the ring afterwards. */
 static inline bool cco_shown_waits(const cco_shown *shown, const cco_area *area, int peer)
 {
-    return cco_line_word(area, peer, CCO_LINE_SHOWN) != shown->read;
+    return (int32_t)(cco_line_word(area, peer, CCO_LINE_SHOWN) - shown->read) > 0;
 }
 
 /* Reads that message, or a part of it. */
