@@ -179,6 +179,18 @@ int empty_gatherv(void)
     return 0;
 }
 
+/* The same of MPI_Gather, where everybody gives none of the type of which two are expected. */
+int empty_gather(void)
+{
+    int word = 0, got = 0;
+    MPI_Datatype none;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Gather(&word, 0, none, &got, 2, none, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&none);
+    return 0;
+}
+
 static pthread_t caller;
 static int strays, over;
 
