@@ -267,12 +267,12 @@ static bool zero_fine(enum coll coll, enum mode mode)
     return mode < MODES;
 }
 
-/* Intel MPI's own allgather is wrong where the types of the two sides differ, as they do here
- * (docs/mpi-defects.md). */
+/* Intel MPI's own allgather is wrong where the types of the two sides differ, as they do here, and
+ * its gather where data begin behind their address (docs/mpi-defects.md). */
 static enum coll fine_one(enum coll coll)
 {
 #ifdef I_MPI_VERSION
-    return coll == COLL_Allgather ? COLL_Allgatherv : coll;
+    return coll == COLL_Allgather ? COLL_Allgatherv : coll == COLL_Gather ? COLL_Gatherv : coll;
 #else
     return coll;
 #endif

@@ -13,7 +13,8 @@
  *                           waitall_failed | waitall_over | some_persistent |
  *                           look_ends | look_handled | none_active |
  *                           shifted_allreduce | empty_gather | empty_gatherv |
- *                           op_elsewhere | accumulate_pairs | neighbors_grid |
+ *                           shifted_gather | op_elsewhere | accumulate_pairs |
+ *                           neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
@@ -340,6 +341,7 @@ static const struct {
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"win_threads", win_threads, 2, 64},
             {"accumulate_pairs", accumulate_pairs, 1, 64},
+            {"shifted_gather", shifted_gather, 2, 64},
             {"empty_gather", empty_gather, 2, 64},
             {"empty_gatherv", empty_gatherv, 2, 64},
             {"op_elsewhere", op_elsewhere, 2, 64},

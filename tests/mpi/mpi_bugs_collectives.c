@@ -166,6 +166,25 @@ int shifted_allreduce(void)
     return got[1] != size;
 }
 
+/* Blocks of a type whose data begin behind its address: memory is overwritten, mostly a crash. */
+int shifted_gather(void)
+{
+    enum { MANY = 340, BYTES = 16 };
+    int ranks;
+    MPI_Datatype one, apart;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char *give = calloc(3 * MANY, BYTES), *got = calloc((size_t)ranks * 6 * MANY + 2, BYTES);
+    MPI_Type_dup(MPI_C_DOUBLE_COMPLEX, &one);
+    MPI_Type_indexed(2, (const int[]){1, 2}, (const int[]){2, 6}, MPI_C_DOUBLE_COMPLEX, &apart);
+    MPI_Type_commit(&apart);
+    MPI_Gather(give, 3 * MANY, one, got, MANY, apart, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&one);
+    MPI_Type_free(&apart);
+    free(give);
+    free(got);
+    return 0;
+}
+
 /* Everybody gives one element without data, the root expects none of another type: the same
  * signature.  It waits for ever. */
 int empty_gatherv(void)
