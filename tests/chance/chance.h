@@ -9,6 +9,11 @@
 
 #include <stddef.h>
 
+/* Intel MPI has what is wrong in MPICH 4.0. */
+#if defined(MPICH_NUMVERSION) || defined(I_MPI_VERSION)
+#define LIKE_MPICH
+#endif
+
 enum { SLOTS = 48, ITEMS = 600, RECORDS = 1200, WORDS = 200 };
 
 /* What can be left out of programs by --without, while a known fault is not mended. */

@@ -8,6 +8,13 @@
 #include "task.h"
 #include "testing/testing.h"
 
+/* MPICH 5 returns success where a handler of the program has come back: docs/mpi-defects.md. */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+enum { FORGETS = 1 };
+#else
+enum { FORGETS = 0 };
+#endif
+
 enum handling { RETURNS, COMES_BACK, JUMPS };
 
 static jmp_buf out;
@@ -100,7 +107,7 @@ void faulty_call(struct slot *slot, dice d, int record)
     const int class = handling == RETURNS ? class_of(rc) : seen_class;
     CHECK(seen_calls == (handling != RETURNS), "the handler is called %d times", seen_calls);
     CHECK(handling == RETURNS || seen_comm == slot->comm, "the handler of another communicator");
-    CHECK(rc != MPI_SUCCESS, "a wrong call succeeds");
+    CHECK(rc != MPI_SUCCESS || (FORGETS && handling == COMES_BACK), "a wrong call succeeds");
     record_put(record, (unsigned long)class);
     MPI_Comm_set_errhandler(slot->comm, before);
     MPI_Errhandler_free(&before);

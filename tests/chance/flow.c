@@ -61,7 +61,7 @@ static void over(struct item *item)
 /* MPICH 4.0 takes inactive persistent collectives for active ones: docs/mpi-defects.md. */
 static bool inactive_fine(const struct item *item)
 {
-#ifdef MPICH_NUMVERSION
+#ifdef LIKE_MPICH
     return item->task->partner != NO_PARTNER;
 #else
     return item->task != NULL;

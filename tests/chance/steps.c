@@ -108,7 +108,7 @@ static void messages(dice *shared, bool persistent)
 /* MPICH 4.0 has persistent collectives that are wrong: docs/mpi-defects.md. */
 static bool persistent_fine(enum coll coll)
 {
-#ifdef MPICH_NUMVERSION
+#ifdef LIKE_MPICH
     return coll != COLL_Gather && coll != COLL_Scatter && coll != COLL_Allgather &&
            coll != COLL_Reduce_scatter;
 #else

@@ -142,7 +142,7 @@ static void move_uneven(struct plan *p)
 /* MPICH 4.0 takes too little memory for gaps at the end of elements (docs/mpi-defects.md). */
 static bool gaps_fine(enum coll coll)
 {
-#ifdef MPICH_NUMVERSION
+#ifdef LIKE_MPICH
     return coll != COLL_Reduce_scatter && coll != COLL_Reduce_scatter_block;
 #else
     return coll < COLLS;
@@ -267,8 +267,20 @@ static bool zero_fine(enum coll coll, enum mode mode)
     return mode < MODES;
 }
 
-struct task *task_collective(struct slot *slot, enum coll coll, enum mode mode, dice d)
+/* Intel MPI's own allgather is wrong where the types of the two sides differ, as they do here, and
+ * its gather where data begin behind their address (docs/mpi-defects.md). */
+static enum coll fine_one(enum coll coll)
 {
+#ifdef I_MPI_VERSION
+    return coll == COLL_Allgather ? COLL_Allgatherv : coll == COLL_Gather ? COLL_Gatherv : coll;
+#else
+    return coll;
+#endif
+}
+
+struct task *task_collective(struct slot *slot, enum coll wanted, enum mode mode, dice d)
+{
+    const enum coll coll = fine_one(wanted);
     struct task *t = calloc(1, sizeof *t);
     struct plan p = {.task = t, .slot = slot};
     t->slot = slot;

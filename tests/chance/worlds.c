@@ -80,6 +80,12 @@ int world_begin(const char *name, int *argc, char ***argv)
 {
     const bool sessions = strcmp(name, "session") == 0, both = strcmp(name, "both") == 0;
     program.sessions = sessions || both;
+#if defined(I_MPI_VERSION)
+    if (both) {
+        printf("left out: Intel MPI refuses MPI_Init beside sessions\n");
+        return WORLD_NONE;
+    }
+#endif
 #if MPI_VERSION >= 4
     if (sessions) {
         program.world = from_session("mpi://WORLD");

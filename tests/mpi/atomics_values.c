@@ -281,6 +281,17 @@ static void call(int which, MPI_Op op, int n, side *o, side *r, const side *t, i
     (void)n;
 }
 
+/* Intel MPI, for which no accumulate is ours, loses the gaps of pairs that a derived type gives:
+ * docs/mpi-defects.md. */
+static int loses_gaps(void)
+{
+#if defined(I_MPI_VERSION)
+    return kind->type == MPI_SHORT_INT || kind->type == MPI_DOUBLE_INT;
+#else
+    return 0;
+#endif
+}
+
 /* `base`: of this rank's part on `to`, in this process; NULL: it is fetched. */
 static void one(MPI_Win win, int to)
 {
@@ -293,7 +304,7 @@ static void one(MPI_Win win, int to)
     if (op == MPI_NO_OP && !fetches)
         return;
     MPI_Type_get_extent(kind->type, &low, &extent);
-    make_side(&origin, n, which == 4 ? 0 : (int)chance(4));
+    make_side(&origin, n, which == 4 || loses_gaps() ? 0 : (int)chance(4));
     make_side(&result, n, which == 4 ? 0 : (int)chance(4));
     target.type = shaped(n, which == 4 ? 0 : (int)chance(4), target.places, &target.count);
     /* bytes are units: elements may lie anywhere, those of one location always in the same way */

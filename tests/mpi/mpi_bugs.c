@@ -12,7 +12,9 @@
  *                           win_threads | handler_leaves | handler_calls |
  *                           waitall_failed | waitall_over | some_persistent |
  *                           look_ends | look_handled | none_active |
- *                           shifted_allreduce | neighbors_grid |
+ *                           shifted_allreduce | empty_gather | empty_gatherv |
+ *                           shifted_gather | op_elsewhere | accumulate_pairs |
+ *                           neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
@@ -338,6 +340,11 @@ static const struct {
             {"three_spawns", three_spawns, 1, 2},
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"win_threads", win_threads, 2, 64},
+            {"accumulate_pairs", accumulate_pairs, 1, 64},
+            {"shifted_gather", shifted_gather, 2, 64},
+            {"empty_gather", empty_gather, 2, 64},
+            {"empty_gatherv", empty_gatherv, 2, 64},
+            {"op_elsewhere", op_elsewhere, 2, 64},
             {"neighbors_grid", neighbors_grid, 1, 64},
             {"neighbors_repeated", neighbors_repeated, 1, 64},
             {"neighbors_sinks", neighbors_sinks, 2, 64},

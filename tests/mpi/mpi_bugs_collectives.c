@@ -3,8 +3,10 @@
 #include "mpi_bugs_collectives.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Displacements are bytes, also where there is one rank. */
 int alone_alltoallw(void)
@@ -162,4 +164,89 @@ int shifted_allreduce(void)
     MPI_Op_free(&op);
     MPI_Type_free(&type);
     return got[1] != size;
+}
+
+/* Blocks of a type whose data begin behind its address: memory is overwritten, mostly a crash. */
+int shifted_gather(void)
+{
+    enum { MANY = 340, BYTES = 16 };
+    int ranks;
+    MPI_Datatype one, apart;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    char *give = calloc(3 * MANY, BYTES), *got = calloc((size_t)ranks * 6 * MANY + 2, BYTES);
+    MPI_Type_dup(MPI_C_DOUBLE_COMPLEX, &one);
+    MPI_Type_indexed(2, (const int[]){1, 2}, (const int[]){2, 6}, MPI_C_DOUBLE_COMPLEX, &apart);
+    MPI_Type_commit(&apart);
+    MPI_Gather(give, 3 * MANY, one, got, MANY, apart, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&one);
+    MPI_Type_free(&apart);
+    free(give);
+    free(got);
+    return 0;
+}
+
+/* Everybody gives one element without data, the root expects none of another type: the same
+ * signature.  It waits for ever. */
+int empty_gatherv(void)
+{
+    int word = 0, got = 0, zeros[64] = {0};
+    MPI_Datatype none;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Gatherv(&word, 1, none, &got, zeros, zeros, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&none);
+    return 0;
+}
+
+/* The same of MPI_Gather, where everybody gives none of the type of which two are expected. */
+int empty_gather(void)
+{
+    int word = 0, got = 0;
+    MPI_Datatype none;
+    MPI_Type_contiguous(0, MPI_INT, &none);
+    MPI_Type_commit(&none);
+    MPI_Gather(&word, 0, none, &got, 2, none, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&none);
+    return 0;
+}
+
+static pthread_t caller;
+static int strays, over;
+
+static void add_here(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    strays += !pthread_equal(pthread_self(), caller);
+    for (int i = 0; i < *n; i++)
+        ((int *)b)[i] += ((int *)a)[i];
+}
+
+static void *look(void *data)
+{
+    for (int flag; !__atomic_load_n(&over, __ATOMIC_ACQUIRE);)
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    return data;
+}
+
+/* While one thread is in MPI_Allreduce, its operation runs on another, in any call of the MPI. */
+int op_elsewhere(void)
+{
+    enum { INTS = 50000 };
+    static int in[INTS], out[INTS];
+    int rank;
+    pthread_t thread;
+    MPI_Op op;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Op_create(add_here, 1, &op);
+    caller = pthread_self();
+    pthread_create(&thread, NULL, look, NULL);
+    for (int i = 0; i < TIMES; i++) {
+        if (rank > 0)
+            usleep(10000);
+        MPI_Allreduce(in, out, INTS, MPI_INT, op, MPI_COMM_WORLD);
+    }
+    __atomic_store_n(&over, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    MPI_Op_free(&op);
+    return strays;
 }

@@ -13,5 +13,9 @@ int gap_behind_i(void);
 int gap_behind_block(void);
 int gap_behind_iblock(void);
 int shifted_allreduce(void);
+int shifted_gather(void);
+int empty_gather(void);
+int empty_gatherv(void);
+int op_elsewhere(void);
 
 #endif

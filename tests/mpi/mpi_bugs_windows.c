@@ -75,3 +75,27 @@ int win_threads(void)
     }
     return 0;
 }
+
+/* Two pairs with a gap between short and int, given by a derived type: the gap gets lost. */
+int accumulate_pairs(void)
+{
+    struct pair {
+        short value;
+        int at;
+    } *mine, in[2] = {{.value = 100, .at = 7}, {.value = 101, .at = 8}};
+    int rank, bad = 0;
+    MPI_Win win;
+    MPI_Datatype two;
+    MPI_Type_contiguous(2, MPI_SHORT_INT, &two);
+    MPI_Type_commit(&two);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Win_allocate(sizeof in, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    MPI_Win_fence(0, win);
+    MPI_Accumulate(in, 1, two, rank, 0, 1, two, MPI_REPLACE, win);
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < 2; i++)
+        bad += mine[i].value != in[i].value || mine[i].at != in[i].at;
+    MPI_Type_free(&two);
+    MPI_Win_free(&win);
+    return bad;
+}

@@ -5,5 +5,6 @@
 
 int win_freed_comm(void);
 int win_threads(void);
+int accumulate_pairs(void);
 
 #endif

@@ -67,6 +67,8 @@ endforeach()
 set(full ${CRESTA_LAUNCH})
 if(CRESTA_MPI_FAMILY STREQUAL "openmpi")
   list(APPEND full --mca btl tcp,self --mca btl_tcp_if_include lo)
+elseif(CRESTA_MPI_IS_INTEL)
+  list(APPEND full -genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp)
 endif()
 string(JOIN " " full ${full} -n 3 $<TARGET_FILE:limits> full)
 add_test(NAME limits-full COMMAND bash -c

@@ -23,6 +23,12 @@
 #pragma GCC diagnostic ignored "-Wstringop-overflow" /* MPICH's MPI_STATUSES_IGNORE */
 #endif
 
+#if defined(I_MPI_VERSION) /* its MPI_Allreduce lets any thread compute: docs/mpi-defects.md */
+#define RULES "alltoall=p2p,allreduce=nonblock"
+#else
+#define RULES "alltoall=p2p"
+#endif
+
 enum { N = 50000, ROUNDS = 10 };
 
 static pthread_t mine;
@@ -59,7 +65,7 @@ int main(int argc, char **argv)
     testing_rank = rank;
     MPI_Op_create(add, 1, &op);
 #if !defined(PLAIN_MPI)
-    CRESTA_Set_impl(MPI_COMM_WORLD, "alltoall=p2p");
+    CRESTA_Set_impl(MPI_COMM_WORLD, RULES);
 #endif
     CALL(Barrier)(MPI_COMM_WORLD);
     for (int i = 0; i < N; i++)

@@ -5,6 +5,8 @@
  *     types IMPL,...          linked: with begins too
  *     types_plain IMPL,...    under the preload library, communicators of these names
  */
+#include <stdbool.h>
+
 #include "choose.h"
 
 #if defined(PLAIN_MPI)
@@ -14,6 +16,12 @@
 #endif
 
 enum { MOST = 8 };
+
+#if defined(I_MPI_VERSION) /* its own MPI_Gatherv does not return: docs/mpi-defects.md */
+enum { HANGS_GATHERV = 1 };
+#else
+enum { HANGS_GATHERV = 0 };
+#endif
 
 static int rank, size;
 static MPI_Comm comm;
@@ -109,13 +117,14 @@ static void empty(MPI_Datatype none, int way)
 
 /* Where everybody gives to one, or one to everybody.  (The other way round some MPIs wait for ever
  * in their own blocking calls.) */
-static void empty_rooted(MPI_Datatype none)
+static void empty_rooted(MPI_Datatype none, bool of_mpi)
 {
     int zero[MOST] = {0}, one[MOST], displs[MOST] = {0}, mine = rank, got = -1;
     for (int i = 0; i < size; i++)
         one[i] = 1;
     snprintf(testing_label, sizeof testing_label, "gathers and scatters of nothing");
-    CALL(Gatherv)(&mine, 1, none, &got, zero, displs, MPI_INT, 0, comm);
+    if (!(HANGS_GATHERV && of_mpi))
+        CALL(Gatherv)(&mine, 1, none, &got, zero, displs, MPI_INT, 0, comm);
     CALL(Scatterv)(&mine, one, displs, none, &got, 0, MPI_INT, 0, comm);
     CALL(Allgatherv)(&mine, 1, none, &got, zero, displs, MPI_INT, comm);
     CALL(Gather)(&mine, 1, none, &got, 0, MPI_INT, 0, comm);
@@ -137,7 +146,7 @@ static void run(const char *impl)
     null_types();
     for (int way = 0; way < 2; way++)
         empty(none, way);
-    empty_rooted(none);
+    empty_rooted(none, strcmp(impl, "mpi") == 0);
     MPI_Type_free(&none);
     MPI_Comm_free(&comm);
 }
