@@ -165,8 +165,6 @@ def run_lane(steps, results):
     """Each step begins when the one before it, and the one that it needs, have ended."""
     try:
         for name, command, needs in steps:
-            if not results[name].set_running_or_notify_cancel():
-                return
             if needs and not results[needs].result().passed:
                 result = Result(told=f"not run: {needs} failed")
             else:
@@ -222,13 +220,8 @@ def main():
             steps = [step for lane in lanes for step in lane]
             results |= {name: concurrent.futures.Future() for name, _, _ in steps}
             with concurrent.futures.ThreadPoolExecutor(len(lanes)) as workers:
-                running = [workers.submit(run_lane, lane, results) for lane in lanes]
-                try:
-                    concurrent.futures.wait(running)
-                except KeyboardInterrupt:  # what runs gets it too; nothing else begins
-                    for future in results.values():
-                        future.cancel()
-                    raise
+                for lane in lanes:
+                    workers.submit(run_lane, lane, results)
     results = {name: future.result() for name, future in results.items()}
 
     print("\nsummary: elapsed seconds, and those of processors")
