@@ -22,13 +22,8 @@ LOGS = ROOT / "build/check"
 VENV = ROOT / ".venv/bin/python"
 CORES = len(os.sched_getaffinity(0))
 # The simulator: the same whichever MPI it is built for. It computes, and other tests see nothing of
-# it: it may run beside those that no other job may disturb.
+# it: it runs beside those that no other job may disturb, which wait most of the time.
 SIMULATOR = "algorithms(-.*)?|mutants"
-# Folders and a network of its own: others there are not seen, and run beside.
-APART = ["unshare", "--mount", "--net", "sh", "-ec",
-         "for folder in /tmp /dev/shm /run/netns; do"
-         " mkdir -p $folder; mount -t tmpfs tmpfs $folder; "
-         "done; ip link set lo up; exec \"$@\"", "sh"]
 ONCE = "package.built_in"  # how flags become a choice
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
@@ -54,41 +49,36 @@ def mpis():
     return [line.split()[0] for line in found.stdout.splitlines()]
 
 
-def groups():
-    """What runs: groups, one after the other. The lanes of a group run side by side; the steps of a
-    lane, (name, command, name of the step it needs or None), run one after the other.
-    """
+def steps():
+    """(name, command, name of the step it needs or None), those that run side by side in a list"""
     python = sys.executable
     checks = [(name, [python, f"tools/check_{name}.py"], None)
               for name in ("layers", "rooms", "facts", "style", "docs", "version")]
     checks += [("generated files", [python, "api/gen_api.py", "--check"], None),
                ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
-    found, builds, tests = mpis(), [], []
+    # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
+    # nothing of it goes on meanwhile.
+    found = mpis()
+    meanwhile = checks
     for number, mpi in enumerate(found):
         left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
         build = ["env", f"MPI={mpi}", *options_in_ci(number)]
         needs = f"build {mpi}"
-        builds.append((needs, [*build, "tools/build.sh", "all"], None))
+        yield [(needs, [*build, "tools/build.sh", "all"], None), *meanwhile]
+        tests = [*ctest(mpi, BESIDE), "--exclude-regex", left_out]
+        meanwhile = [(f"tests {mpi}", tests, needs)]
         for what in ("names", "exports"):
             check = [python, f"tools/check_{what}.py", f"build/{mpi}"]
-            tests.append((f"{what} {mpi}", check, needs))
-        tests.append((f"tests {mpi}", [*ctest(mpi, BESIDE), "--exclude-regex", left_out], needs))
-    simulator = [("simulator", [*ctest(mpi, CORES), "--tests-regex", f"^({SIMULATOR})$"],
-                  f"build {mpi}") for mpi in found[:1]]
+            meanwhile.append((f"{what} {mpi}", check, needs))
+    yield meanwhile
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    pythons = [("python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None)]
-    alone = [*pytest, "-p", "no:cacheprovider", "-m", "alone and not quiet", *files_with("alone")]
-    # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
-    # nothing of it goes on meanwhile.
-    yield [builds[:1], *([one] for one in checks)]
-    if can_be_apart():
-        apart = [("python alone", [*APART, *alone], builds[-1][0] if builds else None)]
-        yield [tests + simulator, builds[1:] + pythons, apart]
-    else:
-        yield [tests, builds[1:] + pythons]
-        yield [[("python alone", alone, None)], simulator]
-    yield [[("python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None)]]
+    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
+    yield "python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None
+    alone = [*pytest, "-m", "alone and not quiet", *files_with("alone")]
+    simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"] if found else []
+    yield [("python alone", alone, None),
+           *([("simulator", simulator, f"build {found[0]}")] if found else [])]
 
 
 def options_in_ci(number):
@@ -97,14 +87,6 @@ def options_in_ci(number):
         return []
     ours = NEXT_IN_CI if number > 0 else IN_CI
     return [f"CRESTA_CMAKE={ours} {os.environ.get('CRESTA_CMAKE', '')}"]
-
-
-def can_be_apart():
-    """Whether this user may make the name spaces of APART."""
-    try:
-        return subprocess.run([*APART, "true"], capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 def files_with(marker):
@@ -161,21 +143,11 @@ def run(name, command):
     return Result(code == 0, time.monotonic() - start, used.ru_utime + used.ru_stime, last(lines))
 
 
-def run_lane(steps, results):
-    """Each step begins when the one before it, and the one that it needs, have ended."""
-    try:
-        for name, command, needs in steps:
-            if needs and not results[needs].result().passed:
-                result = Result(told=f"not run: {needs} failed")
-            else:
-                result = run(name, command)
-            line = f"check: {name} ... {said(result)}\n"
-            print(line, end="", flush=True)  # at once, so that no other is in it
-            results[name].set_result(result)
-    except BaseException as wrong:
-        for name, _, _ in steps:  # nobody waits for them for ever, and main() ends
-            if not results[name].done():
-                results[name].set_exception(wrong)
+def of_step(step, results):
+    name, command, needs = step
+    if needs and not results[needs].passed:
+        return Result(told=f"not run: {needs} failed")
+    return run(name, command)
 
 
 def said(result):
@@ -215,14 +187,13 @@ def main():
     for variable, value in (SETTINGS | COMPILED).items():
         os.environ.setdefault(variable, value)
     results = {}
-    with session_folder():
-        for lanes in groups():
-            steps = [step for lane in lanes for step in lane]
-            results |= {name: concurrent.futures.Future() for name, _, _ in steps}
-            with concurrent.futures.ThreadPoolExecutor(len(lanes)) as workers:
-                for lane in lanes:
-                    workers.submit(run_lane, lane, results)
-    results = {name: future.result() for name, future in results.items()}
+    with session_folder(), concurrent.futures.ThreadPoolExecutor() as workers:
+        for step in steps():
+            group = step if isinstance(step, list) else [step]
+            print(f"check: {', '.join(name for name, _, _ in group)} ...", end=" ", flush=True)
+            names = [name for name, _, _ in group]
+            results |= zip(names, workers.map(lambda one: of_step(one, results), group))
+            print(", ".join(said(results[name]) for name in names), flush=True)
 
     print("\nsummary: elapsed seconds, and those of processors")
     for name, result in results.items():
