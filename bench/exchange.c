@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "pause.h"
 
 enum { ROUNDS = 300, TRIES = 4, LINE = 128, YIELD = 1 << 14 };
 
@@ -68,9 +69,11 @@ static void exchange(struct bench_exchange *lines, int me)
     const uint64_t *theirs = (const uint64_t *)(void *)(lines->memory + (1 - me) * LINE);
     const uint64_t round = ++lines->round;
     __atomic_store_n(mine, round, __ATOMIC_RELEASE);
-    for (unsigned spins = 1; __atomic_load_n(theirs, __ATOMIC_ACQUIRE) < round; spins++)
+    for (unsigned spins = 1; __atomic_load_n(theirs, __ATOMIC_ACQUIRE) < round; spins++) {
+        bench_pause_look();
         if (spins % YIELD == 0)
             sched_yield();
+    }
 }
 
 static double least_exchange(struct bench_exchange *lines, int me)

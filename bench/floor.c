@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pause.h"
 #include "quantile.h"
 
 enum { SAMPLES = 400, MOST = 10000, ROUNDS = 1000, LINE = 128, SIZES = 4 };
@@ -58,9 +59,7 @@ static void pause_briefly(void)
 {
     if (alone)
         sched_yield();
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    bench_pause_look();
 }
 
 /* Writes our line and waits for the other's. */

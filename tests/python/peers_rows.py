@@ -32,11 +32,13 @@ def result(mpi, *records):
 
 
 def row(own, cresta, collective="allreduce", nbytes=8, **changes):
-    """One row; `own`: {mpi: us}; `cresta`: us on Open MPI 5, or {mpi: us}."""
+    """One row; `own`: {mpi: us}; `cresta`: us on Open MPI 5, or {mpi: us}; `line_us`: exchange
+    of a line before and after."""
     cresta = cresta if isinstance(cresta, dict) else {mpis.OURS: cresta}
     sides = [(own, "mpi"), (cresta, "shm")]
+    line_us = changes.pop("line_us", [0.06, 0.06])
     found = [
-        result(mpi, record(collective, nbytes, name, us, **changes))
+        result(mpi, record(collective, nbytes, name, us, line_us=line_us, **changes))
         for side, name in sides
         for mpi, us in side.items()
     ]

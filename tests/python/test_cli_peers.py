@@ -55,7 +55,7 @@ def test_the_table_survives_its_file(tmp_path):
     table.write_csv(rows, [FLOOR], path)
     assert table.read_csv(path) == table.mark_incomplete(rows)
     lines = path.read_text().splitlines()
-    assert lines[0].endswith("floor_us,ratio") and lines[1].endswith(",0.06,0.4")
+    assert lines[0].endswith("line_us,floor_us,ratio") and lines[1].endswith(",0.06,0.06,0.4")
 
 
 def test_the_floor():

@@ -57,13 +57,17 @@ def test_small_symmetric_calls():
     assert 0 not in told([row(own, 0.4)])
 
 
-def test_eight_bytes_against_the_floor():
-    far = FLOOR | {"exchange": 0.2}
+def test_eight_bytes_against_the_exchange_beside_them():
+    far = FLOOR | {"exchange": 0.15}
+    beside = {"line_us": [0.19, 0.21]}
     assert told([row({"mpich": 1.0}, 0.099)])[1].met
     assert not told([row({"mpich": 1.0}, 0.102)])[1].met
-    assert told([row({"mpich": 1.0}, 0.25)], far)[1].met
-    verdict = told([row({"mpich": 1.0}, 0.3)], far)[1]
+    assert told([row({"mpich": 1.0}, 0.25, **beside)], far)[1].met
+    verdict = told([row({"mpich": 1.0}, 0.3, **beside)], far)[1]
     assert not verdict.met and verdict.found == "100 ns more, 1.50x"
+    unknown = row({"mpich": 1.0}, 0.25)
+    unknown.line = None
+    assert 1 not in told([unknown], far)
 
 
 def test_other_sizes_and_rank_counts():

@@ -41,13 +41,16 @@ class Times:
 @dataclass
 class Row:
     """For each MPI its own time, and that of crestacoll on it; those that failed are not there.
-    `own` has other settings of the MPIs, too. `speed`: of the machine, counted from 1.
+    `own` has other settings of the MPIs, too. `speed`: of the machine, counted from 1. `line`: the
+    exchange of a cache line just before and after the calls of crestacoll on Open MPI 5, in
+    microseconds; None if ranks cannot measure it.
     """
 
     point: Point
     own: dict = field(default_factory=dict)
     cresta: dict = field(default_factory=dict)
     speed: int = 1
+    line: float | None = None
     complete: bool = True  # no MPI is missing
 
     @property
@@ -89,6 +92,12 @@ def of_launches(records):
     return Times(*(statistics.median(r[key] for r in records) for key in keys))
 
 
+def line_of(records):
+    """Median over the launches; jobs run at other moments than crestacoll-floor does."""
+    beside = [statistics.mean(r["line_us"]) for r in records if "line_us" in r]
+    return statistics.median(beside) if beside else None
+
+
 def rows_of(results, speed=1):
     """Rows in the order in which they were measured first. A wrong result has no time."""
     found = {}
@@ -103,6 +112,8 @@ def rows_of(results, speed=1):
         for (mpi, implementation), records in measured.items():
             side = row.own if implementation == "mpi" else row.cresta
             side[mpi] = of_launches(records)
+            if mpi == OURS and implementation != "mpi":
+                row.line = line_of(records)
         rows.append(row)
     return rows
 
@@ -164,14 +175,14 @@ def write_csv(rows, floors, path):
     with path.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         heads = [head for side in SIDES for head in columns(*side)]
-        out.writerow(["speed", *POINT, *heads, "floor_us", "ratio"])
+        out.writerow(["speed", *POINT, *heads, "line_us", "floor_us", "ratio"])
         for row in rows:
             cells = []
             for name, side in SIDES:
                 times = getattr(row, side).get(name)
                 cells += map(short, astuple(times) if times else [None] * len(FIGURES))
-            ends = short(floor_at(row.point, floors[row.speed - 1])), short(row.ratio)
-            out.writerow([row.speed, *astuple(row.point), *cells, *ends])
+            ends = row.line, floor_at(row.point, floors[row.speed - 1]), row.ratio
+            out.writerow([row.speed, *astuple(row.point), *cells, *map(short, ends)])
 
 
 def read_csv(path):
@@ -183,6 +194,7 @@ def read_row(line):
     kinds = {f.name: f.type for f in fields(Point)}
     point = Point(**{name: kinds[name](line[name]) for name in POINT})
     row = Row(point, speed=int(line["speed"]))
+    row.line = float(line["line_us"]) if line["line_us"] else None
     for name, side in SIDES:
         cells = [line[head] for head in columns(name, side)]
         if all(cells):

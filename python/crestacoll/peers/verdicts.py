@@ -128,17 +128,17 @@ def near(floor):
 
 
 def line_floor(rows, floor):
-    exchange = floor["exchange"]
+    """Against the exchange that the same processes measured just before and after."""
     most = f"{1e3 * SOON:.0f} ns more than" if near(floor) else "1.3x"
     target = f"allreduce of 8 bytes, 2 ranks: at most {most} the exchange of a cache line"
     for row in rows:
         p = row.point
         if between(row, 2, 8, 8) and p.collective == "allreduce" and not written(row) and row.ours:
-            if exchange is None:
+            if row.line is None:
                 break
-            may = exchange + SOON if near(floor) else 1.3 * exchange
+            may = row.line + SOON if near(floor) else 1.3 * row.line
             missed = [] if row.ours <= may else [Miss(p, row.ours / may)]
-            found = f"{1e3 * (row.ours - exchange):.0f} ns more, {row.ours / exchange:.2f}x"
+            found = f"{1e3 * (row.ours - row.line):.0f} ns more, {row.ours / row.line:.2f}x"
             return Verdict(target, found, not missed, missed)
     return Verdict(target, "not measured", None)
 
