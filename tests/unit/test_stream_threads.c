@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "core/log.h"
 #include "plan/bound.h"
 #include "testing/testing.h"
 #include "transport/stream/stream.h"
@@ -27,6 +28,12 @@ typedef struct lot {
 static rank ranks[RANKS];
 static char *shares[RANKS];
 static long blocks, shown, given;
+
+/* Of the library's: a message could not be read. */
+void cco_log(cco_log_level level, const char *format, ...)
+{
+    CHECK(false, "level %d: %s", (int)level, format);
+}
 
 static size_t bytes_of(int round, int from, int to, int i)
 {
