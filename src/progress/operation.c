@@ -138,8 +138,10 @@ static int look(cco_operation *o, bool calls_mpi, bool *moved)
     const bool early = o->level == CCO_PROGRESS_MPI &&
                        cco_round_time_early(&o->round_time, o->plan);
     const int before = l->landed;
-    const int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, early, land, o);
+    int rc = cco_landing_look(l, o->plan->landings, o->plan->engine, early, land, o);
     *moved = *moved || l->landed > before;
+    if (rc != MPI_SUCCESS && cco_engine_at(o->plan->engine) < cco_engine_rounds(o->plan->engine))
+        rc = cco_engine_stop(o->plan->engine, rc); /* a block was not unpacked: messages are left */
     return rc;
 }
 

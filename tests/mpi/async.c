@@ -141,6 +141,14 @@ static void moves_in_background(enum coll coll, int n)
 static MPI_Request passed[MOST];
 static int passed_count;
 
+/* AddressSanitizer does not give freed memory again for long, and handles of Open MPI are addresses
+ * of such memory: there no request ends past the interposer. */
+#if defined(__SANITIZE_ADDRESS__) && defined(OMPI_MAJOR_VERSION)
+enum { COME_AGAIN = 0 };
+#else
+enum { COME_AGAIN = 1 };
+#endif
+
 static void begin(struct begun *f, enum coll coll, int n, int root, long number)
 {
     begun_start(f, coll, world, n, root, number, false);
@@ -204,7 +212,7 @@ static void mixed_order(enum coll coll, int n, int way, int first, int second)
         await_word(way, second);
     if (way % 2) {
         CRESTA_Coll_end(1, &f.request);
-    } else if (calls_mpi) { /* completed by the progress thread alone */
+    } else if (calls_mpi && COME_AGAIN) { /* completed by the progress thread alone */
         passed[passed_count++] = f.request;
         PMPI_Wait(&f.request, MPI_STATUS_IGNORE);
     } else {

@@ -19,6 +19,8 @@ cresta_mpi_test(NAME landed-memory RANKS 2 TIMEOUT 300 ENV CRESTA_FALLBACK=silen
                 COMMAND landed shm)
 cresta_mpi_test(NAME landed-early RANKS 3 TIMEOUT 300
                 ENV CRESTA_ASYNC=thread COMMAND landed --early p2p:linear,shm:linear,hier:linear)
+cresta_test_program(landed_fails landed_fails.c)
+cresta_mpi_test(NAME landed-fails RANKS 2 COMMAND landed_fails)
 
 # Sends to lists of ranks: nothing of them depends on rules, but begins may be under way.
 cresta_test_program(multisend multisend.c "${check}/graphs.c" "${check}/topology.c")

@@ -289,6 +289,7 @@ static bool run_wide(cco_run *r, int *rc)
 static void check_found(const cco_run *r)
 {
     const cco_slot_ring *b = r->ring;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the look comes after the reads */
     for (int i = 0; b->watch != NULL && b->error == MPI_SUCCESS && i < r->q->size; i++)
         if (r->found->ranks >> i & 1 && cco_lost_has_left(b, i))
             cco_lost_give_up(b, i);

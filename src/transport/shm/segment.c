@@ -241,6 +241,7 @@ void cco_segment_leave(cco_segment *segment)
 {
     if (segment->seats != NULL)
         __atomic_store_n(&segment->seats[segment->me].left, 1, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* before what others may read is other data */
 }
 
 void cco_segment_detach(cco_segment *segment)
