@@ -75,6 +75,15 @@ def builds():
 each_build = pytest.mark.parametrize("build", builds(), ids=lambda path: path.name)
 
 
+def gives_way(build):
+    """Words for the launcher of a build, after which ranks that wait give their cores away."""
+    words = []
+    for library in (build / "lib").glob("libgives_way.so"):
+        openmpi = family_of(build) == "openmpi"
+        words += ["-x", f"LD_PRELOAD={library}"] if openmpi else ["-genv", "LD_PRELOAD", library]
+    return words
+
+
 def run(
     build, program, *arguments, ranks=2, env=None, rank_env=None, rank_folder=None, preload=False
 ):

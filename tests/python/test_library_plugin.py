@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from library_runs import AS_ROOT, TIMEOUT, cached, each_build, family_of
+from library_runs import AS_ROOT, TIMEOUT, cached, each_build, family_of, gives_way
 
 pytestmark = each_build
 PLUGIN = "libcrestacoll-caf.so"
@@ -37,6 +37,7 @@ def program(build, tmp_path):
 def run(build, word, program, folder):
     """Runs two ranks as a shell does that has found the program by PATH, or by a relative name."""
     oversubscribe = ["--oversubscribe"] if family_of(build) == "openmpi" else []
+    oversubscribe += gives_way(build)
     start = ["bash", "-c", 'exec -a "$0" "$1"', word, str(program)]
     return subprocess.run(
         [cached(build, "MPIEXEC_EXECUTABLE"), *oversubscribe, "-n", "2", *start],
