@@ -2,6 +2,7 @@
 """Runs test programs of the build folders under mpiexec; what test_library_*.py share."""
 
 import atexit
+import functools
 import json
 import os
 import pathlib
@@ -49,6 +50,7 @@ def cached(build, name):
     return found.group(1) if found else ""
 
 
+@functools.cache
 def description_of(build):
     """What the library of a build says of itself."""
     command = [build / "bin" / "crestacoll-describe"]

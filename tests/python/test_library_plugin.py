@@ -53,11 +53,11 @@ def run(build, word, program, folder):
 @pytest.mark.parametrize("word", ["caf_area", "./caf_area", "bin/caf_area"])
 def test_nothing_is_loaded_from_the_current_folder(build, program, tmp_path, word):
     (tmp_path / "planted.c").write_text(PLANTED)
+    command = [cached(build, "MPI_C_COMPILER"), "-shared", "-fPIC", tmp_path / "planted.c"]
+    subprocess.run([*command, "-o", tmp_path / PLUGIN], check=True)
     for folder in ("here", "here/bin", "lib", "here/lib"):
         (tmp_path / "evil" / folder).mkdir(parents=True, exist_ok=True)
-        target = tmp_path / "evil" / folder / PLUGIN
-        command = [cached(build, "MPI_C_COMPILER"), "-shared", "-fPIC", tmp_path / "planted.c"]
-        subprocess.run([*command, "-o", target], check=True)
+        shutil.copy(tmp_path / PLUGIN, tmp_path / "evil" / folder)
     done = run(build, word, program, tmp_path / "evil" / "here")
     assert "planted" not in done.stderr
     assert PLUGIN in done.stderr, "none is found, and it is said"
