@@ -70,7 +70,9 @@ def steps():
         for what in ("names", "exports"):
             check = [python, f"tools/check_{what}.py", f"build/{mpi}"]
             meanwhile.append((f"{what} {mpi}", check, needs))
-    yield meanwhile
+    # Also compiles them, and all that they import: each process of the next step would do it.
+    collect = [str(VENV), "-m", "pytest", "-q", "--collect-only", "tests"]
+    yield [*meanwhile, ("python found", collect, None)]
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
     yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None

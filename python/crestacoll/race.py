@@ -116,10 +116,15 @@ class Log:
     dropped: dict = field(default_factory=dict)  # arm: the event
     at_s: float = 0.0
     bad: int = 0
+    names: list = field(init=False, default_factory=list)  # of the arms of `start`
 
-    @property
-    def names(self):
-        return [self.name_of(label) for label in self.start["arms"]] if self.start else []
+    def __post_init__(self):
+        if self.start:
+            self.name_arms()
+
+    def name_arms(self):
+        """Once: each line of the thousands that follow asks for them."""
+        self.names = [self.name_of(label) for label in self.start["arms"]]
 
     def name_of(self, label):
         number = number_of(label)
@@ -169,6 +174,7 @@ class Log:
         if not all(isinstance(n, str) for n in names):
             raise TypeError("arms")
         self.start = event
+        self.name_arms()
 
     def on_none(self, event):
         self.none = event

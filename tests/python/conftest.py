@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared by the tests of the command line: the package on the path, and what is built."""
 
+import functools
 import os
 import subprocess
 import sys
@@ -51,28 +52,29 @@ def giving_way():
     return {"LD_PRELOAD": str(found[0])} if found else {}
 
 
+def command(*words, cwd, timeout=600, preload=True, **variables):
+    """Runs bin/crestacoll."""
+    if not os.access(ROOT / ".venv" / "bin" / "python", os.X_OK):
+        pytest.skip("no .venv: run 'make setup'")
+    env = builds.clean_environment(**(giving_way() if preload else {}) | variables)
+    return subprocess.run(
+        [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
+        cwd=cwd,
+        env=env,
+        timeout=timeout,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="surrogateescape",
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+
+
 @pytest.fixture
 def crestacoll(tmp_path):
     """Runs bin/crestacoll in a folder of its own."""
-
-    def run(*words, cwd=tmp_path, timeout=600, preload=True, **variables):
-        env = builds.clean_environment(**(giving_way() if preload else {}) | variables)
-        return subprocess.run(
-            [str(ROOT / "bin" / "crestacoll"), *map(str, words)],
-            cwd=cwd,
-            env=env,
-            timeout=timeout,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            errors="surrogateescape",
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-
-    if not os.access(ROOT / ".venv" / "bin" / "python", os.X_OK):
-        pytest.skip("no .venv: run 'make setup'")
-    return run
+    return functools.partial(command, cwd=tmp_path)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 """Runs test programs of the build folders under mpiexec; what test_library_*.py share."""
 
 import atexit
+import functools
 import json
 import os
 import pathlib
@@ -49,6 +50,7 @@ def cached(build, name):
     return found.group(1) if found else ""
 
 
+@functools.cache
 def description_of(build):
     """What the library of a build says of itself."""
     command = [build / "bin" / "crestacoll-describe"]
@@ -73,6 +75,15 @@ def builds():
 
 
 each_build = pytest.mark.parametrize("build", builds(), ids=lambda path: path.name)
+
+
+def gives_way(build):
+    """Words for the launcher of a build, after which ranks that wait give their cores away."""
+    words = []
+    for library in (build / "lib").glob("libgives_way.so"):
+        openmpi = family_of(build) == "openmpi"
+        words += ["-x", f"LD_PRELOAD={library}"] if openmpi else ["-genv", "LD_PRELOAD", library]
+    return words
 
 
 def run(

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from crestacoll import explanation, points, reportfiles, reportpage, schemas
+from crestacoll import explanation, plots, points, reportfiles, reportpage, schemas
 from crestacoll.cli import explore as cli
-from crestacoll.explore import outcome, search, watch
+from crestacoll.explore import draw, outcome, search, watch
 
 FAKE = Path(__file__).parent / "fake_racer.py"
 ALGORITHMS = {"alltoall": [{"name": "bruck"}, {"name": "pairwise"}]}
@@ -41,21 +41,30 @@ class FakeJob:
     build = Build()
 
     def __init__(self, command, mpi=None):
-        self.words = [sys.executable, str(FAKE), *command]
+        # It needs no packages, and starts dozens of times.
+        self.words = [sys.executable, "-E", "-S", str(FAKE), *command]
 
     def with_settings(self, settings):
         return self.words, settings
 
 
+def not_drawn(figure, label):
+    draw.plt.close(figure)
+    return "<svg/>"
+
+
 @pytest.fixture
 def explore(tmp_path, monkeypatch):
-    """Runs the sub-command; the budget is short."""
+    """Runs the sub-command; the budget is short. Pictures of the report are written, which takes
+    longer than the rest, if they are `drawn`: for each kind of report once.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(cli, "Job", FakeJob)
     monkeypatch.setattr(search, "LEAST", 0.2)
     monkeypatch.setattr(search, "MOST_RUNS", 3)
 
-    def run(*words, budget="6s", code=0):
+    def run(*words, budget="6s", code=0, drawn=False):
+        monkeypatch.setattr(draw, "to_svg", plots.to_svg if drawn else not_drawn)
         done = CliRunner().invoke(cli.command, ["--budget", budget, *words])
         assert done.exit_code == code, done.output
         return " ".join(done.output.split())
@@ -69,20 +78,20 @@ def result(folder="crestacoll-explore"):
     return found
 
 
-def patiently(explore, enough, *words, budget=6):
+def patiently(explore, enough, *words, budget=6, **more):
     """What explore says once the budget was enough for whole runs: on a machine with load it takes
     more, of which nothing is known here."""
-    text = explore(*words, budget=f"{budget}s")
+    text = explore(*words, budget=f"{budget}s", **more)
     while not enough(text) and budget < 90:
         budget *= 2
         shutil.rmtree("crestacoll-explore")
-        text = explore(*words, budget=f"{budget}s")
+        text = explore(*words, budget=f"{budget}s", **more)
     return text
 
 
 def test_the_best_choice_is_found_and_proved(explore, tmp_path):
     """alltoall gains with shm, more with an algorithm of it; allreduce with p2p, not with shm."""
-    text = patiently(explore, lambda text: "byte by byte" in text, "--", "good")
+    text = patiently(explore, lambda text: "byte by byte" in text, "--", "good", drawn=True)
     found = result()
     assert found["verdict"] == "faster"
     assert [r["rule"] for r in found["rules"]] == [
@@ -156,7 +165,7 @@ def test_rules_as_the_tuning_file_has_them():
 
 
 def test_nothing_is_claimed_where_nothing_is_faster(explore, tmp_path):
-    text = explore("--", "null")
+    text = explore("--", "null", drawn=True)
     assert result()["verdict"] == "none" and result()["rules"] == []
     assert "beyond the noise" in text
     assert "outside collectives" in text and "waiting for late ranks" in text
@@ -192,7 +201,7 @@ def test_a_clear_sentence_for(kind, code, sentence, explore, tmp_path):
 
 def test_a_program_without_steps_is_compared_by_calls(explore):
     """And proved by whole runs, plain and under the rules in turn."""
-    text = explore("--", "calls", budget="30s")
+    text = explore("--", "calls", budget="30s", drawn=True)
     found = result()
     assert found["verdict"] == "faster" and found["by"] == "calls"
     assert [r["rule"] for r in found["rules"]] == [
@@ -248,7 +257,7 @@ def test_a_program_that_prints_nothing(explore):
 
 
 def test_a_program_that_only_computes(explore):
-    text = explore("--", "computes")
+    text = explore("--", "computes", drawn=True)
     assert result()["verdict"] == "little"
     assert "Collectives take too little" in text and "outside collectives" in text
 
@@ -303,7 +312,7 @@ def runs_until_known(state, folder):
 def test_a_long_program_is_ended(explore, tmp_path):
     """Without a profile all calls are one point."""
     begin = time.monotonic()
-    text = explore("--", "long", budget="6s")
+    text = explore("--", "long", budget="6s", drawn=True)
     assert time.monotonic() - begin < 60  # of which each run would take as much
     assert "there is no profile" in text and "no whole run fitted" in text
     assert not left_behind(tmp_path)
@@ -311,7 +320,7 @@ def test_a_long_program_is_ended(explore, tmp_path):
 
 def test_the_points_of_a_long_program_are_known(explore):
     """From what rank 0 had counted when the plain run was ended."""
-    text = explore("--", "long-known", budget="8s")
+    text = explore("--", "long-known", budget="8s", drawn=True)
     found = result()
     assert "what rank 0 had called until then" in text and "no whole run fitted" in text
     assert {"alltoall", "allreduce"} <= {p["collective"] for p in found["points"]}

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from library_runs import AS_ROOT, TIMEOUT, cached, each_build, library_of
+from library_runs import AS_ROOT, TIMEOUT, cached, each_build, gives_way, library_of
 
 pytestmark = each_build
 
@@ -31,7 +31,7 @@ def launcher_of(build):
         options = ["--oversubscribe", "--with-ft", "ulfm", "--mca", "async_mpi_finalize", "1"]
     else:
         options = ["--oversubscribe", "--enable-recovery"]
-    return [cached(build, "MPIEXEC_EXECUTABLE"), *options]
+    return [cached(build, "MPIEXEC_EXECUTABLE"), *options, *gives_way(build)]
 
 
 # To Hydra the shell is the process, and that one lives on.

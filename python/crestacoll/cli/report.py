@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+import contextlib
 from pathlib import Path
 
 import click
@@ -94,15 +95,23 @@ def as_json(file, data, by):
     }
 
 
+@contextlib.contextmanager
+def writing(output):
+    try:
+        yield
+    except OSError as e:
+        raise Problem(f"cannot write {output}: {e.strerror}") from e
+
+
 def write_page(files, output):
     sources = [reportfiles.read(file) for file in files]
+    with writing(output):
+        Path(output).parent.stat()  # before pictures are drawn, which takes seconds
     from crestacoll import reportpage
 
     text = reportpage.render(sources)
-    try:
+    with writing(output):
         Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as e:
-        raise Problem(f"cannot write {output}: {e.strerror}") from e
     out.print(f"report: {output}", soft_wrap=True)
 
 

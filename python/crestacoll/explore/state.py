@@ -12,6 +12,10 @@ class State(StateFolder):
 
     SCHEMA, HOLDS = "crestacoll-explore-1", "an exploration"
 
+    def __init__(self, folder, data):
+        super().__init__(folder, data)
+        self.tails = {}  # of the logs that were asked for: each line is read once
+
     @property
     def points(self):
         return [Point(**p) for p in self.data["points"]]
@@ -51,7 +55,12 @@ class State(StateFolder):
         return [self.log(stage, n) for n in self.stage(stage)["runs"]]
 
     def log(self, stage, number):
-        return race.read(self.run_folder(number) / "race.jsonl", self.names(stage))
+        names = self.names(stage)
+        key = number, tuple(names)
+        if key not in self.tails:
+            self.tails[key] = race.Tail(self.run_folder(number) / "race.jsonl", names)
+        self.tails[key].read()
+        return self.tails[key].log
 
     def names(self, stage):
         """Of all arms that a race ever had."""
