@@ -7,6 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* docs/mpi-defects.md */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 50000000
+#define MPICH_5 true
+#else
+#define MPICH_5 false
+#endif
+#if defined(PLAIN_MPI) /* which shows it */
+#define LOSES_MESSAGES false
+#else
+#define LOSES_MESSAGES MPICH_5
+#endif
+
 enum { CHILDREN = 2, CHILD_ARGUMENTS = 64 };
 
 static bool initialized;
@@ -63,6 +75,11 @@ static int spawn(char **argv)
         MPI_Intercomm_merge(parent, 1, &program.world);
         return 0;
     }
+    if (LOSES_MESSAGES) {
+        printf("left out: MPICH 5 loses messages of spawned processes\n");
+        MPI_Finalize();
+        return WORLD_NONE;
+    }
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     const int rc = PMPI_Comm_spawn(argv[0], argv + 1, CHILDREN, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
                                    &across, MPI_ERRCODES_IGNORE);
@@ -91,7 +108,7 @@ int world_begin(const char *name, int *argc, char ***argv)
         program.world = from_session("mpi://WORLD");
         return 0;
     }
-    if (both && getpid() % 2 == 0) { /* some ranks only */
+    if (both && (MPICH_5 || getpid() % 2 == 0)) { /* elsewhere some ranks only */
         MPI_Comm self = from_session("mpi://SELF");
         MPI_Barrier(self);
         MPI_Comm_free(&self);

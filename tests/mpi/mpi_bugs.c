@@ -14,7 +14,7 @@
  *                           look_ends | look_handled | none_active |
  *                           shifted_allreduce | empty_gather | empty_gatherv |
  *                           shifted_gather | op_elsewhere | accumulate_pairs |
- *                           neighbors_grid |
+ *                           session_first | neighbors_grid |
  *                           neighbors_repeated | neighbors_sinks | neighbors_one_way |
  *                           neighbors_by_chance
  *     mpiexec -n 1 mpi_bugs three_spawns
@@ -338,6 +338,7 @@ static const struct {
             {"look_handled", look_handled, 2, 2},
             {"none_active", none_active, 2, 2},
             {"three_spawns", three_spawns, 1, 2},
+            {"session_first", session_first, 2, 64},
             {"win_freed_comm", win_freed_comm, 2, 64},
             {"win_threads", win_threads, 2, 64},
             {"accumulate_pairs", accumulate_pairs, 1, 64},
@@ -361,6 +362,8 @@ int main(int argc, char **argv)
     const char *which = argc > 1 ? argv[1] : "";
     const int count = (int)(sizeof bugs / sizeof bugs[0]);
     int at = 0, bad, level;
+    if (strcmp(which, "session_first") == 0)
+        session_first_begin();
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_bugs_spawn.c - the faults of the MPI itself that concern spawned processes. */
+/* mpi_bugs_spawn.c - the faults of the MPI itself that concern spawned processes and
+ * sessions. */
 #include "mpi_bugs_spawn.h"
 
 #include <limits.h>
@@ -33,4 +34,31 @@ int three_spawns(void)
         merge_and_use(with, 0);
     }
     return 0;
+}
+
+void session_first_begin(void)
+{
+#if MPI_VERSION >= 4
+    const char *rank = getenv("PMI_RANK");
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm self;
+    if (rank == NULL || atoi(rank) != 0)
+        return;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+    MPI_Comm_create_from_group(group, "self", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &self);
+    MPI_Comm_free(&self);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+#endif
+}
+
+/* Does MPI_Init return? */
+int session_first(void)
+{
+    int one = 1, sum = 0, ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return sum != ranks;
 }
