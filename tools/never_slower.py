@@ -4,9 +4,9 @@
 
     .venv/bin/python tools/never_slower.py [--impl auto] [--tuning FILE] [--output FILE]
 
-Measures candidates beside the MPI on all collectives, sizes, numbers of ranks and MPIs: 5 minutes
-for a run, on a machine that does nothing else. In one job take turns, sample by sample: `mpi`;
-`mpi` once more, the control; each candidate. A round is one sample of each. A sample is a batch of
+Measures candidates beside the MPI on all collectives but those of neighborhoods, sizes, numbers of
+ranks and MPIs: 5 minutes for a run, on a machine that does nothing else. In one job take turns,
+sample by sample: `mpi`; `mpi` once more, the control; each candidate. A round is one sample of each. A sample is a batch of
 calls that lasts 0.1 ms or more, so that 40 ns of a call can be seen. `--buffers written`: each rank
 writes what it gives again before each call, within the time.
 
@@ -43,7 +43,7 @@ sys.path[:0] = [str(ROOT / "python")]
 
 from crestacoll import benchjob, machine, tuning  # noqa: E402
 from crestacoll.builds import choose_builds  # noqa: E402
-from crestacoll.explore.arms import UNSIZED  # noqa: E402
+from crestacoll.explore.arms import NEIGHBORS, UNSIZED  # noqa: E402
 from crestacoll.peers import launches, speeds, table  # noqa: E402
 from crestacoll.sizes import parse_sizes  # noqa: E402
 from crestacoll.ui import USAGE, WRONG, Problem  # noqa: E402
@@ -97,7 +97,7 @@ class Grid:
         ]
 
     def collectives(self, build):
-        known = build.collectives
+        known = [c for c in build.collectives if c not in NEIGHBORS]  # which need a topology
         asked = known if self.args.collectives == ["all"] else self.args.collectives
         for name in asked:
             if name not in known:
@@ -320,7 +320,7 @@ def parse(given):
         help="a tuning file, whose rules are the candidate `tuned`; one for each MPI")
     add("--mpi", default="openmpi,mpich", help="builds; openmpi,mpich")
     add("-n", dest="ranks", type=numbers, default="2,4", help="numbers of ranks; 2,4")
-    add("--collectives", type=words, default="all", help="all")
+    add("--collectives", type=words, default="all", help="all but the neighborhood ones")
     add("--sizes", type=parse_sizes, default="8,64,512,4K,32K,256K,2M")
     add("--buffers", type=words, default="hot,written", help="hot, written, cold; hot,written")
     add("--runs", type=int, default=3, help="of which the median counts; 3")

@@ -194,7 +194,7 @@ def read_row(line):
     kinds = {f.name: f.type for f in fields(Point)}
     point = Point(**{name: kinds[name](line[name]) for name in POINT})
     row = Row(point, speed=int(line["speed"]))
-    row.line = float(line["line_us"]) if line["line_us"] else None
+    row.line = float(line["line_us"]) if line.get("line_us") else None  # older tables have none
     for name, side in SIDES:
         cells = [line[head] for head in columns(name, side)]
         if all(cells):
