@@ -6,9 +6,9 @@
 
 Measures candidates beside the MPI on all collectives but those of neighborhoods, sizes, numbers of
 ranks and MPIs: 5 minutes for a run, on a machine that does nothing else. In one job take turns,
-sample by sample: `mpi`; `mpi` once more, the control; each candidate. A round is one sample of each. A sample is a batch of
-calls that lasts 0.1 ms or more, so that 40 ns of a call can be seen. `--buffers written`: each rank
-writes what it gives again before each call, within the time.
+sample by sample: `mpi`; `mpi` once more, the control; each candidate. A round is one sample of
+each. A sample is a batch of calls that lasts 0.1 ms or more, so that 40 ns of a call can be seen.
+`--buffers written`: each rank writes what it gives again before each call, within the time.
 
 Of a point in a run, in microseconds a call:
 * excess: the median over the rounds of candidate - mpi, both of one round.
