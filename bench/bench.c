@@ -11,7 +11,7 @@
  * --buffers: each of them in turn, size by size.  --calls begun: split-phase calls that end as soon
  * as they have begun.
  *
- * --skew: every rank starts a call 0 to US microseconds after the agreed time, by chance, but the
+ * --skew: every rank starts a call 0 to US microseconds after the agreed time, at random, but the
  * same for all implementations; the time counts from the last rank's start to the slowest's end.
  *
  * --rounds 1: also all samples of a size, in lines of the type "rounds". Samples with one index

@@ -33,7 +33,7 @@ struct bench_options {
     int samples;                /* wanted for each implementation */
     double budget;              /* seconds for everything */
     double end;                 /* when they are over */
-    double skew_us;             /* synchronised: ranks start up to so much later, by chance */
+    double skew_us;             /* synchronised: ranks start up to so much later, at random */
     double batch_us;            /* a back-to-back sample lasts at least this long */
     int rotate;                 /* the root of rooted calls goes round */
     enum bench_buffers buffers; /* now, */

@@ -63,7 +63,7 @@ static void fill_stencil(cco_neighbors *near, int size, int ndims)
     cco_stencil_give_all(near, size);
 }
 
-/* How lists by chance come about, and room for one. */
+/* How random lists come about, and room for one. */
 typedef struct chance {
     int degree;
     bool connects; /* by connections of a cell */
@@ -143,7 +143,7 @@ cco_neighbors *graph_make(const char *text, int size)
 {
     static const struct {
         const char *name;
-        void (*fill)(cco_neighbors *near, int size, int n); /* NULL: by chance */
+        void (*fill)(cco_neighbors *near, int size, int n); /* NULL: at random */
         int least, most;
         bool connects;
     } kinds[] = {{"torus", fill_torus, 1, PEER_DIMS, false},

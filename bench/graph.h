@@ -2,7 +2,7 @@
 /* graph.h - topologies that a text names, without an MPI: "torus:D", a torus of D dimensions, with
  * the neighbours of MPI_Cart_create; "stencil:D", the same with all ranks around each; "random:K",
  * in which each rank sends to K others, the same in every job; "spikes:K", in which a cell of each
- * rank has K connections to ranks by chance, and a rank gets one message however many it has. */
+ * rank has K connections to ranks at random, and a rank gets one message however many it has. */
 #ifndef BENCH_GRAPH_H
 #define BENCH_GRAPH_H
 

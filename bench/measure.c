@@ -43,7 +43,7 @@ static double back_to_back(const struct bench_problem *q, struct bench_series *s
     return 1e6 * (bench_now() - start) / s->batch;
 }
 
-/* How late a rank is in this round: 0 to 1 of the skew, by chance (splitmix64) but the same for
+/* How late a rank is in this round: 0 to 1 of the skew, at random (splitmix64) but the same for
  * every implementation and in every job. */
 static double lateness(int rank, int round)
 {

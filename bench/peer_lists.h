@@ -13,7 +13,7 @@ int peer_at(const int *dims, int ndims, int rank, const int *steps);
  * how many. */
 int peer_list_around(const int *dims, int ndims, int rank, int sign, int *peers);
 
-/* All others in an order by chance, the same in every job, and again if they are fewer than
+/* All others in a random order, the same in every job, and again if they are fewer than
  * `degree`.  There are two ranks at least. */
 void peer_list_random(int rank, int size, int degree, int *peers);
 

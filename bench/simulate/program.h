@@ -27,7 +27,7 @@ typedef enum peers { PEERS_ADD, PEERS_XOR } peers;
 enum { ROUND_HEAD = 1, ACT_WORDS = sizeof(act) / sizeof(uint32_t), PASSAGE = 8 };
 
 /* The first word of a round: `peers`, and whether it has many messages, all that it sends of one
- * length, and all that it receives.  Ranks whose neighbours are by chance share nothing, so that
+ * length, and all that it receives.  Ranks whose neighbours are at random share nothing, so that
  * these take less memory: behind the words below there are the other acts, then only the peers, two
  * in a word if `narrow`, those to which it sends first. */
 enum { ROUND_PEERS = 1, ROUND_MANY = 2, ROUND_NARROW = 4 };

@@ -124,7 +124,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     help=(
         "For neighbourhood collectives: a torus of D dimensions, 1 to 4; one in which all ranks"
         " around each are neighbours, across corners too; or a graph in which each rank sends to K"
-        " others by chance, 1 to 64."
+        " others at random, 1 to 64."
     ),
 )
 @options.hosts

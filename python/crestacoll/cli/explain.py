@@ -101,7 +101,7 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     metavar="torus:D|stencil:D|random:K",
     help=(
         "For neighbourhood collectives: a torus of D dimensions; one in which all ranks around each"
-        " are neighbours; or K others by chance to which each rank sends."
+        " are neighbours; or K others at random to which each rank sends."
     ),
 )
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")

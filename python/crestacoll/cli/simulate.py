@@ -86,7 +86,7 @@ ONLY = {
     metavar="KIND:N",
     help="Of neighbourhood collectives, as in `crestacoll help explain`: torus:1 to torus:4,"
     " stencil:2 to stencil:4, random:1 to random:64; or spikes:K, in which a cell of each rank has"
-    " K connections (up to 10000) to ranks by chance, each of which gets its spike once.",
+    " K connections (up to 10000) to ranks at random, each of which gets its spike once.",
 )
 @click.option(
     "--root",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hook.h - a transport around another one: shows every operation, delays messages by chance, or
+/* hook.h - a transport around another one: shows every operation, delays messages at random, or
  * lets one operation fail.  Delays shake out what relies on an order that nobody promised. */
 #ifndef CCO_HOOK_H
 #define CCO_HOOK_H
