@@ -197,8 +197,8 @@ def points_of(profile, keep_rounding=False, begins=False, named=True):
 
 
 def time_parts(profile):
-    """Where the time of the run goes, in fractions: outside collectives, waiting for late ranks,
-    and the rest of the time in collectives, which is all that an implementation can change.
+    """Where the time of the run goes, in fractions: outside collectives, waiting for late ranks
+    (at least: only where it was measured), and the rest of the time in collectives (at most).
     """
     wall = profile["wall_s"] * 1e6 * profile["ranks"]
     inside = waiting = 0.0

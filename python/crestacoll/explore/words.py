@@ -175,14 +175,14 @@ def why(found):
     if parts is None:
         return lines
     lines.append(
-        f"Of the time of a run {percent(parts['outside'])} passes outside collectives,"
-        f" {percent(parts['waiting'])} in waiting for late ranks, {percent(parts['transfer'])} in"
-        " the collectives themselves. Only the last can be gained from."
+        f"Of the time of a run {percent(parts['outside'])} passes outside collectives, at least"
+        f" {percent(parts['waiting'])} in waiting for late ranks, at most"
+        f" {percent(parts['transfer'])} in the collectives themselves."
     )
     if parts["waiting"] > max(parts["transfer"], 0.05):
         lines.append(
-            "Ranks reach the collectives at different times. No implementation changes that:"
-            " balance the work, or overlap the collective with it (docs/split-phase.md)."
+            "Ranks reach the collectives at different times. Balanced work, or collectives that"
+            " overlap with it (docs/split-phase.md), may gain more than an implementation does."
         )
     return lines
 
