@@ -93,7 +93,7 @@ void cco_progress_start(void)
         return;
     cco_fact_progress(CCO_PROGRESS_NONE);
     cco_log(CCO_LOG_WARN,
-            "the system refuses a thread: split-phase calls progress only in calls of the"
+            "the system did not start a thread: split-phase calls progress only in calls of the"
             " MPI");
 }
 

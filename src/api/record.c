@@ -71,7 +71,7 @@ int CRESTA_Record_end(CRESTA_Recording *recording)
     if (recording != NULL)
         *recording = CRESTA_RECORDING_NULL;
     if (recorder == NULL) {
-        cco_say("CRESTA_Record_end: this thread has begun no recording");
+        cco_say("CRESTA_Record_end: this thread has not begun a recording");
         return refuse(MPI_COMM_WORLD, MPI_ERR_OTHER);
     }
     cco_comm *state = recorder->state;
@@ -101,7 +101,7 @@ static cco_replay *replay_of(CRESTA_Recording recording, bool under_way, const c
 {
     cco_replay *r = cco_recording_of(recording);
     if (r == NULL)
-        cco_say("%s: %d is the handle of no recording", caller, recording);
+        cco_say("%s: %d is not the handle of a recording", caller, recording);
     else if (cco_replay_is_under_way(r) == under_way)
         return r;
     else
@@ -140,7 +140,7 @@ int CRESTA_Recording_info(CRESTA_Recording recording, int *calls, int *merged, i
     const cco_replay *r = cco_recording_of(recording);
     int count = 0;
     if (r == NULL) {
-        cco_say("CRESTA_Recording_info: %d is the handle of no recording", recording);
+        cco_say("CRESTA_Recording_info: %d is not the handle of a recording", recording);
         return fail(NULL, MPI_ERR_REQUEST);
     }
     for (int i = 0; i < r->count; i++)

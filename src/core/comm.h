@@ -168,7 +168,7 @@ cco_comm *cco_comm_create(MPI_Comm comm);
 void cco_comm_read_name(cco_comm *state);
 
 /* The channel for messages of ours, made in the first call, which is collective; NULL on all ranks
- * if the MPI makes no communicator for it. */
+ * if the MPI could not make a communicator for it. */
 cco_channel *cco_comm_channel(cco_comm *state);
 
 /* The error that a call returns which all ranks refuse after rank 0 has said why: first waits for

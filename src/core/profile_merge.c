@@ -151,7 +151,8 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
     PMPI_Comm_rank(world, &rank);
     if (comm == MPI_COMM_NULL) {
         if (rank == 0)
-            cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI makes no communicator");
+            cco_log(CCO_LOG_WARN, "the profile has rank 0 only: the MPI could not make a"
+                                  " communicator");
         sort_rows(&rows);
         cco_members_sort(members);
         return rows;

@@ -51,7 +51,7 @@ void cco_teardown(uint64_t number, void (*end)(void *what), void *what)
         mine.room = mine.room * 2 + 16;
         mine.list = realloc(mine.list, mine.room * sizeof *mine.list);
         if (mine.list == NULL)
-            cco_fatal("no memory for what is to end");
+            cco_fatal("no memory for the list of objects to end");
     }
     mine.list[mine.count++] = (teardown){number, end, what};
 }

@@ -164,7 +164,7 @@ void cco_io_write(MPI_Comm world, bool spawned)
     PMPI_Comm_rank(world, &rank);
     if (comm == MPI_COMM_NULL) {
         if (rank == 0)
-            cco_log(CCO_LOG_WARN, "no record of MPI-IO: the MPI makes no communicator");
+            cco_log(CCO_LOG_WARN, "no record of MPI-IO: the MPI could not make a communicator");
         return;
     }
     cco_io_sum *sum = cco_io_merge(comm, &cco_io_here, cco_tick_us(cco_io_here.begin, now),

@@ -43,7 +43,7 @@ const char *cco_node_window_make(cco_window *window, size_t ring, const cco_comm
     if (map->most == 1)
         return NULL;
     MPI_Comm node = split(state, map->node[state->rank], map->place[state->rank]);
-    const char *why = "the MPI makes no communicator";
+    const char *why = "the MPI could not make a communicator";
     if (cco_all(node != MPI_COMM_NULL, state->comm))
         why = make(window, ring, node, life);
     if (!cco_all(why == NULL, state->comm)) {

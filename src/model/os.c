@@ -126,7 +126,7 @@ static const char *open_nodes(link *l, int kind, cco_comm *state, size_t ring, c
     const bool alone = cco_node_ranks(map, node) == 1;
     cco_channel *channel = cco_comm_channel(state);
     if (channel == NULL)
-        return "the MPI makes no communicator for messages";
+        return "the MPI could not make a communicator for messages";
     const char *why = cco_node_window_make(&l->window, ring, state, life);
     if (why != NULL)
         return why;

@@ -235,7 +235,7 @@ void cco_exchange_start(cco_exchange_call *c, MPI_Request *request)
     const int rc = PMPI_Grequest_start(query, give_back, cancel, c, &c->request);
     *request = c->request;
     if (rc != MPI_SUCCESS)
-        cco_fatal("CRESTA_Exchange_begin: the MPI makes no request"); /* the others wait */
+        cco_fatal("CRESTA_Exchange_begin: the MPI could not make a request"); /* the others wait */
     cco_progress_thread_count(1, CCO_PROGRESS_MPI);
     push(c);
     cco_queue_progress(true);

@@ -285,8 +285,9 @@ void cco_rounds_report(const char *why)
         cco_online_rules(home != 0 ? home : judge->favourite, used.ever | used.on_any, rules,
                          sizeof rules);
         report_choice(rules);
-        cco_log(CCO_LOG_WARN, "%s: to try took %.3f s, %.1f %% of the time since then", variable,
-                fmax(judge->regret.told_s, 0), 100 * fmax(judge->regret.told_s, 0) / spent);
+        cco_log(CCO_LOG_WARN, "%s: the trials took %.3f s, %.1f %% of the time since then",
+                variable, fmax(judge->regret.told_s, 0),
+                100 * fmax(judge->regret.told_s, 0) / spent);
         cco_race_tell_online(home, rules, home != 0 || over, &gained, judge->regret.told_s, spent);
     }
 }

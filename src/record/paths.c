@@ -73,7 +73,7 @@ void cco_replay_paths_open(cco_replay *r)
     if (!nodes && !segment && !any(r, CCO_PATH_MESSAGES))
         return;
     if (!cco_channel_open_watched(&r->channel, r->state)) {
-        const char *why = "the MPI makes no communicator for messages";
+        const char *why = "the MPI could not make a communicator for messages";
         r->channel.comm = MPI_COMM_NULL;
         replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);
         replace(r, CCO_PATH_NODES, CCO_PATH_NONE, why);

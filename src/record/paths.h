@@ -8,7 +8,7 @@
 struct cco_recorded; /* record/recorded.h */
 
 /* Makes what the calls need; their paths become what there is: messages where there is no memory,
- * none where the MPI makes no communicator.  Collective. */
+ * none where the MPI could not make a communicator.  Collective. */
 void cco_replay_paths_open(cco_replay *replay);
 void cco_replay_paths_close(cco_replay *replay); /* local */
 

@@ -263,7 +263,7 @@ static void report(const cco_replay *r)
     for (int i = 0; i < r->count; i++)
         if (r->calls[i]->path == CCO_PATH_NONE)
             cco_log(CCO_LOG_INFO,
-                    "recording on communicator '%s': call %d, %s by %s, is made again as it is: %s",
+                    "recording on communicator '%s': call %d, %s by %s, is replayed as it is: %s",
                     r->state->name, i + 1, cco_coll_infos[r->calls[i]->call.coll].name,
                     r->calls[i]->way.model->name, r->calls[i]->why);
 }

@@ -134,7 +134,7 @@ void CRESTA_Shmem_free(void *base)
         return;
     agree("shmem_free", symmetric(base));
     if (!cco_heap_give(&heap, base))
-        cco_fatal("shmem_free: %p is no address that shmem_malloc gave", base);
+        cco_fatal("shmem_free: %p was not returned by shmem_malloc", base);
 }
 
 void *CRESTA_Shmem_realloc(void *base, size_t bytes)
@@ -143,7 +143,7 @@ void *CRESTA_Shmem_realloc(void *base, size_t bytes)
         return CRESTA_Shmem_alloc(0, bytes, 0);
     const size_t old = cco_heap_size(&heap, base);
     if (old == 0)
-        cco_fatal("shmem_realloc: %p is no address that shmem_malloc gave", base);
+        cco_fatal("shmem_realloc: %p was not returned by shmem_malloc", base);
     agree("shmem_realloc", bytes);
     void *block = cco_heap_take(&heap, 0, bytes);
     if (block != NULL)

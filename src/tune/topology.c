@@ -118,7 +118,7 @@ static void ask_mates(const cco_comm *state, int node, int ranks, cco_near_lists
         PMPI_Comm_free(&comm);
     }
     if (rc != MPI_SUCCESS)
-        cco_fatal("cannot tell the neighbours of communicator '%s' within a node", state->name);
+        cco_fatal("cannot exchange the neighbours of communicator '%s' within a node", state->name);
     free(at);
 }
 

@@ -84,7 +84,7 @@ static bool is_for_here(const loaded *l, const char *source)
         cco_log(CCO_LOG_INFO, "%s is used, although %s", source, text);
     else
         cco_log(CCO_LOG_WARN,
-                "%s is not used: %s; CRESTA_TUNING=" FORCE "FILE uses it all the same", source,
+                "%s is not used: %s; CRESTA_TUNING=" FORCE "FILE uses it nevertheless", source,
                 text);
     return is_forced();
 }

@@ -200,7 +200,7 @@ static const char *make_on_copy(cco_window *w, size_t bytes, MPI_Comm comm)
     const char *why = NULL;
     w->copy = cco_comm_copy(comm);
     if (w->copy == MPI_COMM_NULL)
-        return "the MPI makes no communicator";
+        return "the MPI could not make a communicator";
     const bool made = make(w, bytes, w->copy, w->use == CCO_WINDOW_SHARED) == MPI_SUCCESS;
     if (!cco_all(made && !cco_disagrees(), comm))
         why = "the MPI makes no window";
