@@ -8,8 +8,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 from conftest import ROOT
+from spoilt import Spoilt
 
-from crestacoll import checkjob, cli, jobnodes, overhead, verdicts
+from crestacoll import builds, checkjob, cli, jobnodes, overhead, verdicts
 from crestacoll.cli import info
 
 
@@ -43,6 +44,31 @@ def test_info_lists_options_of_models(crestacoll, build):
     for m in models:
         assert f"options of {m['name']}" in shown
         assert all(p["help"] in shown for p in m["options"])
+
+
+def test_info_fails_if_something_built_does_not_work(tmp_path):
+    """A build of two models, and a benchmark that breaks off with one of them."""
+    build = (builds.all_builds() or pytest.skip("nothing is built"))[0]
+    tree = Spoilt(build, tmp_path)
+    programs = tree.folder / "build" / build.name / "bin"
+    programs.unlink()
+    programs.mkdir()
+    two = "d['models'] = [m for m in d['models'] if m['name'] in ('mpi', 'p2p')]"
+    code = f"import json, sys; d = json.load(sys.stdin); {two}; print(json.dumps(d))"
+    filtered = f'python3 -c "{code}"'
+    for name, command in (
+        ("describe", f"{build.program('crestacoll-describe')} | {filtered}"),
+        ("bench", f'[[ "$*" == *p2p* ]] && exit 3; exec {build.program("crestacoll-bench")} "$@"'),
+    ):
+        (programs / f"crestacoll-{name}").write_text(f"#!/bin/bash\n{command}\n")
+        (programs / f"crestacoll-{name}").chmod(0o755)
+    ran = tree("info")
+    lines = [" ".join(line.split()) for line in ran.stdout.splitlines()]
+    assert any(line.startswith("mpi yes") for line in lines), ran.stdout
+    assert any(line.startswith("p2p no: the benchmark of") for line in lines), ran.stdout
+    assert ran.returncode == 1
+    assert f"built, but does not work: {build.name}: p2p: the benchmark" in ran.stderr
+    assert ": mpi:" not in ran.stderr
 
 
 def test_table_comes_from_what_was_kept(monkeypatch, capsys, build):

@@ -18,7 +18,7 @@ from crestacoll.builds import (
 from crestacoll.cli.check import progress_bar
 from crestacoll.family import family_of_launcher
 from crestacoll.sizes import format_size
-from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, write_json
 
 
 @click.command("info", short_help="List MPIs, builds, implementations, environment variables.")
@@ -54,8 +54,8 @@ def command(only_env, no_run, ranks, table_to, json_to):
     from C. It uses the last results of `crestacoll check`, which are kept in the build folder. If
     there are none for this build, the check runs first, which takes minutes.
 
-    An implementation counts as working when a short run on two ranks gives the MPI's own results.
-    The exit code is 0 also if some implementation does not work.
+    An implementation counts as working when a short run of all collectives on two ranks gives the
+    MPI's own results. The exit code is 1 if something that is built does not work.
     """
     if table_to:
         print_table(table_to, json_to)
@@ -72,9 +72,15 @@ def command(only_env, no_run, ranks, table_to, json_to):
         data["builds"] = [about_build(b, not no_run, ranks) for b in all_builds()]
     if json_to:
         write_json(data, json_to)
-    if json_to == "-":
-        return
-    if not only_env:
+    if json_to != "-":
+        print_all(data)
+    found = list(broken(data.get("builds", [])))
+    if found:
+        raise Problem("built, but does not work: " + "; ".join(found), WRONG)
+
+
+def print_all(data):
+    if "builds" in data:
         print_mpis(data)
         for build in data["builds"]:
             print_build(build)
@@ -153,28 +159,63 @@ def about_build(build, run_jobs, ranks):
     }
 
 
+NEIGHBOURS = ["--topology", "random:1"]
+LIMIT = 60.0  # seconds of a job, after which it is ended
+
+
 def try_models(build, models):
-    """A run of each that says it works: one sample, two ranks. What fails gets a reason."""
-    for model in models:
-        if not model["works"]:
-            continue
-        plan = benchjob.Plan(
-            build.collectives, ["mpi", model["name"]], [8], 2, samples=1, budget=20
-        )
-        try:
-            result = benchjob.run(build, plan)
-            wrong = sorted({r["collective"] for r in result.wrong})
-            ran = any(r["implementation"] == model["name"] for r in result.records)
-            if wrong:
-                model["works"], model["why"] = False, f"wrong results of {', '.join(wrong)}"
-            elif not ran:
-                model["works"], model["why"] = (
-                    False,
-                    "; ".join(dict.fromkeys(n["text"] for n in result.notes)) or "it did not run",
-                )
-        except Problem as e:
-            model["works"], model["why"] = False, str(e.message)
+    """A run of each that says it works: one sample, two ranks. What fails gets a reason. All are in
+    one job; only if that does not come to its end has each a job of its own.
+    """
+    built = [m for m in models if m["works"]]
+    names = [m["name"] for m in built]
+    try:
+        results = try_jobs(build, names)
+        failures = {name: failure(results, name) for name in names}
+    except Problem:
+        failures = {name: failure_alone(build, name) for name in names}
+    for model in built:
         model["tried"] = True
+        if failures[model["name"]]:
+            model["works"], model["why"] = False, failures[model["name"]]
+
+
+def try_jobs(build, names):
+    """The results of two jobs: collectives of all ranks, and those of neighbours."""
+    near = [c for c in build.collectives if c not in build.measured]
+    jobs = [(build.measured, []), *([(near, NEIGHBOURS)] if near else [])]
+    plans = [
+        benchjob.Plan(collectives, names, [8], 2, samples=1, budget=20, options=options)
+        for collectives, options in jobs
+    ]
+    return [benchjob.run(build, plan, limit=LIMIT) for plan in plans]
+
+
+def failure_alone(build, name):
+    try:
+        return failure(try_jobs(build, list(dict.fromkeys(["mpi", name]))), name)
+    except Problem as e:
+        return str(e.message)
+
+
+def failure(results, name):
+    """Why a model does not work, from the results of jobs that tried it; None if it does."""
+    records = [r for result in results for r in result.records if r["implementation"] == name]
+    wrong = sorted({r["collective"] for r in records if not r["verified"]})
+    if wrong:
+        return f"wrong results of {', '.join(wrong)}"
+    notes = [n["text"] for r in results for n in r.notes if n["about"].split()[0] == name]
+    return None if records else "; ".join(dict.fromkeys(notes)) or "it did not run"
+
+
+def broken(builds):
+    """What is built and does not work, a sentence each."""
+    for build in builds:
+        if not build["preload_exists"]:
+            yield f"{build['name']}: {build['preload']} is missing"
+        for model in build["models"]:
+            if model.get("tried") and not model["works"]:
+                yield f"{build['name']}: {model['name']}: {model['why']}"
 
 
 def print_mpis(data):
