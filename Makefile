@@ -19,8 +19,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden ovl check nightly demo peers scale install
-.PHONY: clean help reference setup dist deb wheel check-wheel
+.PHONY: all static shared test table mutants golden messages ovl check nightly demo peers scale
+.PHONY: install clean help reference setup dist deb wheel check-wheel
 .NOTPARALLEL:
 
 all: static
@@ -77,6 +77,9 @@ golden:
 	@tools/setup.sh build
 	@tools/build.sh conformance-sim
 	@python3 tools/golden.py --renew
+
+messages:
+	@.venv/bin/python tools/messages.py --renew
 
 ovl: setup
 	@tools/build.sh static
