@@ -74,19 +74,20 @@ bool cco_shm_rings_told(cco_shm_rings *r, int lost)
 /* Its calls are all counted below that of the slot ring with most. */
 static void let_go(cco_shm_rings *r, cco_shm_part part)
 {
-    uint64_t mark = 0;
-    int rank = 0;
+    const cco_slot_ring *first = &r->rings[first_ring[part]];
+    uint64_t mark = first->call;
     if (r->segments[part].memory == NULL)
         return;
-    if (r->rings[first_ring[part]].error != MPI_SUCCESS) { /* nobody else may use it */
+    if (first->error != MPI_SUCCESS) { /* nobody else may use it */
         cco_segment_free(&r->segments[part]);
         return;
     }
-    for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
-        mark = r->rings[i].call > mark ? r->rings[i].call : mark;
-        rank = r->rings[i].rank;
-    }
-    cco_pool_keep(&r->segments[part], mark, rank);
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
+        if (cco_slot_number_before(mark, r->rings[i].call))
+            mark = r->rings[i].call;
+    for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
+        cco_slot_ring_close(&r->rings[i], mark);
+    cco_pool_keep(&r->segments[part], mark, first->rank);
 }
 
 void cco_shm_rings_let_go(cco_shm_rings *r)

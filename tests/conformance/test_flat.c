@@ -29,7 +29,7 @@ typedef struct rank {
 static rank ranks[RANKS];
 static int size; /* ranks */
 static size_t rooms[RINGS];
-static long many_pieces, two_stages, from_regions, past_caches, all_slots;
+static long many_pieces, two_stages, from_regions, past_caches, all_slots, near_renewal;
 
 #if defined(__x86_64__)
 static const bool has_such_stores = true; /* that go past caches */
@@ -124,6 +124,17 @@ static cco_writes some_writes(void)
     return w;
 }
 
+/* The call that was the last one: often a few before those where numbers are renewed, or wrap. */
+static uint64_t some_mark(void)
+{
+    static const uint64_t renewed[] = {0, (uint64_t)1 << 56, (uint64_t)1 << 63};
+    const int some = rand() % 4, calls = rand() % (2 * SEQUENCE_CALLS);
+    if (some == 3)
+        return (uint64_t)calls << CCO_SLOT_PIECE_BITS;
+    near_renewal++;
+    return renewed[some] - ((uint64_t)calls << CCO_SLOT_PIECE_BITS);
+}
+
 static void make_rings(void)
 {
     static char *memory;
@@ -131,7 +142,7 @@ static void make_rings(void)
     enum { LARGE = 96 };
     static const size_t scales[] = {1, 12, 48, 48};
     const size_t scale = sequence_cache > 0 ? LARGE : scales[rand() % 4];
-    const uint64_t mark = (uint64_t)(rand() % 3) << CCO_SLOT_PIECE_BITS;
+    const uint64_t mark = some_mark();
     size_t slots[RINGS], share = 0, before = 0;
     for (int i = 0; i < RINGS; i++) {
         slots[i] = scale * (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
@@ -147,11 +158,42 @@ static void make_rings(void)
         for (int k = 0; k < size; k++) {
             ranks[k].rings[i] = cco_slot_ring_open(memory + before, share, slots[i], counts[i], k,
                                                    size, mark);
+            cco_slot_ring_close(&ranks[k].rings[i], mark);
             ranks[k].rings[i].writes = some_writes();
         }
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
     open_pulls(memory + rings, share);
+}
+
+/* Calls that this rank does not write in may be so many that the number of its last piece seems to
+ * lie ahead, and comes again.  Only every 2^32nd is made here. */
+static int check_old_numbers(void)
+{
+    enum { SLOT = 256, SLOTS = 4 };
+    const size_t share = cco_slot_ring_share(SLOT, SLOTS);
+    const uint64_t step = (uint64_t)1 << CCO_SLOT_PIECE_BITS, renewals = 1 << 8;
+    char *memory = calloc(3, share);
+    cco_slot_ring b = cco_slot_ring_open(memory, share, SLOT, SLOTS, 1, 3, 0);
+    cco_slot_ring_begin_own(&b);
+    cco_slot_ring_publish_at(&b, cco_slot_ring_reserve(&b, 0, CCO_SLOT_READERS_ALL), 0, 0);
+    const uint64_t *slot = cco_slot_ring_slot(&b, 1, 0), first = b.call;
+    cco_slot_ring_end_own(&b);
+    bool fine = *slot == first;
+    for (uint64_t i = 1; i <= renewals; i++) {
+        b.call = (i << 56) - step;
+        b.first = (uint32_t)(b.call >> CCO_SLOT_PIECE_BITS);
+        cco_slot_ring_begin_own(&b);
+        cco_slot_ring_end_own(&b);
+        for (int rank = 0; rank < 3; rank += 2) /* the others end it, too */
+            *cco_slot_ring_released(&b, rank) = *cco_slot_ring_released(&b, 1);
+        fine = fine && *slot != first && cco_slot_ring_has_room(&b, first / step - b.first);
+    }
+    fine = fine && b.call == step; /* it has wrapped, and left out 0 */
+    free(memory);
+    if (!fine)
+        printf("old numbers of a slot ring are taken for new ones\n");
+    return fine ? 0 : 1;
 }
 
 /* Model shm packs what alltoall has in place. */
@@ -204,6 +246,7 @@ int main(int argc, char **argv)
 {
     const int sequences = argc > 1 ? atoi(argv[1]) : 4000;
     const unsigned seed = argc > 2 ? (unsigned)atoi(argv[2]) : 1;
+    sequence_failures += check_old_numbers();
     sequence_open(RANKS, STACK);
     region = malloc((size_t)RANKS * REGION);
     regions.list[1].memory = region;
@@ -223,6 +266,6 @@ int main(int argc, char **argv)
            sequence_runs, many_pieces, two_stages, from_regions, past_caches, all_slots,
            reads.count, reads.partial, reads.failed, sequence_logged, sequence_failures);
     return sequence_failures > 0 || many_pieces == 0 || two_stages == 0 || from_regions == 0 ||
-           (has_such_stores && past_caches == 0) || all_slots == 0 || reads.partial == 0 ||
-           reads.failed == 0 || sequence_logged == 0;
+           near_renewal == 0 || (has_such_stores && past_caches == 0) || all_slots == 0 ||
+           reads.partial == 0 || reads.failed == 0 || sequence_logged == 0;
 }

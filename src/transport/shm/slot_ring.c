@@ -6,34 +6,84 @@
 #include "transport/shm/lost.h"
 #include "transport/shm/pull.h"
 
-enum { PAIR = 512 }; /* bytes: swapping less takes longer than it saves */
+enum {
+    PAIR = 512, /* bytes: swapping less takes longer than it saves */
+    OLD_BITS = 20 + CCO_SLOT_PIECE_BITS /* ranks are never so many calls apart, by far */
+};
 
 cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
                                  int size, uint64_t call)
 {
-    return (cco_slot_ring){.memory = memory,
-                           .share = share,
-                           .slot = slot,
-                           .slots = slots,
-                           .mask = slots - 1,
-                           .pair = size == 2 && slot > PAIR,
-                           .first = call >> CCO_SLOT_PIECE_BITS,
-                           .rank = rank,
-                           .size = size,
-                           .call = call,
-                           .passed_by = CCO_SLOT_READERS_ALL,
-                           .writes = {.bytes = slots * slot}};
+    cco_slot_ring b = {.memory = memory,
+                       .share = share,
+                       .slot = slot,
+                       .slots = slots,
+                       .mask = slots - 1,
+                       .pair = size == 2 && slot > PAIR,
+                       .first = (uint32_t)(call >> CCO_SLOT_PIECE_BITS),
+                       .rank = rank,
+                       .size = size,
+                       .call = call,
+                       .passed = call,
+                       .passed_by = CCO_SLOT_READERS_ALL,
+                       .writes = {.bytes = slots * slot}};
+    for (int i = 0; i < CCO_SLOT_RING_MOST; i++)
+        b.uses[0][i].number = b.uses[1][i].number = call;
+    return b;
+}
+
+void cco_slot_ring_close(const cco_slot_ring *b, uint64_t call)
+{
+    __atomic_store_n(cco_slot_ring_released(b, b->rank), call + CCO_SLOT_PIECE_LAST,
+                     __ATOMIC_RELEASE);
+}
+
+static bool is_old(const cco_slot_ring *b, uint64_t number)
+{
+    return b->call - number > (uint64_t)1 << OLD_BITS && number - b->call > (uint64_t)1 << OLD_BITS;
+}
+
+/* The other of two ranks may be a few calls ahead, and write into this rank's slots meanwhile. */
+static void clear_if_old(const cco_slot_ring *b, unsigned index)
+{
+    uint64_t *slot = (uint64_t *)(void *)cco_slot_ring_place(b, b->rank, index);
+    uint64_t number = __atomic_load_n(slot, __ATOMIC_RELAXED);
+    if (is_old(b, number))
+        __atomic_compare_exchange_n(slot, &number, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* What a call of so long ago has left is free for all, and where it is told by a number alone, that
+ * number comes again. */
+void cco_slot_ring_renew(cco_slot_ring *b)
+{
+    const uint64_t newer = b->call - ((uint64_t)1 << OLD_BITS);
+    for (unsigned i = 0; i < b->slots; i++) {
+        clear_if_old(b, i);
+        for (int swapped = 0; swapped < 2; swapped++)
+            if (is_old(b, b->uses[swapped][i].number))
+                b->uses[swapped][i].number = newer;
+    }
+    if (is_old(b, b->passed)) {
+        b->passed = newer;
+        b->passed_by = CCO_SLOT_READERS_ALL;
+    }
+    if (b->call == 0) {
+        b->call += (uint64_t)1 << CCO_SLOT_PIECE_BITS;
+        b->first++;
+    }
 }
 
 void cco_slot_ring_choose(cco_slot_ring *b, cco_slot_rounds rounds)
 {
+    if ((uint32_t)(b->call >> CCO_SLOT_PIECE_BITS) == 0)
+        cco_slot_ring_renew(b);
     b->swap = rounds.slots < b->slots ? rounds.slots : b->slots;
     b->mask = (b->swap > 0 ? b->swap : b->slots) - 1;
     b->both = b->swap != 0 && !rounds.anew;
     if (b->swap == 0)
-        b->first = b->call >> CCO_SLOT_PIECE_BITS;
+        b->first = (uint32_t)(b->call >> CCO_SLOT_PIECE_BITS);
     else
-        b->first = rounds.anew ? (b->turn++ & 1) * b->swap : b->round++;
+        b->first = (uint32_t)(rounds.anew ? (b->turn++ & 1) * b->swap : b->round++);
 }
 
 void cco_slot_ring_pause(const cco_slot_ring *b, int *tries)
@@ -52,12 +102,12 @@ static uint64_t left_by(const cco_slot_ring *b, int rank)
  * write next where it has read. */
 static uint64_t left_by_all(const cco_slot_ring *b, int reader)
 {
-    uint64_t least = UINT64_MAX;
+    uint64_t least = b->call + CCO_SLOT_PIECE_LAST;
     if (reader != CCO_SLOT_READERS_ALL)
         return left_by(b, reader);
     for (int rank = 0; rank < b->size; rank++) {
         const uint64_t left = rank != b->rank || b->pair ? left_by(b, rank) : least;
-        least = left < least ? left : least;
+        least = cco_slot_number_before(left, least) ? left : least;
     }
     return least;
 }
@@ -67,7 +117,7 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
     const cco_slot_use use = *cco_slot_ring_use(b, piece);
     b->passed = left_by_all(b, use.reader);
     b->passed_by = use.reader;
-    return use.number <= b->passed;
+    return !cco_slot_number_before(b->passed, use.number);
 }
 
 /* For a roll-call: whose slot it is.  Two ranks may have swapped theirs. */
@@ -116,9 +166,9 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
 static int behind(const cco_slot_ring *b, int reader, uint64_t number)
 {
     if (reader != CCO_SLOT_READERS_ALL)
-        return left_by(b, reader) < number ? reader : -1;
+        return cco_slot_number_before(left_by(b, reader), number) ? reader : -1;
     for (int rank = 0; rank < b->size; rank++)
-        if (rank != b->rank && left_by(b, rank) < number)
+        if (rank != b->rank && cco_slot_number_before(left_by(b, rank), number))
             return rank;
     return -1;
 }
@@ -129,7 +179,7 @@ static void wait_for_leave(const cco_slot_ring *b, int reader, uint64_t number)
     int tries = CCO_PAUSE_MEMORY;
     for (int rank; b->error == MPI_SUCCESS && (rank = behind(b, reader, number)) >= 0;) {
         cco_slot_ring_pause(b, &tries);
-        if (cco_lost_gone(b, rank, tries) && left_by(b, rank) < number)
+        if (cco_lost_gone(b, rank, tries) && cco_slot_number_before(left_by(b, rank), number))
             cco_lost_give_up(b, rank);
     }
 }

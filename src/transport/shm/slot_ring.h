@@ -32,7 +32,7 @@ enum {
 
 /* What a rank knows of a slot where it may write. */
 typedef struct cco_slot_use {
-    uint64_t number; /* of the last piece that it was for, 0: none yet */
+    uint64_t number; /* of the last piece that it was for, or an earlier one */
     int reader;      /* who needs it until then: a rank or CCO_SLOT_READERS_ALL */
 } cco_slot_use;
 
@@ -45,10 +45,10 @@ typedef struct cco_slot_ring {
     bool pair;           /* two ranks that may swap their slots */
     uint64_t round;      /* where the next call of rounds goes on, the same on both ranks */
     uint64_t turn;       /* calls that began anew, the same on both */
-    uint64_t first;      /* of the call under way: its first piece, in the order of slots, */
+    uint32_t first;      /* of the call under way: its first piece, in the order of slots, */
     unsigned mask, swap; /* the slots it goes through less 1, and as many if they are swapped */
     bool both;           /* both ranks write these */
-    uint64_t call;       /* the call under way, its number above CCO_SLOT_PIECE_BITS; 0: none yet */
+    uint64_t call;       /* the call under way, its number above CCO_SLOT_PIECE_BITS; it wraps */
     uint64_t passed;     /* up to here `passed_by` is known to need nothing */
     int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
@@ -60,10 +60,15 @@ typedef struct cco_slot_ring {
     cco_writes writes;                        /* into its slots */
 } cco_slot_ring;
 
-/* A ring on memory in which no number is beyond `call`, the same on all ranks.  Those of two ranks
- * that have slots for some lines may swap these. */
+/* A ring on memory that is zero, or that rings before it have closed: no number there is beyond
+ * `call`, the same on all ranks.  Two ranks may swap their slots if these have room for some
+ * lines. */
 cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
                                  int size, uint64_t call);
+
+/* This rank ends its use of the ring.  Another ring on its memory may be opened with `call`, which
+ * is none before that of this ring. */
+void cco_slot_ring_close(const cco_slot_ring *b, uint64_t call);
 
 /* Bytes of data for which a slot has room. */
 static inline size_t cco_slot_room(size_t slot)
@@ -110,10 +115,17 @@ static inline cco_slot_use *cco_slot_ring_use(cco_slot_ring *b, uint64_t piece)
     return &b->uses[cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
 }
 
+/* Whether `number` comes before `other`.  Numbers wrap after 2^40 calls: those that are compared
+ * are less than half of that apart (cco_slot_ring_renew). */
+static inline bool cco_slot_number_before(uint64_t number, uint64_t other)
+{
+    return (int64_t)(number - other) < 0;
+}
+
 /* Whether nobody needs what a slot holds, by what this rank knows. */
 static inline bool cco_slot_ring_knows_free(const cco_slot_ring *b, const cco_slot_use *use)
 {
-    return use->number <= b->passed &&
+    return !cco_slot_number_before(b->passed, use->number) &&
            (b->passed_by == CCO_SLOT_READERS_ALL || b->passed_by == use->reader);
 }
 
@@ -144,11 +156,16 @@ typedef struct cco_slot_rounds {
 /* Which slots the call that begins goes through. */
 void cco_slot_ring_choose(cco_slot_ring *b, cco_slot_rounds rounds);
 
+/* Every 2^32 calls: gives old numbers that are kept newer ones, clears those of old slots, and
+ * leaves out the call 0, whose number memory has to begin with. */
+void cco_slot_ring_renew(cco_slot_ring *b);
+
 /* Begins the next call, on every rank; `own`: of a ring that is no pair's. */
 static inline void cco_slot_ring_begin_own(cco_slot_ring *b)
 {
     b->call += (uint64_t)1 << CCO_SLOT_PIECE_BITS;
-    b->first++;
+    if (__builtin_expect(++b->first == 0, 0))
+        cco_slot_ring_renew(b);
 }
 
 static inline void cco_slot_ring_begin(cco_slot_ring *b, cco_slot_rounds rounds)
@@ -168,7 +185,7 @@ static inline void cco_slot_ring_passed(cco_slot_ring *b, uint64_t pieces)
 static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
 {
     cco_slot_use *use = &b->uses[!cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
-    if (use->number < b->call + piece)
+    if (cco_slot_number_before(use->number, b->call + piece))
         *use = (cco_slot_use){b->call + piece, CCO_SLOT_READERS_ALL};
 }
 
