@@ -207,7 +207,7 @@ bool cco_is_first_rank(void)
                                         "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",
                                         "FLUX_TASK_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *rank = getenv(names[i]);
+        const char *rank = secure_getenv(names[i]);
         if (rank != NULL)
             return strcmp(rank, "0") == 0;
     }

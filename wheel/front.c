@@ -67,7 +67,7 @@ static choice *chosen;
 static void report_misfit(const cco_mpi *mpi)
 {
     char text[PATH_MAX + 1024];
-    const char *path = getenv("CRESTA_LOADED");
+    const char *path = secure_getenv("CRESTA_LOADED");
     if (!cco_is_first_rank())
         return;
     cco_say_misfit(mpi, text, sizeof text);
@@ -147,12 +147,30 @@ static void *instead_of(const char *name, void *mpi)
     return found != NULL ? found : fortran ? NULL : (void *)refuse;
 }
 
+/* CRESTA_OFF=1: no library is loaded for names of the MPI.  One that is loaded for names of ours is
+ * off as well. */
+static bool is_off(const char *name)
+{
+    const char *off = secure_getenv("CRESTA_OFF");
+    return off != NULL && strcmp(off, "1") == 0 && strncmp(name, "CRESTA_", 7) != 0 &&
+           strncmp(name, "cresta_", 7) != 0;
+}
+
+static void *without_us(const char *name)
+{
+    cco_mpi mpi;
+    void *next = after_us(name);
+    return next == NULL && cco_mpi_of_process(&mpi) ? dlsym(mpi.handle, name) : next;
+}
+
 static void *look_up(const char *name)
 {
+    if (is_off(name))
+        return without_us(name);
     const choice *c = choose();
     void *found = c != NULL && c->library != NULL ? dlsym(c->library, name) : NULL;
     if (found == NULL)
-        found = dlsym(RTLD_NEXT, name);
+        found = after_us(name);
     if (found == NULL && c != NULL)
         found = dlsym(c->mpi.handle, name);
     return found == NULL && c != NULL ? instead_of(name, c->mpi.handle) : found;

@@ -65,6 +65,8 @@ int CRESTA_Set_impl(MPI_Comm comm, const char *spec)
         cco_process_begin_late();
     if (!intracommunicator(comm))
         return refuse(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm, MPI_ERR_COMM);
+    if (cco_configured.off)
+        return MPI_SUCCESS;
     cco_comm *state = cco_prepare(comm);
     if (state == NULL)
         return refuse(comm, MPI_ERR_INTERN);

@@ -271,6 +271,17 @@ static void begin_here(void)
     start_moving();
 }
 
+/* CRESTA_OFF=1: every call goes to the MPI, or to a tool behind us, from now on. */
+static bool is_off(void)
+{
+    if (cco_process_phase == CCO_UNREAD && cco_config_off()) {
+        cco_natives_look_up();
+        cco_config_read();
+        set_phase(CCO_IDLE);
+    }
+    return cco_configured.off;
+}
+
 /* All ranks together; whatever differs between them is told now. */
 static void begin_together(int rank)
 {
@@ -297,12 +308,29 @@ static void begin_together(int rank)
         cco_report_waits();
 }
 
+void cco_process_serve(void)
+{
+    static bool serves;
+    if (!cco_configured.off || __atomic_load_n(&serves, __ATOMIC_ACQUIRE))
+        return;
+    pthread_mutex_lock(&lock);
+    if (!serves) {
+        start_moving();
+        if (cco_has_world())
+            hook_the_end();
+        else
+            cco_ask_without_world(cco_comm_any);
+        __atomic_store_n(&serves, true, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void cco_process_begin(void)
 {
     int rank;
     bool first = false;
     pthread_mutex_lock(&lock);
-    if (!begun) {
+    if (!begun && !is_off()) {
         begin_here();
         cco_ask_without_world(NULL);
         PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -344,7 +372,7 @@ static void warn_no_profile(void)
 void cco_process_begin_late(void)
 {
     pthread_mutex_lock(&lock);
-    if (cco_process_phase == CCO_UNREAD) {
+    if (cco_process_phase == CCO_UNREAD && !is_off()) {
         begin_here();
         if (cco_has_world()) {
             hook_the_end();

@@ -30,6 +30,10 @@ void cco_process_begin(void);
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
 void cco_process_begin_late(void);
 
+/* With CRESTA_OFF=1 nothing has begun; what the program asks of us by functions that no MPI has
+ * (recordings, memory that ranks share) needs an end all the same. */
+void cco_process_serve(void);
+
 /* True if nothing asks for it that a communicator be set up, for its collectives of neighbours or
  * for others; equal on all its ranks. */
 bool cco_process_asks_nothing_of(MPI_Comm comm, bool near);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "api/process.h"
 #include "api/progress.h"
 #include "core/config.h"
 #include "core/facts.h"
@@ -107,6 +108,7 @@ void cco_begins_want(cco_comm *state)
 
 cco_comm *cco_prepare(MPI_Comm comm)
 {
+    cco_process_serve();
     cco_comm *state = cco_comm_find(comm);
     if (state == NULL)
         state = cco_comm_create(comm);

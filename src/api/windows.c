@@ -2,6 +2,7 @@
 /* windows.c - CRESTA_Win_init, CRESTA_Win_finalize. */
 #include "api/set_up.h"
 #include "api/dispatch.h"
+#include "core/config.h"
 #include "core/teardown.h"
 #include "core/mpi_compat.h"
 #include "model/registry.h"
@@ -25,7 +26,7 @@ int CRESTA_Win_init(MPI_Comm comm)
         PMPI_Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_COMM);
         return MPI_ERR_COMM;
     }
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
+    if (cco_configured.off || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return MPI_SUCCESS;
     cco_comm *state = cco_prepare(comm);
     if (state == NULL) {

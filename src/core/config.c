@@ -42,10 +42,17 @@ static const char *built_in(const cco_env_row *row)
     return strcmp(row->name, "CRESTA_CAF_BUFFER") == 0 ? CCO_DEFAULT_CAF_BUFFER : NULL;
 }
 
-/* The value of a variable: its default when unset or empty. */
-static cco_env_value value_of(const cco_env_row *row)
+bool cco_config_off(void)
 {
-    const char *text = getenv(row->name);
+    const char *text = secure_getenv("CRESTA_OFF");
+    return text != NULL && strcmp(text, "1") == 0;
+}
+
+/* The value of a variable: its default when unset or empty.  In a program that has more rights than
+ * its user (set-uid), none is set: they name files to read and to write. */
+static cco_env_value value_of(const cco_env_row *row, bool off)
+{
+    const char *text = off ? NULL : secure_getenv(row->name);
     const bool given = text != NULL && *text != '\0';
     if (!given)
         text = built_in(row) != NULL ? built_in(row) : row->preset;
@@ -64,7 +71,7 @@ static const char *find_private_directory(void)
 {
     static const char *const names[] = {"PMIX_SERVER_TMPDIR", "XDG_RUNTIME_DIR", "TMPDIR", "HOME"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *directory = getenv(names[i]);
+        const char *directory = secure_getenv(names[i]);
         if (directory != NULL && *directory == '/' && is_private(directory))
             return directory;
     }
@@ -74,12 +81,19 @@ static const char *find_private_directory(void)
 void cco_config_read(void)
 {
     cco_config *c = &cco_configured;
+    const bool off = cco_config_off();
     c->reads++;
     c->error[0] = '\0';
     for (int i = 0; i < cco_env_row_count; i++) {
         const cco_env_row *row = &cco_env_rows[i];
-        const cco_env_value value = value_of(row);
+        const cco_env_value value = value_of(row, off);
         row->kind->read((char *)c + row->at, &value);
+    }
+    if (off) { /* what `auto` would turn on */
+        c->off = true;
+        c->wait = CCO_WAIT_MPI;
+        c->async = CCO_ASYNC_OFF;
+        c->atomics = CCO_ATOMICS_OFF;
     }
     free(c->private_directory);
     const char *directory = find_private_directory();
@@ -88,14 +102,14 @@ void cco_config_read(void)
 
 bool cco_config_wants_thread(void)
 {
-    const char *text = getenv("CRESTA_ASYNC");
-    return text != NULL && strcmp(text, "thread") == 0;
+    const char *text = secure_getenv("CRESTA_ASYNC");
+    return text != NULL && !cco_config_off() && strcmp(text, "thread") == 0;
 }
 
 const char *cco_config_open_mpi_yields(void)
 {
-    const char *told = getenv("OMPI_MCA_mpi_yield_when_idle");
-    return told != NULL ? told : getenv("OMPI_MCA_mpi_oversubscribe");
+    const char *told = secure_getenv("OMPI_MCA_mpi_yield_when_idle");
+    return told != NULL ? told : secure_getenv("OMPI_MCA_mpi_oversubscribe");
 }
 
 uint64_t cco_hash(uint64_t hash, const char *text)

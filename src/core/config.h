@@ -98,6 +98,7 @@ typedef struct cco_store {
 } cco_store;
 
 typedef struct cco_config {
+    bool off;              /* CRESTA_OFF; the rest is preset then */
     unsigned reads;        /* how often the environment was read */
     char *impl;            /* the text of CRESTA_IMPL, or of the file it names; never NULL */
     char impl_source[256]; /* what to call that text in messages: "CRESTA_IMPL" or
@@ -157,7 +158,8 @@ extern const int cco_env_row_count;
  * met. */
 void cco_config_read(void);
 
-/* True for CRESTA_ASYNC=thread; may be asked before. */
+/* True for CRESTA_OFF=1, and for CRESTA_ASYNC=thread without that; may be asked before. */
+bool cco_config_off(void);
 bool cco_config_wants_thread(void);
 
 /* What the environment tells Open MPI of yielding the core: its parameter, or else what the

@@ -38,7 +38,8 @@ static void tell(const meeting *m)
     if (!cco_neighbours(here, sizeof here))
         return; /* another process of this host speaks */
     cco_say("rank %d of %d waits in MPI_Init for ranks that do not answer; from %d to %d they have."
-            " They may be late, or run without crestacoll, which must be in all ranks or in none."
+            " They may be late, or run without crestacoll, or with CRESTA_OFF=1: it must run in all"
+            " ranks or in none."
             " On this host:%s",
             m->rank, m->size, m->rank, m->rank + m->answered - 1, here);
 }

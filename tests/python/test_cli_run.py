@@ -191,3 +191,16 @@ def test_without_venv_it_says_what_to_do(tmp_path):
     copy.chmod(0o755)
     done = subprocess.run([copy, "info"], capture_output=True, text=True, check=False)
     assert done.returncode == 125 and "make setup" in done.stderr
+
+
+def test_off(crestacoll, build, turbulence, tmp_path):
+    """It says so, once, and starts what stands there; others leave the variable out."""
+    words = [build.launcher, "-n", "2", *turbulence, "--procs", "1x2"]
+    options = ["--impl", "*=no_such", "--json", "s.json"]
+    ran = crestacoll("run", *options, "--", *words, CRESTA_OFF="1")
+    assert ran.returncode == 0 and checksum(ran.stdout), ran.stderr
+    assert ran.stderr.count("crestacoll:") == 1 and "CRESTA_OFF=1 is set" in ran.stderr
+    summary = json.loads((tmp_path / "s.json").read_text())
+    assert summary["command"] == [str(w) for w in words] and summary["library"] is None
+    said = crestacoll("explain", "allreduce", "-n", "4", CRESTA_OFF="1")
+    assert said.returncode == 0 and "CRESTA_OFF=1 is left out" in said.stderr

@@ -243,6 +243,19 @@ def test_preloaded_into_a_program_without_mpi():
     assert (done.stdout, done.stderr) == ("fine\n", "")
 
 
+def test_off(mpi):
+    """CRESTA_OFF=1: the front library loads no other one, for an MPI that is hidden either."""
+    _, late = compiled(mpi)
+    library = packages_of(environment()) / "crestacoll" / "lib" / "libcrestacoll-preload.so"
+    text = f"import ctypes; ctypes.CDLL({str(late)!r}, ctypes.DEFAULT_MODE).calls()\n"
+    text += "print('loaded', sum('libcrestacoll' in m for m in open('/proc/self/maps')) > 0,"
+    text += f" {INTERFACES[mpi] + '/libcrestacoll'!r} in open('/proc/self/maps').read())"
+    for off, more in (("0", True), ("1", False)):
+        variables = {"LD_PRELOAD": str(library), "CRESTA_OFF": off}
+        done = must([sys.executable, "-c", text], variables=variables)
+        assert f"sum 0 of 1\nloaded True {more}" in done.stdout, done.stdout
+
+
 def test_uninstall_leaves_nothing():
     """In an environment of its own: the other tests need theirs."""
     made, where = wheel(), WORK / "left"

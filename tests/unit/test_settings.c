@@ -27,6 +27,7 @@ static void every_variable_counts(void)
     static const struct {
         const char *name, *other, *shown;
     } cases[] = {
+        {"CRESTA_OFF", "0", NULL},
         {"CRESTA_IMPL", "*=p2p", "CRESTA_IMPL=*=p2p\n"},
         {"CRESTA_TUNING", "force:t.json", "CRESTA_TUNING=force:t.json\n"},
         {"CRESTA_RACE", NULL, "CRESTA_RACE=crestacoll race 1\\narm a"},
@@ -78,6 +79,26 @@ static void every_variable_counts(void)
     unlink(race);
     CHECK(strstr(text, "\nversion of crestacoll=0.") != NULL, "%s", text);
     CHECK(strstr(text, "\nbuilt-in rules=") != NULL, "%s", text);
+}
+
+/* CRESTA_OFF=1: as if nothing else were set, and nothing of what is on by itself. */
+static void off_is_all_that_counts(void)
+{
+    setenv("CRESTA_IMPL", "no rule", 1);
+    setenv("CRESTA_PROFILE", "p.json", 1);
+    setenv("CRESTA_ASYNC", "thread", 1);
+    with("CRESTA_OFF", "1");
+    CHECK(cco_configured.off && !cco_configured.error[0], "%s", cco_configured.error);
+    CHECK(!*cco_configured.impl && cco_configured.profile == NULL, "%s", cco_configured.impl);
+    CHECK(cco_configured.wait == CCO_WAIT_MPI && cco_configured.async == CCO_ASYNC_OFF &&
+              cco_configured.atomics == CCO_ATOMICS_OFF, "auto");
+    CHECK(cco_config_wants_thread(), "without it");
+    setenv("CRESTA_OFF", "1", 1);
+    CHECK(!cco_config_wants_thread(), "with it");
+    clearenv();
+    with("CRESTA_OFF", "yes");
+    CHECK(!cco_configured.off && strstr(cco_configured.error, "CRESTA_OFF=yes: expected 0 or 1"),
+          "%s", cco_configured.error);
 }
 
 /* What was read in a tuning file counts for communicators, but not in MPI_Init, where some ranks
@@ -202,6 +223,7 @@ int main(void)
     for (int i = 0; i < cco_env_row_count; i++)
         unsetenv(cco_env_rows[i].name);
     every_variable_counts();
+    off_is_all_that_counts();
     what_a_tuning_file_says();
     long_values();
     words_of_debug();

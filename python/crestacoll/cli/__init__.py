@@ -4,7 +4,9 @@ click command.
 """
 
 import importlib
+import os
 import pkgutil
+import sys
 
 import click
 
@@ -40,7 +42,8 @@ program: see `crestacoll help run`."""
     epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="crestacoll")
-def main():
+@click.pass_context
+def main(ctx):
     """Choose and measure the MPI collectives of a program, without changing the program.
 
     \b
@@ -55,3 +58,5 @@ def main():
     from crestacoll.ui import reconfigure
 
     reconfigure()
+    if ctx.invoked_subcommand not in ("run", "info") and os.environ.pop("CRESTA_OFF", "") == "1":
+        print("crestacoll: CRESTA_OFF=1 is left out: it is for run", file=sys.stderr)

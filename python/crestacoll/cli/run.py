@@ -26,7 +26,8 @@ Exit code: that of the command (128+n if signal n ended it), or
 \b
 Only the ranks get the environment variables, on every host: by -x (Open MPI), -genv (MPICH, Intel
 MPI), --export (srun), --env (flux run), -e (aprun) or -E (jsrun). Libraries in your own LD_PRELOAD
-follow crestacoll's. CRESTA_ variables that are set in your shell are passed on."""
+follow crestacoll's. CRESTA_ variables that are set in your shell are passed on. With CRESTA_OFF=1
+the command runs as without crestacoll, and one line says so."""
 
 
 @click.command(
@@ -118,10 +119,12 @@ def command(
     crestacoll run --impl '*=nonblock' -- mpirun -n 2 ./app input.dat
     crestacoll run --profile p.json --report -- srun -n 64 ./app
     """
-    job = Job(command, mpi)
-    if job.misfit():
-        print(f"crestacoll: {job.misfit()}; it runs as without crestacoll", file=sys.stderr)
-        run_plainly(job, (profile, io_to), dry_run, json_to)
+    off = os.environ.get("CRESTA_OFF") == "1"
+    job = None if off else Job(command, mpi)
+    why = "CRESTA_OFF=1 is set" if off else job.misfit()
+    if why:
+        print(f"crestacoll: {why}; it runs as without crestacoll", file=sys.stderr)
+        run_plainly(list(command), job and job.family, (profile, io_to), dry_run, json_to)
         return
     with supervise.scratch_folder() as folder:
         loaded = folder / "loaded"
@@ -151,7 +154,7 @@ def command(
     written = profile is not None and runfiles.stamp(profile) not in (None, before[0])
     recorded = io_to is not None and runfiles.stamp(io_to) not in (None, before[1])
     if json_to:
-        result = run_result(job, words, code, seconds) | {
+        result = run_result(job.family, words, code, seconds) | {
             "library": str(job.build.preload),
             "loaded": None if version == installed.MISFIT else version,
             "profile": profile if written else None,
@@ -167,12 +170,12 @@ def command(
         raise Problem("the run went on after a difference that CRESTA_VALIDATE found", WRONG)
 
 
-def run_result(job, words, code, seconds):
+def run_result(family, words, code, seconds):
     """For --json, of a run without crestacoll."""
     return {
         "schema": "crestacoll-run-1",
         "command": words,
-        "mpi": job.family,
+        "mpi": family,
         "library": None,
         "exit_code": code,
         "seconds": round(seconds, 3),
@@ -185,15 +188,17 @@ def run_result(job, words, code, seconds):
     }
 
 
-def run_plainly(job, files, dry_run, json_to):
+def run_plainly(words, family, files, dry_run, json_to):
     """The user's command as it is; ends with its code."""
-    words, start = job.command.words, time.monotonic()
+    start = time.monotonic()
+    if shutil.which(words[0]) is None:
+        raise Problem(f"{words[0]}: command not found", NOT_FOUND)
     if dry_run:
         print_command(words, {}, json_to)
         return
     code = supervise.run(words, dict(os.environ))
     if json_to:
-        write_json(run_result(job, words, code, time.monotonic() - start), json_to)
+        write_json(run_result(family, words, code, time.monotonic() - start), json_to)
     runfiles.say_not_written(files)
     sys.exit(code)
 
