@@ -9,6 +9,7 @@
 
 #include "api/report.h"
 #include "core/config.h"
+#include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
@@ -37,11 +38,14 @@ void cco_outputs_try(void)
 void cco_outputs_loaded(void)
 {
     FILE *file = cco_configured.loaded != NULL ? fopen(cco_configured.loaded, "w") : NULL;
+    cco_held_signals held;
     if (file == NULL)
         return;
+    cco_hold_signals(&held);
     fprintf(file, "crestacoll %d.%d.%d\n", CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR,
             CRESTA_VERSION_PATCH);
     fclose(file);
+    cco_let_signals_go(&held);
 }
 
 static void write_profile(bool spawned)
@@ -69,6 +73,8 @@ static void write_profile(bool spawned)
 void cco_outputs_write(bool met, bool spawned)
 {
     const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
+    cco_held_signals held;
+    cco_hold_signals(&held);
     if (cco_profiled_run && whole)
         write_profile(spawned);
     else if (cco_profiled_run && cco_world_reports())
@@ -79,4 +85,5 @@ void cco_outputs_write(bool met, bool spawned)
         cco_io_write(MPI_COMM_WORLD, spawned);
     else if (met && cco_configured.io != NULL && cco_world_reports())
         cco_say("no record of MPI-IO: processes have failed");
+    cco_let_signals_go(&held);
 }

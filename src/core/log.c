@@ -8,15 +8,19 @@
 #include <time.h>
 
 #include "core/config.h"
+#include "core/hold_signals.h"
 #include "core/mpi_compat.h"
 
 /* One write per message, so that the lines of several ranks do not mix. */
 static void print(const char *format, va_list arguments)
 {
     char text[4096];
+    cco_held_signals held;
     vsnprintf(text, sizeof text, format, arguments);
+    cco_hold_signals(&held);
     fprintf(stderr, "crestacoll: %s\n", text);
     fflush(stderr);
+    cco_let_signals_go(&held);
 }
 
 void cco_log(cco_log_level level, const char *format, ...)

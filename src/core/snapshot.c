@@ -9,6 +9,7 @@
 #include "core/clock.h"
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/profile_json.h"
 
@@ -55,14 +56,17 @@ cco_rows cco_snapshot_rows(void)
 static void write_now(void)
 {
     char path[4096], made[4096 + 4];
+    cco_held_signals held;
     cco_rows rows = cco_snapshot_rows();
     snprintf(path, sizeof path, "%s.so-far", cco_configured.profile);
     snprintf(made, sizeof made, "%s.new", path);
+    cco_hold_signals(&held);
     if (cco_profile_write_so_far(made, &rows, ranks, cco_profile_wall()) != 0 ||
         rename(made, path) != 0) {
         cco_log(CCO_LOG_WARN, "cannot write %s", path);
         every_s = 0;
     }
+    cco_let_signals_go(&held);
     free(rows.list);
 }
 

@@ -6,9 +6,11 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 
 #include "core/clock.h"
+#include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "crestacoll.h"
@@ -37,14 +39,28 @@ void cco_race_output_open(const char *path)
 
 void cco_race_output_close(void)
 {
+    cco_held_signals held;
+    cco_hold_signals(&held);
     if (file != NULL)
         fclose(file);
     file = NULL;
+    cco_let_signals_go(&held);
+}
+
+static void flush(void)
+{
+    cco_held_signals held;
+    cco_hold_signals(&held);
+    fflush(file);
+    cco_let_signals_go(&held);
 }
 
 __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
 {
+    enum { MOST = 1024 }; /* bytes of one piece: the rest of the buffer does */
     va_list more;
+    if (__fpending(file) + MOST > __fbufsize(file))
+        flush();
     va_start(more, format);
     vfprintf(file, format, more);
     va_end(more);
@@ -54,7 +70,7 @@ __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
 static void end_line(void)
 {
     put(",\"at_s\":%.6f}\n", cco_seconds() - began);
-    fflush(file);
+    flush();
 }
 
 /* The same for lines that may come often. */
@@ -64,7 +80,7 @@ static void end_line_later(void)
     put(",\"at_s\":%.6f}\n", now - began);
     if (now - flushed < LATER_S)
         return;
-    fflush(file);
+    flush();
     flushed = now;
 }
 

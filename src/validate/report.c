@@ -12,6 +12,7 @@
 #include "core/config.h"
 #include "core/data.h"
 #include "core/env_kinds.h"
+#include "core/hold_signals.h"
 #include "core/kernels.h"
 #include "core/log.h"
 #include "core/transfer.h"
@@ -163,6 +164,8 @@ static void write_file(const cco_check *k, const char *text, const cco_content *
                        int tag, char *how, size_t room)
 {
     char path[PATH] = "";
+    cco_held_signals held;
+    cco_hold_signals(&held);
     errno = 0;
     FILE *file = open_new(k, path);
     const int error = errno;
@@ -178,6 +181,7 @@ static void write_file(const cco_check *k, const char *text, const cco_content *
         unlink(path);
         snprintf(how, room, "no file for crestacoll reproduce: %s cannot be written", path);
     }
+    cco_let_signals_go(&held);
 }
 
 void cco_report_difference(cco_check *k, const cco_difference *first, int who)

@@ -50,6 +50,14 @@ def test_no_memory_for_one_is_none_for_all(build, what, when, policy):
     assert policy != "warn" or "p2p runs instead" in done.stderr
 
 
+def test_a_profile_beyond_the_limit_of_files_ends_no_rank(build, tmp_path):
+    env = {"CRESTA_PROFILE": str(tmp_path / "profile.json")}
+    done = run(build, "limits", "refused", "size", "0", ranks=RANKS, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "p2p runs instead" in done.stderr, done.stderr
+    assert "cannot write the profile" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("most", ["0", "1000000"])
 def test_communicators_without_memory_are_mentioned_once(build, most):
     done = run(build, "limits", "many", "20", most)

@@ -15,6 +15,7 @@
 #include "core/config.h"
 #include "core/teardown.h"
 #include "core/facts.h"
+#include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -158,8 +159,11 @@ static int make(cco_window *w, size_t bytes, MPI_Comm comm, bool shared)
     void *base = NULL;
     const MPI_Aint whole = (MPI_Aint)((bytes + WHOLE - 1) / WHOLE * WHOLE);
     const struct turn turn = take_turn(comm);
+    cco_held_signals held;
+    cco_hold_signals(&held); /* the MPI makes a file */
     const int rc = shared ? cco_window_share(w, bytes, comm, &base)
                           : PMPI_Win_allocate(whole, 1, MPI_INFO_NULL, comm, &base, &w->win);
+    cco_let_signals_go(&held);
     end_turn(&turn, comm);
     if (rc != MPI_SUCCESS)
         return rc;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "core/facts.h"
+#include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/node_key.h"
 #include "core/wait.h"
@@ -33,7 +34,11 @@ static int make_file(size_t size, address *a)
     const int file = (int)syscall(SYS_memfd_create, "crestacoll", 1u /* MFD_CLOEXEC */);
     if (file < 0)
         return -1;
-    if (ftruncate(file, (off_t)size) != 0 || fstat(file, &status) != 0) {
+    cco_held_signals held;
+    cco_hold_signals(&held); /* the limit of the size of files is one here, too */
+    const bool grown = ftruncate(file, (off_t)size) == 0;
+    cco_let_signals_go(&held);
+    if (!grown || fstat(file, &status) != 0) {
         close(file);
         return -1;
     }
