@@ -19,8 +19,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test table mutants golden messages ovl check nightly demo peers scale
-.PHONY: install clean help reference setup dist deb wheel check-wheel
+.PHONY: all static shared test quick table mutants golden messages ovl check nightly demo peers
+.PHONY: scale install clean help reference setup dist deb wheel check-wheel
 .NOTPARALLEL:
 
 all: static
@@ -43,6 +43,9 @@ table: setup
 
 check: setup
 	@tools/check.py
+
+quick: setup
+	@tools/check.py --quick
 
 # SECONDS_EACH: of each test (60); SEED: instead of the day's.
 SECONDS_EACH :=

@@ -33,3 +33,12 @@ foreach(program IN ITEMS turbulence turbulence_cresta)
     add_dependencies(demo ${program})
   endif()
 endforeach()
+
+# What `make quick` needs.
+add_custom_target(quick)
+add_dependencies(quick shared)
+foreach(target IN ITEMS units conformance conformance-sim gives_way)
+  if(TARGET ${target})
+    add_dependencies(quick ${target})
+  endif()
+endforeach()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""check.py - `make check`: everything that decides whether a change is good, and a summary.
+"""check.py [--quick] - `make check`: everything that decides whether a change is good, and a
+summary; `make quick`: what finds most mistakes within a minute or two, for one MPI.
 
 Each step's output goes to build/check/; what a failed step wrote is shown. Steps go on after a
 failure, except where they need a build that failed. The summary ends with the slowest tests. Exit
@@ -24,6 +25,7 @@ CORES = len(os.sched_getaffinity(0))
 # The simulator: the same whichever MPI it is built for. It computes, and other tests see nothing of
 # it: it runs beside those that no other job may disturb, which wait most of the time.
 SIMULATOR = "algorithms(-.*)?|mutants"
+QUICK = "quick-.*"  # what `make quick` has in place of longer tests
 ONCE = "package.built_in"  # how flags become a choice
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
@@ -49,19 +51,38 @@ def mpis():
     return [line.split()[0] for line in found.stdout.splitlines()]
 
 
-def steps():
-    """(name, command, name of the step it needs or None), those that run side by side in a list"""
+def static_checks():
+    """They read the sources, and build nothing."""
     python = sys.executable
     checks = [(name, [python, f"tools/check_{name}.py"], None)
               for name in ("layers", "rooms", "facts", "style", "docs", "version")]
-    checks += [("generated files", [python, "api/gen_api.py", "--check"], None),
-               ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
+    return [*checks, ("generated files", [python, "api/gen_api.py", "--check"], None),
+            ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
+
+
+def quick_steps():
+    """Of `make quick`: the first MPI found, incrementally; one launch for all models; tests in
+    Python up to where they start a process.
+    """
+    mpi = mpis()[0]
+    yield [("build", ["env", f"MPI={mpi}", "tools/build.sh", "quick"], None), *static_checks()]
+    launch = [*ctest(mpi, CORES), "--tests-regex", f"^{QUICK}$"]
+    yield [("unit", [*ctest(mpi, CORES), "--label-regex", "^unit$"], "build"),
+           ("models", launch, "build")]
+    yield "python", [str(VENV), "-m", "pytest", "-q", "--no-launch", "-m", "not long",
+                     "-n", str(CORES), "tests/python"], "build"
+
+
+def steps():
+    """(name, command, name of the step it needs or None), those that run side by side in a list"""
+    python = sys.executable
+    checks = static_checks()
     # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
     # nothing of it goes on meanwhile.
     found = mpis()
     meanwhile = checks
     for number, mpi in enumerate(found):
-        left_out = f"^({SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
+        left_out = f"^({QUICK}|{SIMULATOR}{'|' + ONCE if number > 0 else ''})$"
         build = ["env", f"MPI={mpi}", *options_in_ci(number)]
         needs = f"build {mpi}"
         yield [(needs, [*build, "tools/build.sh", "all"], None), *meanwhile]
@@ -184,13 +205,14 @@ def slowest(names):
 
 
 def main():
+    quick = sys.argv[1:] == ["--quick"]
     LOGS.mkdir(parents=True, exist_ok=True)
     os.environ.pop(NOT_COMPILED, None)
     for variable, value in (SETTINGS | COMPILED).items():
         os.environ.setdefault(variable, value)
     results = {}
     with session_folder(), concurrent.futures.ThreadPoolExecutor() as workers:
-        for step in steps():
+        for step in quick_steps() if quick else steps():
             group = step if isinstance(step, list) else [step]
             print(f"check: {', '.join(name for name, _, _ in group)} ...", end=" ", flush=True)
             names = [name for name, _, _ in group]
@@ -205,7 +227,8 @@ def main():
     for seconds, test in slowest([name for name, result in results.items() if result.seconds]):
         print(f"  {seconds:6.1f} s  {test}")
     failed = [name for name, result in results.items() if not result.passed]
-    print(f"make check: FAILED: {', '.join(failed)}" if failed else "make check: all passed")
+    target = "make quick" if quick else "make check"
+    print(f"{target}: FAILED: {', '.join(failed)}" if failed else f"{target}: all passed")
     return 1 if failed else 0
 
 

@@ -18,10 +18,29 @@ os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 from crestacoll import builds  # noqa: E402
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--no-launch",
+        action="store_true",
+        help="skip each test when it starts a process: what is left takes seconds (make quick)",
+    )
+
+
+def pytest_runtest_setup(item):
+    """Not earlier: pytest-xdist starts its own processes before."""
+
+    def skip(*_args, **_options):
+        pytest.skip("starts a process; make check runs it")
+
+    if item.config.getoption("--no-launch"):
+        subprocess.Popen.__init__ = skip
+
+
 def pytest_configure(config):
     for marker in (
         "alone: sees what other tests do at the same time, in networks, /tmp or /dev/shm",
         "quiet: the same, and what it shows takes a machine that has little else to compute",
+        "long: computes for seconds; make quick leaves it out",
     ):
         config.addinivalue_line("markers", marker)
 

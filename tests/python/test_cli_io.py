@@ -114,6 +114,7 @@ def test_nothing_called(tmp_path):
     assert "no data moved" in iorecords.summary(data)
 
 
+@pytest.mark.long
 def test_one_axis_with_the_collectives():
     """The picture has the time of both, also if their bins are not equal."""
     profile = report_data.profile()["timeline"]

@@ -144,6 +144,7 @@ def test_the_page_of_the_documents_is_that_of_its_table():
     assert (docs / "performance.md").read_text() == page.page(head, rows)
 
 
+@pytest.mark.long
 def test_the_plot_is_the_same_each_time(tmp_path):
     for name in "a.svg", "b.svg":
         draw.save(sample_rows(), tmp_path / name)

@@ -98,12 +98,13 @@ def cases(rng, digits, exponent_bits):
     yield [number(rng, digits, exponent_bits, top // 2, top // 2 + 1) for _ in range(4000)]
 
 
+@pytest.mark.long
 def test_exact_sum():
     """Once: it knows nothing of an MPI."""
-    programs = [b.folder / "tests" / "bin" / "test_exact_sum" for b in builds.all_builds()]
+    programs = [b.folder / "tests" / "bin" / "unit" for b in builds.all_builds()]
     program = next((p for p in programs if p.exists()), None)
     if program is None:
-        pytest.skip("test_exact_sum is not built")
+        pytest.skip("unit is not built")
     rng = random.Random(20260101)
     lines, expected = [], []
     for name, (digits, exponent_bits, size) in FORMATS.items():
@@ -119,7 +120,11 @@ def test_exact_sum():
                 lines.append(f"{how} {name} {words}")
                 expected.append(f"{right:0{2 * size}x}")
     done = subprocess.run(
-        [program, "-"], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True
+        [program, "test_exact_sum", "-"],
+        input="\n".join(lines) + "\n",
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found = done.stdout.split()
     assert len(found) == len(expected) > 5000

@@ -208,6 +208,7 @@ def test_hosts_are_filled_in_order():
         hosts.sizes(found, 15, "p.json")
 
 
+@pytest.mark.long
 def test_rows_are_found_on_many_nodes():
     _, found = placed(place_data.grid(64, 64, 8, row={"alltoall": 1 << 16}), [16] * 256)
     assert row_of(found, "row")["nodes"]["after"] == 4

@@ -121,6 +121,7 @@ def judged(kinds, effect=0.0, scatter=0.03, times=100, lengths=(24, 60, 150, 400
     ]
 
 
+@pytest.mark.long
 def test_equal_arms_are_hardly_ever_claimed_to_differ():
     """Also where neighbours resemble each other, so that intervals hold less often than stated."""
     kinds = ("alone", "echo", "drift", "runs")

@@ -90,6 +90,7 @@ def test_torus_bounds_an_alltoall(build):
     assert seconds(build, point) > 16 * 4096 * 128 * 128 / cut
 
 
+@pytest.mark.long
 def test_page_shows_the_table_and_the_pictures(shown, tmp_path):
     page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
     assert claims.filled(page, shown) == page, "run tools/scale.py --draw"
