@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """check_style.py - the rules that a script can check.
 
-line <= 100 columns, function <= 60 lines, file <= 400 lines; an SPDX line in the head of every
+line <= 100 columns, function <= 60 lines, file <= 800 lines; an SPDX line in the head of every
 source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
 end in a backslash. Generated files (line 1 says so) need only the SPDX line.
 """
@@ -11,7 +11,7 @@ import re
 
 from sources import ROOT, Report, files, generated
 
-COLUMNS, FUNCTION, FILE, BACKSLASHES = 100, 60, 400, 0.01
+COLUMNS, FUNCTION, FILE, BACKSLASHES = 100, 60, 800, 0.01
 C = (".c", ".h", ".inc")
 FORTRAN = (".f90", ".F90")
 CMAKE = (".cmake", "CMakeLists.txt")
