@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
 from crestacoll.refusals import refusals
-from crestacoll.ui import DECODED, TEXT, Problem
+from crestacoll.ui import DECODED, TEXT, Problem, counted
 
 
 BUFFERS = {  # and what they say about the data of a call
@@ -275,7 +275,7 @@ def library(header):
 def where(header, rate=None):
     """4 ranks on 2 hosts, 1gbit each"""
     hosts = f"{header['hosts']} host{'s' * (header['hosts'] > 1)}"
-    return f"{header['ranks']} ranks on {hosts}" + (f", {rate} each" if rate else "")
+    return f"{counted(header['ranks'], 'rank')} on {hosts}" + (f", {rate} each" if rate else "")
 
 
 @contextlib.contextmanager

@@ -2,7 +2,7 @@
 """What a profile says of nodes: on how many its communicators are, and what goes between them."""
 
 from crestacoll.sizes import format_amount
-from crestacoll.ui import word
+from crestacoll.ui import counted, word
 
 MOST = 6  # communicators named
 LEGEND = (
@@ -46,7 +46,7 @@ def where(communicator):
     least, most = nodes["ranks_min"], nodes["ranks_max"]
     each = str(least) if least == most else f"{least} to {most}"
     name = f"{word(communicator['communicator']) or '-'} ({communicator['processes']})"
-    return f"{name} on {nodes['count']} nodes with {each} ranks each"
+    return f"{name} on {nodes['count']} nodes with {counted(each, 'rank')} each"
 
 
 def sentence(data):

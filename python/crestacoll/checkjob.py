@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from crestacoll.benchjob import launch_words
 from crestacoll.builds import AGAIN, clean_environment
 from crestacoll.refusals import refusals
-from crestacoll.ui import DECODED, TEXT, Problem
+from crestacoll.ui import DECODED, TEXT, Problem, counted
 
 PROGRAMS = {"C": "crestacoll-check", "Fortran": "crestacoll-check-fortran"}
 FINE, NOT_HERE, WRONG = "fine", "not here", "wrong"
@@ -207,8 +207,8 @@ class Listener:
             language = ", Fortran" if self.job.language == "Fortran" else ""
             self.errors.append(
                 f"Error in CRESTA_{collective.capitalize()}: {implementation}{language}, "
-                f"{self.job.ranks} ranks: no end within {self.job.timeout} s, or the job broke"
-                f" off (exit code {code})"
+                f"{counted(self.job.ranks, 'rank')}: no end within {self.job.timeout} s, or the job"
+                f" broke off (exit code {code})"
             )
         self.verdict(WRONG, collective, implementation, "no end")
 

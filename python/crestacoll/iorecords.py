@@ -2,7 +2,7 @@
 """Records of MPI-IO (CRESTA_IO): read, check, sum up, show."""
 
 from crestacoll import profiles, schemas
-from crestacoll.ui import Problem, out, show as show_table, table, word
+from crestacoll.ui import Problem, counted, out, show as show_table, table, word
 
 SCHEMA = "crestacoll-io-1"
 KINDS = {
@@ -154,8 +154,8 @@ def summary(data):
     )
     inside = profiles.percent(time_us(data), data["wall_s"] * 1e6)
     return (
-        f"{data['ranks']} ranks, {data['wall_s']:.3f} s, {library}: {inside} of the time in"
-        f" MPI-IO" + (f", {moved}" if moved else "; no data moved")
+        f"{counted(data['ranks'], 'rank')}, {data['wall_s']:.3f} s, {library}: {inside} of the time"
+        " in MPI-IO" + (f", {moved}" if moved else "; no data moved")
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crestacoll import between, schemas
 from crestacoll.sizes import format_class
-from crestacoll.ui import Problem, show as show_table, out, table, word
+from crestacoll.ui import Problem, counted, out, show as show_table, table, word
 
 SCHEMAS = tuple(f"crestacoll-profile-{version}" for version in range(1, 5))
 
@@ -183,7 +183,7 @@ def show(data, top=None):
             *(between.cells(r) if several else []),
         )
     out.print(
-        f"{data['ranks']} ranks, {data['wall_s']:.3f} s,"
+        f"{counted(data['ranks'], 'rank')}, {data['wall_s']:.3f} s,"
         f" {' '.join(data['mpi'].split(',')[0].split())}: {percent(total_us(data), wall)} of the"
         " time in collectives",
         soft_wrap=True,

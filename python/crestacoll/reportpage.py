@@ -23,7 +23,7 @@ from crestacoll import (
 from crestacoll.explore import arms, draw, page, words
 from crestacoll.explore.state import State
 from crestacoll.sizes import format_class, format_size
-from crestacoll.ui import word
+from crestacoll.ui import counted, word
 
 MOST_BARS = 12
 MOST_RECORDS = 60
@@ -337,7 +337,7 @@ def bench_table(mine):
     sizes = sorted({r["bytes"] for r in mine})
     return {
         "title": (
-            f"{word(first['mpi'])}, {first['ranks']} ranks{benchjob.data_words(first)}:"
+            f"{word(first['mpi'])}, {counted(first['ranks'], 'rank')}{benchjob.data_words(first)}:"
             " medians in microseconds"
         ),
         "names": [word(n) for n in names],

@@ -38,6 +38,11 @@ def word(text):
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def counted(number, noun):
+    """'1 rank', '4 ranks'."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 class Output:
     """One of the two consoles, made when something is printed."""
 

@@ -51,7 +51,7 @@ def write_profile(path):
         "computes": records[2:],
     }
     data = {"schema": "crestacoll-profile-1", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"}
-    data |= {"ranks": 2, "wall_s": wall_s(), "wait_sampling": 64}
+    data |= {"ranks": 1 if KIND == "one-rank" else 2, "wall_s": wall_s(), "wait_sampling": 64}
     data["records"] = kinds.get(KIND, records)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(data, file)

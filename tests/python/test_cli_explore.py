@@ -184,6 +184,7 @@ SENTENCES = [
     ("hang-early", 12, "did not reach MPI_Init"),
     ("hang", 12, "neither ended nor repeated a step"),
     ("no-collective", 13, "calls no collective"),
+    ("one-rank", 13, "runs on one rank"),
     ("nonblocking", 13, "calls no blocking collective"),
     ("no-rhythm", 14, "has no rhythm (no collective repeats)"),
     ("not-loaded", 124, "no rank loaded crestacoll"),

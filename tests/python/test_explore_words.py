@@ -14,6 +14,11 @@ from crestacoll.racestats import Difference
 FASTER = Difference(-0.2, -0.25, -0.15, -0.2, True, 30)
 SLOWER = Difference(0.1, 0.05, 0.15, 0.1, True, 30)
 
+WITHOUT_TIME = {"verdict": "unproven", "step": None, "arms": [], "points": [], "time": None}
+WITHOUT_TIME |= {"notes": [], "others": None, "answers": None, "complete": False, "folder": "x"}
+WITHOUT_TIME |= {"seconds": 3.0, "runs": 1, "step_s": None, "run": None, "rules": []}
+WITHOUT_TIME |= {"anchor": None, "date": "", "crestacoll": "", "by": "steps"}
+
 
 def arm(name, dropped=False):
     return {"name": name, "dropped": dropped, "difference": None, "failed": "", "race": "models"}
@@ -112,11 +117,26 @@ def test_commands_in_sentences_are_code_and_names_are_escaped():
 
 def test_what_is_not_proved_is_not_called_proved():
     """A page of an exploration that ran out of time."""
-    found = {"verdict": "unproven", "command": ["./a"], "ranks": 2, "mpi": "MPI 1", "step": None}
-    found |= {"arms": [], "points": [], "time": None, "notes": [], "others": None, "answers": None}
-    found |= {"complete": False, "folder": "x", "seconds": 3.0, "runs": 1, "step_s": None}
-    found |= {"run": None, "rules": [], "anchor": None, "date": "", "crestacoll": "", "by": "steps"}
+    found = WITHOUT_TIME | {"command": ["./a"], "ranks": 2, "mpi": "MPI 1"}
     told = page.body(None, found, "")
     assert "not proved" in told and "nothing gained" not in told
     assert f"<code>{builds.typed()} explore --resume --output x</code> goes on" in told
     assert "nothing gained" in page.body(None, found | {"verdict": "none"}, "")
+
+
+def test_which_mean_of_the_proof_says_what():
+    step = outcome.gain_of(Difference(-0.05, -0.08, -0.02, 0.03, False, 30))
+    assert words.disagree(step, "steps").startswith(
+        "In the proof most steps became faster, but their mean became 3.0 % slower: "
+    )
+    step = outcome.gain_of(Difference(0.05, 0.02, 0.08, -0.01, False, 30))
+    told = words.disagree(step, "runs")
+    assert "most runs became slower, but their mean became 1.0 % faster" in told
+    step = outcome.gain_of(Difference(-0.05, -0.08, -0.02, -0.001, False, 30))
+    assert "faster, but their mean is too uncertain to say so" in words.disagree(step, "steps")
+
+
+def test_one_rank_is_one_rank():
+    found = {"command": ["./a"], "ranks": 1, "mpi": "MPI 1"}
+    made = page.body(None, WITHOUT_TIME | found, "")
+    assert "1 rank," in made and "1 ranks" not in made

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from crestacoll.explore.arms import UNSIZED, Point
 from crestacoll.tune import native
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 # Variables that choose algorithms within an MPI. Those of the first pattern say nothing by
 # themselves.
@@ -53,7 +53,7 @@ def sizes(point):
 def describe(point, implementations):
     on = f" on communicator '{point.communicator}'" if point.communicator else ""
     by = f" by {' and '.join(implementations)}" if implementations else ""
-    return f"{point.collective}{sizes(point)}{on} of {point.processes} ranks{by}"
+    return f"{point.collective}{sizes(point)}{on} of {counted(point.processes, 'rank')}{by}"
 
 
 def key_of(record, unnamed):

@@ -10,7 +10,7 @@ from crestacoll import __version__, benchjob, choices, machine, options
 from crestacoll.builds import choose_builds
 from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.sizes import Sizes, format_size
-from crestacoll.ui import WRONG, Problem, err, json_option, out, show, table, write_json
+from crestacoll.ui import WRONG, Problem, counted, err, json_option, out, show, table, write_json
 
 EPILOG = """\b
 Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it could not run.
@@ -384,7 +384,7 @@ def say_wrong(results):
     for r in wrong:
         err.print(
             f"crestacoll: WRONG RESULT: {r['implementation']} {r['collective']} of {r['bytes']}"
-            f" bytes, {r['ranks']} ranks, {r['mpi']}: not what the MPI's own call gives",
+            f" bytes, {counted(r['ranks'], 'rank')}, {r['mpi']}: not what the MPI's own call gives",
             style="red",
             soft_wrap=True,
         )

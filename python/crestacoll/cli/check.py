@@ -11,6 +11,7 @@ from crestacoll.cli.bench import names
 from crestacoll.ui import (
     WRONG,
     Problem,
+    counted,
     err,
     json_option,
     out,
@@ -165,7 +166,7 @@ def print_build(build, data):
     library = " ".join(data["mpi"]["library"].split(",")[0].split())
     ranks = " and ".join(str(n) for n in dict.fromkeys(v["ranks"] for v in found))
     spoken = " and ".join(dict.fromkeys(v["language"] for v in found))
-    out.print(f"{build.name}: {library}, {ranks} ranks, {spoken}", style="bold")
+    out.print(f"{build.name}: {library}, {counted(ranks, 'rank')}, {spoken}", style="bold")
     made = table("implementation", "result", ">collectives", ">calls", "not here")
     for name in dict.fromkeys(v["implementation"] for v in found):
         mine = [v for v in found if v["implementation"] == name]

@@ -18,7 +18,7 @@ Exit code: 0 if it ended, whether something is gained or not, or
   10   the program itself crashes, or ends with another exit code than 0
   11   the program itself ends by MPI_Abort
   12   the program neither ended nor repeated a step in its share of the budget
-  13   the program calls no (blocking) collective
+  13   the program calls no (blocking) collective, or runs on one rank
   14   the program has no rhythm, no time step that repeats, and too few calls to compare these
   124  no rank loaded crestacoll, or the program does not reach MPI_Finalize
   125  crestacoll could not start it; 127: the launcher or program does not exist
@@ -80,10 +80,10 @@ def command(budget, output, compare, keep_rounding, resume, steps, mpi, json_to,
     if not command and not resume:
         raise click.UsageError("name the command of the program, after --")
     leave_out_checks()
-    state = open_state(output, command, options, resume)
-    job = Job(tuple(state.data["command"]), state.data["options"]["mpi"])
-    number = explore(job, job.build.description, state, budget)
-    code = finish(state, json_to)
+    with open_state(output, command, options, resume) as state:
+        job = Job(tuple(state.data["command"]), state.data["options"]["mpi"])
+        number = explore(job, job.build.description, state, budget)
+        code = finish(state, json_to)
     sys.exit(128 + number if number else code)
 
 

@@ -82,11 +82,12 @@ def command(
         build = choose_builds(mpi)[0]
         asked = (collectives, ranks, sizes, keep_rounding, native, launcher)
         state = states.new(output, options_of(build, *asked))
-    number = tune(build, state, budget)
-    if state.data["options"]["native"]:
-        finish_native(build, state, json_to)
-    else:
-        finish(state, json_to)
+    with state:
+        number = tune(build, state, budget)
+        if state.data["options"]["native"]:
+            finish_native(build, state, json_to)
+        else:
+            finish(state, json_to)
     sys.exit(128 + number if number else 0)
 
 

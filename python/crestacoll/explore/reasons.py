@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Why a program cannot be explored: exit codes and sentences."""
 
+from crestacoll import lastwords
 from crestacoll.explore import arms
-from crestacoll.ui import NOT_LOADED, Problem
+from crestacoll.ui import CANNOT, NOT_LOADED, Problem
 
 CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
 
 
 def judge_plain(ended, limit):
     """A program that fails by itself is not to be explored."""
+    need_settings(ended)
+    refused = lastwords.not_started(ended)
+    if refused:
+        told, code = refused
+        raise Problem(f"the launcher could not start the program. It says:\n{told}", code)
     if ended.failed:
         how = "ended by MPI_Abort" if ended.aborted else ended.how()
         raise Problem(
             f"the program {how}, with the MPI's own collectives and nothing changed. Its last"
-            f" words:\n{ended.said() or '(none)'}",
+            f" words:\n{ended.said()}",
             ABORTED if ended.aborted else CRASHED,
         )
     if not ended.loaded and ended.why == "ended":
@@ -32,6 +38,13 @@ def judge_plain(ended, limit):
         raise Problem(
             "the program ended, but wrote no profile: it must reach MPI_Finalize", NOT_LOADED
         )
+
+
+def need_settings(ended):
+    """What crestacoll refuses in MPI_Init is no fault of the program, nor of any rule's calls."""
+    told = lastwords.settings_error(ended)
+    if told:
+        raise Problem(f"crestacoll could not set up a run of the program: {told}", CANNOT)
 
 
 def no_race(ended, log, calls):
@@ -92,12 +105,18 @@ def fails_under_all(what):
 def broken_by_race(ended, what):
     raise Problem(
         f"the program {what} before the race began, but not without it. Its last words:\n"
-        f"{ended.said() or '(none)'}",
+        f"{ended.said()}",
         CRASHED,
     )
 
 
 def need_collectives(profile, begins=False):
+    if profile.get("job_ranks", profile["ranks"]) == 1:
+        raise Problem(
+            "the program runs on one rank: it has nothing to communicate, and there is nothing to"
+            " choose. Start it with more (mpirun -n 2 ...)",
+            NO_COLLECTIVE,
+        )
     if any(arms.usable(r, False, begins) for r in profile["records"]):
         return
     if any(r["mode"] == "blocking" for r in profile["records"]):

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from crestacoll import lastwords
 from crestacoll.explore.leftovers import Leftovers
 from crestacoll.installed import MISFIT
 from crestacoll.ui import NOT_FOUND, Problem
@@ -76,10 +77,13 @@ class Ended:
     def aborted(self):
         return bool(ABORT.search(end_of(self.folder / "stderr")))
 
+    def text(self, name):
+        """The end of its standard output or error."""
+        return end_of(self.folder / name).decode("utf-8", "backslashreplace")
+
     def said(self):
-        """The last lines on standard error, for a message."""
-        lines = end_of(self.folder / "stderr").decode("utf-8", "backslashreplace").strip()
-        return "\n".join(lines.splitlines()[-8:])
+        """The program's own last lines, for a message, and where the others are."""
+        return lastwords.of_run(self)
 
     def how(self):
         if self.code >= 128 and self.code - 128 in {int(s) for s in signal.Signals}:

@@ -12,8 +12,8 @@ class State(StateFolder):
 
     SCHEMA, HOLDS = "crestacoll-explore-1", "an exploration"
 
-    def __init__(self, folder, data):
-        super().__init__(folder, data)
+    def __init__(self, folder, data, lock=None):
+        super().__init__(folder, data, lock)
         self.tails = {}  # of the logs that were asked for: each line is read once
 
     @property

@@ -167,11 +167,7 @@ def why(found):
             f" {timed(found)} ({interval(found['step'])})."
         )
     if found["verdict"] == "none" and found["step"] and not found["agree"]:
-        lines.append(
-            f"In the proof most {'runs' if found.get('by') == 'calls' else 'steps'} became faster,"
-            " but the mean did not, or the other way round:"
-            " something interrupts ranks for long, perhaps other programs on these cores."
-        )
+        lines.append(disagree(found["step"], "runs" if found.get("by") == "calls" else "steps"))
     if parts is None:
         return lines
     lines.append(
@@ -185,6 +181,20 @@ def why(found):
             " overlap with it (docs/split-phase.md), may gain more than an implementation does."
         )
     return lines
+
+
+def disagree(step, what):
+    """The trimmed mean and the plain mean of the proof say different things: which says what."""
+    most = "faster" if step["gain"] > 0 else "slower"
+    mean = (
+        f"became {percent(abs(step['mean']))} {'faster' if step['mean'] > 0 else 'slower'}"
+        if (step["mean"] > 0) != (step["gain"] > 0)
+        else "is too uncertain to say so"
+    )
+    return (
+        f"In the proof most {what} became {most}, but their mean {mean}: something interrupts ranks"
+        " for long, perhaps other programs on these cores."
+    )
 
 
 def legend(found):

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll.ui import USAGE, Problem
+from crestacoll.ui import USAGE, Problem, counted
 
 MOST = 1 << 20  # slots of a job
 PART = re.compile(r"(\d+)x(\d+)", re.IGNORECASE)
@@ -70,7 +70,7 @@ def sizes(hosts, ranks, file):
     """Ranks on each host when they fill the hosts in order; hosts without ranks are left out."""
     slots = sum(host.slots for host in hosts)
     if slots < ranks:
-        raise Problem(f"the hosts have {slots} slots, {file} has {ranks} ranks")
+        raise Problem(f"the hosts have {slots} slots, {file} has {counted(ranks, 'rank')}")
     taken, left = [], ranks
     for host in hosts:
         taken.append(min(host.slots, left))

@@ -4,7 +4,7 @@
 from crestacoll.place.partition import Job
 from crestacoll.place.search import best
 from crestacoll.sizes import format_amount
-from crestacoll.ui import out, show, table, word
+from crestacoll.ui import counted, out, show, table, word
 
 
 def compare(traffic, sizes):
@@ -49,7 +49,7 @@ def show_outcome(data):
     """The table, and in one sentence what it comes to."""
     sizes = sorted({len(host["ranks"]) for host in data["hosts"]})
     each = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    out.print(f"{data['ranks']} ranks on {len(data['hosts'])} hosts, {each} on each")
+    out.print(f"{counted(data['ranks'], 'rank')} on {len(data['hosts'])} hosts, {each} on each")
     made = table(
         *("communicator", ">how many", ">bytes", ">between nodes", ">placed"),
         *(">nodes of one", ">placed"),

@@ -5,7 +5,7 @@ import re
 
 from crestacoll.rollcall import verdict, words
 from crestacoll.rollcall.records import Process
-from crestacoll.ui import visible
+from crestacoll.ui import counted, visible
 
 SHOWN = 40  # different places in the list
 PART = re.compile(r"; (?=ranks? )")  # of a sentence: a line of its own
@@ -32,7 +32,7 @@ def text(processes, why):
     places = {}
     for p in processes:
         places.setdefault(words.place(p), []).append(p)
-    lines = [f"crestacoll: roll-call of {len(processes)} ranks: {why}"]
+    lines = [f"crestacoll: roll-call of {counted(len(processes), 'rank')}: {why}"]
     for place, ranks in list(places.items())[:SHOWN]:
         lines.append(f"    {words.who(ranks)}: {place}")
     if len(places) > SHOWN:

@@ -2,6 +2,7 @@
 """How a roll-call says which ranks, and which call."""
 
 from crestacoll.sizes import format_size
+from crestacoll.ui import counted
 
 
 def ranges(numbers):
@@ -35,7 +36,7 @@ def on(stay):
     name = f"'{stay.comm}'" if stay.comm else "a communicator without a name"
     numbered = stay.comm_id and not stay.comm_id.startswith("0.")
     serial = f", no. {stay.comm_id.partition('.')[0]}" if numbered else ""
-    return f" on {name} ({stay.comm_size} ranks{serial})"
+    return f" on {name} ({counted(stay.comm_size, 'rank')}{serial})"
 
 
 def peer(word):
