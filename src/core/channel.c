@@ -315,11 +315,11 @@ void cco_channel_fail(cco_channel *channel)
         notify_all(channel);
 }
 
-bool cco_channel_noticed(const cco_channel *channel)
+bool cco_channel_noticed(const cco_channel *channel, int rank)
 {
     int here = 0;
     return !cco_ulfm() &&
-           PMPI_Iprobe(MPI_ANY_SOURCE, notice_tag(channel), channel->comm, &here,
+           PMPI_Iprobe(rank, notice_tag(channel), channel->comm, &here,
                        MPI_STATUS_IGNORE) == MPI_SUCCESS &&
            here;
 }

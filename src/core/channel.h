@@ -94,8 +94,8 @@ void cco_channel_lose(cco_channel *channel);
  * MPIX_Comm_revoke, or else by a message to each. */
 void cco_channel_fail(cco_channel *channel);
 
-/* Whether such a message has come. */
-bool cco_channel_noticed(const cco_channel *channel);
+/* Whether such a message has come, from `rank` or MPI_ANY_SOURCE. */
+bool cco_channel_noticed(const cco_channel *channel, int rank);
 
 /* Lets go of it; local, ranks may do so at any time.  No operation of this rank is under way. */
 void cco_channel_close(cco_channel *channel);

@@ -123,6 +123,7 @@ typedef struct cco_comm {
     cco_members *members; /* of rank 0, for the profile; NULL elsewhere */
     int error, lost;      /* a process has failed (core/failure.h): what calls return, its rank */
     bool told;            /* which was said */
+    cco_seat *seats;      /* of its ranks, in memory that they share (model shm); NULL: none */
     cco_watch watch;      /* of its ranks (cco_comm_watch) */
     cco_leaver *leavers;
     cco_channel channel;  /* for our messages; none until it is needed */

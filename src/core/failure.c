@@ -123,41 +123,76 @@ bool cco_comm_tells_failure(const cco_comm *state)
     return claim(identity);
 }
 
+/* Whether another rank that shares memory with this one has said it, which may have ended since. */
+static bool is_told(const cco_comm *state, int lost)
+{
+    return state->seats != NULL &&
+           __atomic_exchange_n(&state->seats[lost].told, 1, __ATOMIC_ACQ_REL) != 0;
+}
+
 static void tell_of(const cco_comm *state, int lost, const char *where)
 {
     const cco_life *life = cco_life_of(state->comm, lost);
     char identity[64], who[400];
     identify(state, lost, life, identity, sizeof identity);
     name_host(lost, life, who, sizeof who);
-    if (claim(identity))
+    if (!is_told(state, lost) && claim(identity))
         cco_say("%s of communicator '%s' has failed; rank %d found out in %s", who, state->name,
                 state->rank, where);
 }
 
-/* The wait knows of one, the MPI of some; and those of this node who have ended by now did so
- * before anybody could end the job.  A rank may be there more than once. */
+/* A rank that knew of the failure before it ended has not failed. */
+static bool has_left(const cco_comm *state, int rank)
+{
+    return (state->seats != NULL &&
+            __atomic_load_n(&state->seats[rank].left, __ATOMIC_ACQUIRE) != 0) ||
+           (state->channel.comm != MPI_COMM_NULL && cco_channel_noticed(&state->channel, rank));
+}
+
+/* Whether it ended before the launcher could know of a failure, and end others. */
+static bool is_early(const cco_comm *state, int rank)
+{
+    const cco_life *life = cco_life_of(state->comm, rank);
+    return life == NULL || cco_life_seen(life);
+}
+
+/* The processes that have failed, the first one first: the wait knows of one, the MPI of some, and
+ * others of this node have ended by now. */
 static int find_failed(const cco_comm *state, int *failed, int most)
 {
-    int n = 0;
+    int n = 0, first = 0;
     if (state->lost >= 0)
         failed[n++] = state->lost;
-    n += cco_lives_ended(state->comm, failed + n, most - n);
+    const int ended = n + cco_lives_ended(state->comm, failed + n, most - n);
+    for (int i = n; i < ended; i++)
+        if (failed[i] != state->lost && !has_left(state, failed[i]))
+            failed[n++] = failed[i];
+    while (first < n && !is_early(state, failed[first]))
+        first++;
+    if (first > 0 && first < n) {
+        const int early = failed[first];
+        failed[first] = failed[0];
+        failed[0] = early;
+    }
     return n + cco_ulfm_failed(state->comm, failed + n, most - n);
 }
 
-/* Who it was, and where that was found out: each is told of by one rank of each host that knows. */
+/* Which processes have failed, and where that was found out: one rank of each host that knows says
+ * so.  If the launcher is about to end the job, those that ended after the first one may have been
+ * ended by it.  It ends this one too in a moment, and if it does not, they have failed. */
 static void tell(const cco_comm *state, const char *where, bool ends)
 {
-    enum {
-        MOMENT_NS = 300 * 1000 * 1000, /* launchers drop what they have not forwarded yet */
-        MOST = 64
-    };
+    enum { MOMENT_NS = 300 * 1000 * 1000, MOST = 64 };
+    const struct timespec moment = {.tv_nsec = MOMENT_NS};
     int failed[MOST];
-    if (ends || cco_configured.log >= CCO_LOG_INFO)
-        for (int i = 0, n = find_failed(state, failed, MOST); i < n; i++)
-            tell_of(state, failed[i], where);
-    if (ends)
-        nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+    const bool says = ends || cco_configured.log >= CCO_LOG_INFO;
+    const int n = says ? find_failed(state, failed, MOST) : 0;
+    if (n > 0)
+        tell_of(state, failed[0], where);
+    if (ends || n > 1)
+        nanosleep(&moment, NULL); /* launchers also drop what they have not forwarded yet */
+    for (int i = 1; !ends && i < n; i++)
+        tell_of(state, failed[i], where);
 }
 
 int cco_comm_raise_in(cco_comm *state, const char *where, int error)

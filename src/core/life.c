@@ -106,6 +106,13 @@ static bool has_ended(const cco_life *life)
            (other.state == 'Z' || other.state == 'X' || is_another(life, &other));
 }
 
+bool cco_life_seen(const cco_life *life)
+{
+    shown other;
+    return !read_other(life, &other) || is_another(life, &other) ||
+           (other.state != 'Z' && other.state != 'X');
+}
+
 /* As few open files of the program's as need be.  -1: none. */
 static int open_pidfd(const cco_life *life)
 {

@@ -31,6 +31,9 @@ void cco_lives_gather(MPI_Comm node);
 /* Of a rank of `comm`; NULL for one that is not known: of another node or another world. */
 const cco_life *cco_life_of(MPI_Comm comm, int rank);
 
+/* Whether the parent of one that has ended, which is the launcher, has seen that. */
+bool cco_life_seen(const cco_life *life);
+
 /* The ranks of `comm` on this node that have ended, `most` at most; returns how many. */
 int cco_lives_ended(MPI_Comm comm, int *ranks, int most);
 

@@ -72,8 +72,6 @@ static void leave(void *data, int error)
 static void fail(void *data, int error, int lost)
 {
     own *o = data;
-    if (lost >= 0 && cco_shm_rings_told(&o->slots, lost))
-        o->state->told = true;
     cco_comm_fail(o->state, error, lost);
 }
 
@@ -87,6 +85,8 @@ static bool has_rings(own *o, cco_comm *state, cco_shm_part part)
     const bool there = cco_shm_rings_there(&o->slots, part, more, state, &watch);
     if (far)
         o->single.at = o->slots.more;
+    if (there && state->seats == NULL)
+        state->seats = o->slots.segments[part].seats;
     return there;
 }
 

@@ -62,15 +62,6 @@ void cco_shm_rings_leave(cco_shm_rings *r, int error)
             cco_segment_detach(&r->segments[i]);
 }
 
-bool cco_shm_rings_told(cco_shm_rings *r, int lost)
-{
-    bool told = false;
-    for (int i = 0; i < CCO_SHM_PARTS; i++)
-        if (r->segments[i].memory != NULL)
-            told |= __atomic_exchange_n(&r->segments[i].seats[lost].told, 1, __ATOMIC_ACQ_REL) != 0;
-    return told;
-}
-
 /* Its calls are all counted below that of the slot ring with most. */
 static void let_go(cco_shm_rings *r, cco_shm_part part)
 {

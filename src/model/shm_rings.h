@@ -35,9 +35,6 @@ bool cco_shm_rings_there(cco_shm_rings *rings, cco_shm_part part, size_t more,
 /* A process has failed: a call that is under way ends in memory of its own, with `error`. */
 void cco_shm_rings_leave(cco_shm_rings *rings, int error);
 
-/* Whether another rank says that this one has failed; from now on it is so. */
-bool cco_shm_rings_told(cco_shm_rings *rings, int lost);
-
 /* Gives the memory to the pool for the next communicator. */
 void cco_shm_rings_let_go(cco_shm_rings *rings);
 

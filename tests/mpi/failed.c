@@ -5,6 +5,8 @@
  *     failed call        the others wait in a collective, which must return an error; again at once
  *     failed handler     the same with the default error handler: one message
  *     failed several N   ranks N and above fail together, and the others come when they have ended
+ *     failed late        rank 0 learns of the failure and ends; rank 2 comes later, with the
+ *                        default error handler: one message
  *     failed indirect    rank 0 waits for rank 2, which waits for rank 1, which fails
  *     failed begun       the others wait in the end of a begun collective
  *     failed exchange    the others wait in an exchange, which must return an error; again at once
@@ -168,6 +170,17 @@ static void exchange_by(bool begins)
     tell("barrier", is_expected(CRESTA_Barrier(comm)));
 }
 
+static void late(void)
+{
+    if (rank == 2) {
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+        sleep_ms(500);
+    }
+    fail();
+    add(1);
+    _exit(1); /* to Hydra it is not there (HIDDEN) */
+}
+
 static void gave(void)
 {
     double data = rank == VICTIM ? 42 : 0;
@@ -250,7 +263,8 @@ static const struct mode {
     const char *name;
     void (*run)(void);
 } modes[] = {{"several", several},     {"indirect", indirect}, {"begun", begun},
-             {"gave", gave},           {"exchange", exchange}, {"exchanging", exchanging},
+             {"gave", gave},           {"late", late},         {"exchange", exchange},
+             {"exchanging", exchanging},
              {"replay", replays},      {"record", records},    {"race", race},
              {"repair", repair}};
 

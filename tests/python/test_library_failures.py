@@ -174,6 +174,13 @@ def test_one_message_where_the_job_ends(build):
     ), said
 
 
+@pytest.mark.parametrize("impl", ["shm", "p2p"])
+def test_who_ended_because_of_a_failure_has_not_failed(build, impl):
+    _, err = failed(build, "late", impl)
+    said = [line for line in err.splitlines() if line.startswith("crestacoll: ")]
+    assert len(said) == 1 and re.search(r" rank 1 on .* has failed; rank 2 found", said[0]), err
+
+
 @pytest.mark.parametrize("impl, ranks, first, nodes", [("shm", 3, 1, "auto"), ("p2p", 3, 1, "auto"),
                                                        ("hier", 4, 2, "0,1,0,1")])
 def test_each_that_failed_is_named(build, impl, ranks, first, nodes):
