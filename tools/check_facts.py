@@ -55,7 +55,8 @@ SOURCES = {
         "shmem/symmetric.c": "counts the ranks of a node for a bound that is agreed on",
         "transport/caf/runtime.c": "counts the ranks of a node for a bound that is agreed on",
     },
-    r"\bcco_node_key\(": {
+    r"\bcco_(node|boot)_key\(": {
+        "core/common_clock.c": "compared with those of all ranks",
         "core/node_key.c": "its definition", "core/node_key.h": "its definition",
         "core/facts.c": "becomes the fact `one_node`",
         "tune/nodes.c": "gathered from all ranks",

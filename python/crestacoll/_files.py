@@ -35,11 +35,13 @@ def load_profile(path: str | os.PathLike[str]) -> dict[str, Any]:
     True
 
     Its members are those of docs/reference/file-formats.md. What earlier versions of the format do
-    not have is None.
+    not have is None, and so is what they say of waiting, which is wrong.
     Raises OSError if the file cannot be read, ValueError if it is no profile.
     """
     data = {"timeline": None, "communicators": None} | _load(path, "profile", "records")
     data["records"] = [{"nodes": None, "between_nodes": None} | r for r in data["records"]]
+    if data["schema"] in [f"crestacoll-profile-{version}" for version in range(1, 5)]:
+        data["records"] = [r | {"wait_us": None} for r in data["records"]]
     return data
 
 

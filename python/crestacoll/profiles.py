@@ -8,7 +8,7 @@ from crestacoll import between, schemas
 from crestacoll.sizes import format_class
 from crestacoll.ui import Problem, counted, out, show as show_table, table, word
 
-SCHEMAS = tuple(f"crestacoll-profile-{version}" for version in range(1, 5))
+SCHEMAS = tuple(f"crestacoll-profile-{version}" for version in range(1, 6))
 
 
 def load(path):
@@ -28,7 +28,7 @@ def read_json(path):
 
 def checked(path, data):
     """The same for what was read from a file; the first version had no timeline, the second no
-    communicators, the third no nodes.
+    communicators, the third no nodes, the fourth no waiting that is true.
     """
     if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
         raise Problem(f"{path} is no profile (schema {SCHEMAS[-1]})")
@@ -37,6 +37,8 @@ def checked(path, data):
         raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")
     data = {"timeline": None, "communicators": None} | data
     set_nodes(data["records"])
+    if is_older(data, 5):
+        forget_waiting(data)
     for communicator in data["communicators"] or []:
         communicator.setdefault("nodes", None)
     if data["timeline"] and any(len(b) != data["timeline"]["bins"] for b in all_bins(data)):
@@ -49,6 +51,22 @@ def set_nodes(records):
     for record in records:
         record.setdefault("nodes", None)
         record.setdefault("between_nodes", None)
+
+
+def is_older(data, version):
+    """Whether it has an earlier version of the format."""
+    return data["schema"] in SCHEMAS[: version - 1]
+
+
+def forget_waiting(data):
+    """Timed barriers before calls said how long ranks waited for each other: there, not in the
+    calls.
+    """
+    for record in data["records"]:
+        record["wait_us"] = None
+    line = data["timeline"]
+    for part in [line, *line["rows"]] if line else []:
+        part["waiting_us"] = [None] * len(part["waiting_us"])
 
 
 def all_bins(data):
@@ -143,6 +161,37 @@ def seconds(us):
     return f"{us:.3g} us"
 
 
+def itself_us(record):
+    """What is left of the time of a record when the last rank is there; None: unknown."""
+    return record["wait_us"] and max(0.0, record["time_us"]["mean"] - record["wait_us"]["mean"])
+
+
+def waiting(wait):
+    """Of a record, with its 95 % interval: '2.9 ms ± 0.2 ms'."""
+    if not wait:
+        return "-"
+    spread = max(wait["mean"] - wait["low"], wait["high"] - wait["mean"])
+    return seconds(wait["mean"]) + (f" ± {seconds(spread)}" if spread > 0 else "")
+
+
+def waiting_legend(data):
+    """What the column says, or why it says nothing."""
+    if is_older(data, 5):
+        return (
+            "waiting: unknown, because earlier versions of crestacoll had it wrong: profile the"
+            " program again; "
+        )
+    if not data["wait_sampling"]:
+        return ""
+    clocks = data["clocks"]
+    worst = max((c["error_us"] for c in clocks), default=0.0)
+    error = f" and the error of {len(clocks)} clocks, {seconds(worst)} a call" if worst else ""
+    return (
+        "waiting: part of the time before the last rank arrived, from the sampled calls, and half"
+        f" of its 95 % interval{error}; itself: the rest of the time; "
+    )
+
+
 def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
@@ -163,6 +212,8 @@ def show(data, top=None):
         ">min",
         ">max",
         ">waiting",
+        ">samples",
+        ">itself",
         ">of wall",
         *([">messages", ">between nodes"] if several else []),
     )
@@ -178,7 +229,9 @@ def show(data, top=None):
             seconds(t["mean"]),
             seconds(t["min"]),
             seconds(t["max"]),
-            seconds(r["wait_us"] and r["wait_us"]["mean"]),
+            waiting(r["wait_us"]),
+            str(r["wait_us"]["samples"]) if r["wait_us"] else "-",
+            seconds(itself_us(r)),
             percent(t["mean"], wall),
             *(between.cells(r) if several else []),
         )
@@ -193,14 +246,10 @@ def show(data, top=None):
     show_table(made)
     if top and len(records) > top:
         out.print(f"... and {len(records) - top} more (--all)")
-    waiting = (
-        "waiting: part of the time spent on late ranks, estimated from sampled barriers; "
-        if data["wait_sampling"]
-        else ""
-    )
     out.print(
-        f"time: mean over the ranks, min and max of one rank; calls: of one rank; {waiting}"
-        "bytes: see docs/choosing.md" + (f"; {between.LEGEND}" if several else ""),
+        "time: mean over the ranks, min and max of one rank; calls: of one rank;"
+        f" {waiting_legend(data)}bytes: see docs/choosing.md"
+        + (f"; {between.LEGEND}" if several else ""),
         style="dim",
         soft_wrap=True,
     )

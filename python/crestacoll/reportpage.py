@@ -128,7 +128,8 @@ def profile_section(source):
         "several": between.spans_nodes(data),
         "nodes": between.sentence(data),
         "legend": between.LEGEND,
-        "sampling": data["wait_sampling"],
+        "waited": any(r["wait_us"] for r in data["records"]),
+        "waiting_legend": profiles.waiting_legend(data),
         "timeline": timeline_section(data),
     }
 
@@ -219,7 +220,9 @@ def record_lines(data, wall):
             "each": whole(r["time_us"]["mean"] / max(r["calls"], 1)),
             "time": whole(r["time_us"]["mean"]),
             "range": f"{whole(r['time_us']['min'])} to {whole(r['time_us']['max'])}",
-            "waiting": whole(r["wait_us"]["mean"]) if r["wait_us"] else "–",
+            "waiting": profiles.waiting(r["wait_us"]).replace(" ", "\u00a0"),
+            "samples": r["wait_us"]["samples"] if r["wait_us"] else "-",
+            "itself": whole(profiles.itself_us(r)),
             "share": profiles.percent(r["time_us"]["mean"], wall).replace(" ", "\u00a0"),
             "between": between.cells(r),
         }

@@ -10,6 +10,7 @@
 #include "api/report.h"
 #include "core/classes.h"
 #include "core/clock.h"
+#include "core/common_clock.h"
 #include "core/config.h"
 #include "core/failure.h"
 #include "core/facts.h"
@@ -108,52 +109,40 @@ static inline void place(cco_coll coll, uint64_t start, uint64_t end)
     cco_timeline_add(&cco_timeline_here, (int)coll, start, end);
 }
 
-static void place_sample(uint64_t start, uint64_t waited, uint64_t end)
+/* The set that takes this call, if its waiting is to be evaluated (core/arrivals.h), else NULL. */
+static inline cco_arrival_set *arrivals_for(cco_comm *state, cco_coll coll)
 {
-    cco_timeline_add(&cco_timeline_here, CCO_BIN_SAMPLED, start, end);
-    cco_timeline_add(&cco_timeline_here, CCO_BIN_WAITED, start, start + waited);
+    cco_arrival_set *sets = state->arrivals != NULL ? state->arrivals : cco_arrivals_of(state);
+    return sets != NULL && cco_arrivals_want(&sets[coll], sets[coll].calls++) ? &sets[coll] : NULL;
 }
 
-/* How long this rank waits for the last one, and what the barrier costs besides.  Returns ticks,
- * without the shortest such time so far. */
-static uint64_t sample_wait(const cco_comm *state, cco_record *record)
+static void note_arrival(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes,
+                         cco_record *record, cco_arrival taken)
 {
-    MPI_Request request;
-    const uint64_t start = cco_ticks();
-    if (PMPI_Ibarrier(state->comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
-    const uint64_t ticks = cco_ticks() - start;
-    if (record == NULL || !cco_recording)
-        return 0;
-    if (record->waits == 0 || ticks < record->shortest_wait)
-        record->shortest_wait = ticks;
-    record->waits++;
-    record->wait_ticks += ticks;
-    return ticks - record->shortest_wait;
-}
-
-/* Whether a timed barrier comes before this call, on all ranks or none: those of another world know
- * only of CRESTA_PROFILE. */
-static bool is_sampled(cco_comm *state)
-{
-    return cco_profile_samples(++state->calls) &&
-           (cco_profiled_run || cco_in_world(state->comm));
+    if (record != NULL && record->row == 0)
+        record->row = cco_profile_row(state, call->coll, choice, CCO_BLOCKING,
+                                      cco_size_class(bytes));
+    if (record == NULL || record->row < 0)
+        return;
+    taken.row = record->row - 1;
+    cco_arrivals_add(&state->arrivals[call->coll], &taken);
 }
 
 static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
     cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
-    const bool sampled = is_sampled(state);
+    cco_arrival_set *arrivals = arrivals_for(state, call->coll);
+    const int64_t arrival = arrivals != NULL ? cco_clock_here() : 0;
     const uint64_t start = cco_ticks();
-    const uint64_t waited = sampled ? sample_wait(state, record) : 0; /* suspended or not */
     const int rc = choice->way.model->run(state, &choice->way, call);
     if (cco_recording) {
         const uint64_t end = cco_ticks();
         count(record, bytes, end - start);
         count_between(record, state);
         place(call->coll, start, end);
-        if (sampled)
-            place_sample(start, waited, end);
+        if (arrivals != NULL)
+            note_arrival(state, choice, call, bytes, record,
+                         (cco_arrival){arrival, end - start, {arrivals->calls - 1}, 0});
         if (end >= cco_snapshot_due)
             cco_snapshot_write();
     }

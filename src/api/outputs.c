@@ -48,6 +48,14 @@ void cco_outputs_loaded(void)
     cco_let_signals_go(&held);
 }
 
+void cco_outputs_begin_profile(void)
+{
+    MPI_Comm comm = cco_profile_comm(MPI_COMM_WORLD);
+    cco_profile_begin(comm, cco_configured.profile_wait);
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&comm);
+}
+
 static void write_profile(bool spawned)
 {
     char path[4096];
@@ -65,6 +73,7 @@ static void write_profile(bool spawned)
         if (error)
             cco_say("cannot write the profile %s: %s", path, strerror(error));
     }
+    cco_arrivals_end();
     cco_timelines_free(&timelines);
     free(members.list);
     free(rows.list);

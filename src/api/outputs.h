@@ -13,6 +13,9 @@ void cco_outputs_try(void);
 /* CRESTA_LOADED. */
 void cco_outputs_loaded(void);
 
+/* In MPI_Init, collective: there will be a profile. */
+void cco_outputs_begin_profile(void);
+
 /* In MPI_Finalize, collective over MPI_COMM_WORLD.  `met`: all ranks have been in MPI_Init with the
  * library; `spawned`: by another program's MPI_Comm_spawn.  Where processes have failed, what needs
  * all of them is not written, and one rank says so. */

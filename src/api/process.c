@@ -339,7 +339,7 @@ void cco_process_begin(void)
         cco_rollcall_begin(true, spawned);
         cco_profiled_run = cco_configured.profile != NULL;
         if (cco_profiled_run)
-            cco_profile_begin(cco_configured.profile_wait);
+            cco_outputs_begin_profile();
         if (cco_profiled_run && cco_configured.profile_every > 0)
             cco_snapshot_begin(cco_configured.profile_every);
         if (cco_configured.io != NULL)

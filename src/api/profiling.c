@@ -9,16 +9,19 @@
 #include "api/process.h"
 #include "core/clock.h"
 #include "core/comm.h"
+#include "core/common_clock.h"
 #include "core/config.h"
 #include "core/mpi_compat.h"
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
+#include "core/profile_waiting.h"
 #include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
 
 static bool started, was_profiled;
 static double start_s;
+static int64_t start_here; /* cco_clock_here */
 static cco_rows before; /* of this rank, when it started */
 
 /* From rank 0 to all; what is under way moves on meanwhile. */
@@ -29,15 +32,6 @@ static int share(MPI_Comm comm, void *data, int bytes)
     return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
 }
 
-/* Ranks whose environments were never compared may differ in it, and all or none must sample. */
-static int agree_on_sampling(MPI_Comm comm)
-{
-    unsigned rate = cco_configured.profile_wait;
-    const int rc = share(comm, &rate, sizeof rate);
-    cco_configured.profile_wait = rate;
-    return rc;
-}
-
 int cresta_profile_start(void)
 {
     if (cco_phase_now() == CCO_UNREAD)
@@ -45,20 +39,18 @@ int cresta_profile_start(void)
     MPI_Comm comm = cco_has_world() ? cco_profile_comm(MPI_COMM_WORLD) : MPI_COMM_NULL;
     if (comm == MPI_COMM_NULL)
         return MPI_ERR_COMM;
-    const bool agreed = cco_all(agree_on_sampling(comm) == MPI_SUCCESS, comm);
-    PMPI_Comm_free(&comm);
-    if (!agreed)
-        return MPI_ERR_OTHER;
     cco_process_count(true);
     if (!started) /* else it was left by an error */
         was_profiled = cco_profiled;
     if (!cco_profiled) {
-        cco_profile_begin(cco_configured.profile_wait);
+        cco_profile_begin(comm, cco_configured.profile_wait);
         cco_comm_for_each(cco_comm_update);
     }
+    PMPI_Comm_free(&comm);
     free(before.list);
     before = cco_snapshot_rows();
     start_s = cco_seconds();
+    start_here = cco_clock_here();
     started = true;
     return MPI_SUCCESS;
 }
@@ -67,7 +59,9 @@ int cresta_profile_start(void)
 static cco_rows collect(MPI_Comm comm)
 {
     cco_rows rows = cco_snapshot_rows();
+    cco_profile_evaluate(comm, &rows, start_here, false);
     cco_rows_subtract(&rows, &before);
+    cco_rows_finish(&rows);
     cco_rows_merge(comm, &rows);
     free(before.list);
     before = (cco_rows){0};

@@ -26,13 +26,13 @@
  * together on it.  False if a process of it has failed. */
 static bool set_up(cco_comm *state)
 {
-    enum { CONFIGURATION, NAME, WHERE, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
+    enum { CONFIGURATION, NAME, NUMBER, FACTS, WORDS = FACTS + CCO_FACT_WORDS };
     _Static_assert((int)WORDS <= (int)CCO_AGREED, "cco_agree takes so many");
     uint64_t words[WORDS], least[WORDS], most[WORDS];
     cco_comm_read_name(state);
     words[CONFIGURATION] = cco_hash(cco_settings_hash(), cco_configured.error);
     words[NAME] = cco_hash(0, state->name);
-    words[WHERE] = cco_where_comm_propose();
+    words[NUMBER] = cco_comm_propose_number(state);
     cco_facts_mine(&words[FACTS]);
     const int rc = cco_agree(state->comm, words, WORDS, least, most);
     if (cco_ulfm_class(rc) != MPI_SUCCESS)
@@ -44,8 +44,9 @@ static bool set_up(cco_comm *state)
     if (least[NAME] != most[NAME])
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
+    state->number = most[NUMBER];
     if (cco_where_on()) {
-        cco_where_comm_agreed(state, most[WHERE]);
+        cco_where_comm_agreed(state);
         state->watched |= CCO_WATCHED_WHERE;
     }
     cco_nodes_find(state, NULL);

@@ -85,6 +85,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
     __atomic_fetch_add(&cco_comms_ended, 1, __ATOMIC_RELAXED);
     unlink_state(state);
     cco_comm_drop_choices(state);
+    cco_arrivals_keep(state->arrivals);
     free(state->native);
     while (state->attached != NULL) {
         cco_attached *first = state->attached;
@@ -195,6 +196,12 @@ int cco_comm_refuse(cco_comm *state, int error)
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
     cco_all(true, state->comm);
     return error;
+}
+
+uint64_t cco_comm_propose_number(const cco_comm *state)
+{
+    static uint64_t last;
+    return state->rank == 0 ? __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED) : 0;
 }
 
 void cco_comm_read_name(cco_comm *state)

@@ -113,7 +113,8 @@ typedef struct cco_comm {
     uint32_t classed;        /* it depends on the classes of the call, too; */
     uint32_t to_report;      /* there is something to say first, or to stop for */
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
-    uint32_t calls;          /* blocking calls so far, equal on all ranks */
+    uint64_t number;         /* that its rank 0 gave it: no other state there has it; 0: none yet */
+    cco_arrival_set *arrivals; /* per collective; NULL: no call was recorded */
     unsigned begins;         /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
@@ -164,6 +165,9 @@ static inline cco_comm *cco_comm_find(MPI_Comm comm)
 /* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run
  * out.  Not ready. */
 cco_comm *cco_comm_create(MPI_Comm comm);
+
+/* The number that this rank proposes for a communicator in its set-up: ranks take the largest. */
+uint64_t cco_comm_propose_number(const cco_comm *state);
 
 /* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
 void cco_comm_read_name(cco_comm *state);

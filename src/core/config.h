@@ -82,6 +82,7 @@ typedef struct cco_debug {
     unsigned long delay;    /* seed */
     unsigned long fail;     /* number of the operation */
     unsigned long disagree; /* seed (core/facts.h) */
+    double clock_us, clock_ppm; /* by which clocks of the nodes differ (core/common_clock.h) */
 } cco_debug;
 
 /* CRESTA_VALIDATE */
@@ -112,7 +113,7 @@ typedef struct cco_config {
     /* One that no other user can open, the same for the ranks of the job on this node; that of Open
      * MPI's daemon, which it removes with the job, if there is one.  NULL if none is known. */
     char *private_directory;
-    unsigned profile_wait;  /* one barrier in this many calls; 0 = never */
+    unsigned profile_wait;  /* one sample in this many calls at most; 0 = never */
     unsigned profile_every; /* seconds between snapshots; 0 = never */
     cco_log_level log;
     cco_fallback_policy fallback;

@@ -257,56 +257,6 @@ static void show_nodes(const void *member, char *text)
     cco_show_text(*nodes != NULL ? *nodes : "auto", text);
 }
 
-/* A word of CRESTA_DEBUG: NAME or NAME=NUMBER.  False for any other. */
-static bool read_debug_word(cco_debug *d, const char *word, size_t length)
-{
-    char *end = NULL;
-    if (length == 5 && strncmp(word, "check", 5) == 0)
-        return d->check = true;
-    if (length == 5 && strncmp(word, "trace", 5) == 0)
-        return d->trace = true;
-    if (length == 5 && strncmp(word, "match", 5) == 0)
-        return (d->match = CCO_MATCH_PATIENCE) > 0;
-    unsigned long *const numbers[] = {&d->match, &d->delay, &d->fail, &d->disagree};
-    static const char *const names[] = {"match=", "delay=", "fail=", "disagree="};
-    for (int i = 0; i < 4; i++)
-        if (strncmp(word, names[i], strlen(names[i])) == 0)
-            return (*numbers[i] = strtoul(word + strlen(names[i]), &end, 10)) > 0 &&
-                   end == word + length;
-    return false;
-}
-
-static void read_debug(void *member, const cco_env_value *v)
-{
-    cco_debug *d = member;
-    *d = (cco_debug){0};
-    for (const char *word = v->text; *word != '\0';) {
-        const size_t length = strcspn(word, ",+");
-        if (!read_debug_word(d, word, length))
-            snprintf(v->error, ERROR,
-                     "%s: no '%.*s'; possible: check, trace, delay=SEED, fail=K, disagree=SEED, "
-                     "match, match=SECONDS",
-                     v->row->name, (int)(length < 40 ? length : 40), word);
-        word += length + (word[length] != '\0');
-    }
-}
-
-static void show_debug(const void *member, char *text)
-{
-    const cco_debug *d = member;
-    int used = snprintf(text, CCO_VALUE, "%s%s", d->check ? "+check" : "",
-                        d->trace ? "+trace" : "");
-    if (d->match > 0)
-        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+match=%lu", d->match);
-    if (d->delay > 0)
-        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+delay=%lu", d->delay);
-    if (d->fail > 0)
-        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+fail=%lu", d->fail);
-    if (d->disagree > 0)
-        used += snprintf(text + used, CCO_VALUE - (size_t)used, "+disagree=%lu", d->disagree);
-    memmove(text, text + (used > 0), (size_t)used + (used == 0)); /* without the first + */
-}
-
 /* 0, 1, or 1:RATE. */
 static void read_validate(void *member, const cco_env_value *v)
 {
@@ -366,7 +316,6 @@ const cco_env_kind cco_kind_wait = {read_wait, show_wait};
 const cco_env_kind cco_kind_nodes = {read_nodes, show_nodes};
 const cco_env_kind cco_kind_shape = {read_shape, show_shape};
 const cco_env_kind cco_kind_validate = {read_validate, show_validate};
-const cco_env_kind cco_kind_debug = {read_debug, show_debug};
 
 /* The place of a value in a list of three words; the table's default if it is none of them. */
 static unsigned read_word(const char *const words[3], const cco_env_value *v)

@@ -9,21 +9,28 @@
 #include "core/imposed_nodes.h"
 #include "core/world.h"
 
-/* A hash of the kernel's boot and the name space; 0 if it is not known. */
-static uint64_t machine(void)
+uint64_t cco_boot_key(void)
 {
-    struct stat status;
-    char boot[64] = "", text[128];
+    char boot[64] = "";
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
     if (file != NULL) {
         if (fgets(boot, sizeof boot, file) == NULL)
             boot[0] = '\0';
         fclose(file);
     }
-    if (boot[0] == '\0' || stat("/proc/self/ns/pid", &status) != 0)
+    return boot[0] != '\0' ? cco_hash(1, boot) : 0;
+}
+
+/* A hash of the kernel's boot and the name space; 0 if it is not known. */
+static uint64_t machine(void)
+{
+    struct stat status;
+    char text[64];
+    const uint64_t boot = cco_boot_key();
+    if (boot == 0 || stat("/proc/self/ns/pid", &status) != 0)
         return 0;
-    snprintf(text, sizeof text, "%s %llu", boot, (unsigned long long)status.st_ino);
-    const uint64_t hash = cco_hash(0, text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)status.st_ino);
+    const uint64_t hash = cco_hash(boot, text);
     return hash != 0 ? hash : 1;
 }
 

@@ -11,4 +11,7 @@
 /* Of this process; 0 if it is not known. */
 uint64_t cco_node_key(void);
 
+/* The same for the processes under one boot of a kernel, whatever their name spaces. */
+uint64_t cco_boot_key(void);
+
 #endif

@@ -9,24 +9,25 @@
 
 #include "core/clock.h"
 #include "core/comm.h"
+#include "core/common_clock.h"
 #include "core/log.h"
 #include "core/timeline.h"
 
 bool cco_profiled, cco_profiled_run, cco_recording;
 
 static cco_clock_mark start;
-static uint32_t sample_below; /* of 2^32 */
-static cco_rows kept;         /* of communicators that are gone */
+static cco_rows kept;      /* of communicators that are gone; and of sampled calls, still empty */
 static cco_member_sets kept_members;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void cco_profile_begin(unsigned rate)
+void cco_profile_begin(MPI_Comm comm, unsigned rate)
 {
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
+    cco_common_clock_begin(comm);
+    cco_arrivals_begin(rate);
     start = cco_clock_now();
     cco_timeline_begin(&cco_timeline_here, start.ticks, level == MPI_THREAD_MULTIPLE);
-    sample_below = rate == 0 ? 0 : UINT32_MAX / rate;
     cco_profiled = cco_recording = true;
 }
 
@@ -38,13 +39,6 @@ double cco_profile_wall(void)
 double cco_profile_tick_us(void)
 {
     return cco_tick_us(start, cco_clock_now());
-}
-
-/* Multiples of the golden ratio spread evenly, so that no period of the program hides from the
- * sample. */
-bool cco_profile_samples(uint32_t n)
-{
-    return n * 2654435769u < sample_below;
 }
 
 cco_record *cco_profile_record_slow(cco_choice *choice, cco_mode mode, int size_class)
@@ -75,8 +69,9 @@ bool cco_rows_add(cco_rows *rows, const cco_row *row)
     return true;
 }
 
-/* Rows of one rank: calls of communicators with one name and size are one rank's calls. */
-static void keep_row(cco_rows *rows, const cco_row *row)
+/* Rows of one rank: calls of communicators with one name and size are one rank's calls.  Returns
+ * the place. */
+static int keep_row(cco_rows *rows, const cco_row *row)
 {
     for (int i = 0; i < rows->count; i++) {
         cco_row *old = &rows->list[i];
@@ -89,23 +84,16 @@ static void keep_row(cco_rows *rows, const cco_row *row)
         cco_between_add(&old->between, &row->between);
         old->us_sum += row->us_sum;
         old->us_min = old->us_max = old->us_sum;
-        old->waits += row->waits;
-        old->wait_sum += row->wait_sum;
-        old->wait_max = old->wait_sum;
-        if (row->waits > 0 &&
-            (old->waits == row->waits || row->shortest_wait_us < old->shortest_wait_us))
-            old->shortest_wait_us = row->shortest_wait_us;
-        return;
+        return i;
     }
     if (!cco_rows_add(rows, row))
         cco_log(CCO_LOG_WARN, "no memory for the profile: a row is missing");
+    return rows->count - 1;
 }
 
 static cco_row make_row(const cco_record *r, double tick_us)
 {
     const double us = (double)r->ticks * tick_us;
-    const double waited =
-        r->waits ? (double)r->wait_ticks * tick_us * (double)r->calls / (double)r->waits : 0;
     return (cco_row){
         .ranks = 1,
         .calls_max = r->calls,
@@ -114,10 +102,6 @@ static cco_row make_row(const cco_record *r, double tick_us)
         .us_min = us,
         .us_sum = us,
         .us_max = us,
-        .waits = r->waits,
-        .shortest_wait_us = (double)r->shortest_wait * tick_us,
-        .wait_sum = waited,
-        .wait_max = waited,
         .between = r->between,
     };
 }
@@ -130,26 +114,43 @@ static void set_nodes(cco_row *row, const cco_comm *state)
         row->between = (cco_between){.calls = row->calls};
 }
 
+/* A row for `record` with its key. */
+static cco_row row_of(const cco_comm *state, cco_coll coll, const cco_choice *choice, cco_mode mode,
+                      int size_class, const cco_record *record)
+{
+    cco_row row = make_row(record, cco_profile_tick_us());
+    row.coll = (int32_t)coll;
+    row.mode = (int32_t)mode;
+    row.size_class = size_class;
+    row.processes = state->size;
+    set_nodes(&row, state);
+    snprintf(row.communicator, sizeof row.communicator, "%s", state->name);
+    snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
+    snprintf(row.rule, sizeof row.rule, "%s", choice->why);
+    snprintf(row.refused, sizeof row.refused, "%s", choice->refused != NULL ? choice->refused : "");
+    return row;
+}
+
+int cco_profile_row(const cco_comm *state, cco_coll coll, const cco_choice *choice, cco_mode mode,
+                    int size_class)
+{
+    const cco_row row = row_of(state, coll, choice, mode, size_class, &(cco_record){0});
+    pthread_mutex_lock(&lock);
+    const int rows = kept.count, place = keep_row(&kept, &row);
+    pthread_mutex_unlock(&lock);
+    return place < rows || kept.count > rows ? place + 1 : -1;
+}
+
 /* What a choice has counted goes to a set. */
 static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
                        const cco_choice *choice)
 {
-    const double tick_us = cco_profile_tick_us();
     for (int mode = 0; mode < CCO_MODES; mode++) {
         for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
             if (choice->records[mode][k].calls == 0)
                 continue;
-            cco_row row = make_row(&choice->records[mode][k], tick_us);
-            row.coll = (int32_t)coll;
-            row.mode = mode;
-            row.size_class = k;
-            row.processes = state->size;
-            set_nodes(&row, state);
-            snprintf(row.communicator, sizeof row.communicator, "%s", state->name);
-            snprintf(row.impl, sizeof row.impl, "%s", choice->impl);
-            snprintf(row.rule, sizeof row.rule, "%s", choice->why);
-            snprintf(row.refused, sizeof row.refused, "%s",
-                     choice->refused != NULL ? choice->refused : "");
+            const cco_row row =
+                row_of(state, coll, choice, (cco_mode)mode, k, &choice->records[mode][k]);
             keep_row(rows, &row);
         }
     }
@@ -204,25 +205,20 @@ void cco_profile_add_kept(cco_rows *rows)
     pthread_mutex_unlock(&lock);
 }
 
-/* The waiting that samples found, before it was scaled to all calls. */
-static double sampled_wait(const cco_row *row)
+void cco_rows_finish(cco_rows *rows)
 {
-    return row->calls > 0 ? row->wait_sum * (double)row->waits / (double)row->calls : 0;
+    for (int i = 0; i < rows->count; i++)
+        rows->list[i].waiting = cco_waiting_of(&rows->list[i].sampled, rows->list[i].calls,
+                                               rows->list[i].us_sum);
 }
 
 static void subtract(cco_row *row, const cco_row *before)
 {
-    const double waited = sampled_wait(row) - sampled_wait(before);
     row->calls -= before->calls;
     row->calls_max = row->calls;
     row->bytes -= before->bytes;
     row->us_sum = row->us_sum > before->us_sum ? row->us_sum - before->us_sum : 0;
     row->us_min = row->us_max = row->us_sum;
-    row->waits -= before->waits;
-    row->wait_sum = row->waits > 0 && waited > 0
-                        ? waited * (double)row->calls / (double)row->waits
-                        : 0;
-    row->wait_max = row->wait_sum;
     row->between.calls -= before->between.calls;
     row->between.messages -= before->between.messages;
     row->between.bytes -= before->between.bytes;

@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/arrivals.h"
 #include "core/collectives.h"
 #include "core/members.h"
+#include "core/waiting.h"
 
 enum {
     CCO_SIZE_CLASSES = 48
@@ -30,8 +32,8 @@ typedef struct cco_between {
 
 typedef struct cco_record {
     uint64_t calls, bytes, ticks;
-    uint64_t waits, wait_ticks, shortest_wait; /* sampled barriers before the call */
     cco_between between;
+    int row; /* of those kept, counted from 1 (cco_profile_row); 0: none yet, -1: no memory */
 } cco_record;
 
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
@@ -43,10 +45,9 @@ typedef struct cco_row {
     uint64_t calls_max;            /* of one rank */
     uint64_t calls, bytes;         /* of all ranks */
     double us_min, us_sum, us_max; /* time in these calls, over ranks */
-    uint64_t waits;                /* sampled */
-    double shortest_wait_us;       /* the cost of the barrier itself */
-    double wait_sum, wait_max; /* time waited, over ranks, scaled from the sample to all calls */
-    int32_t nodes;             /* of the communicator, the most of one; 0: not known */
+    cco_wait_sums sampled;         /* of this rank, until they become */
+    cco_waiting waiting;
+    int32_t nodes;                 /* of the communicator, the most of one; 0: not known */
     cco_between between;       /* of all ranks */
 } cco_row;
 
@@ -73,6 +74,11 @@ static inline int cco_size_class(MPI_Count bytes)
     return bits < CCO_SIZE_CLASSES ? bits : CCO_SIZE_CLASSES - 1;
 }
 
+/* The place, counted from 1, that the row of a record has among those kept, also in copies of them;
+ * -1 when memory runs out. */
+int cco_profile_row(const struct cco_comm *state, cco_coll coll, const struct cco_choice *choice,
+                    cco_mode mode, int size_class);
+
 /* The record for a call, made when first needed; NULL when memory runs out. */
 cco_record *cco_profile_record_slow(struct cco_choice *choice, cco_mode mode, int size_class);
 
@@ -86,9 +92,10 @@ static inline void cco_between_add(cco_between *sum, const cco_between *more)
 /* Turns the counters of a choice into rows and lets go of them. */
 void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *choice);
 
-/* Starts the clock; `rate` is CRESTA_PROFILE_WAIT.  On all ranks at the same place in the order of
- * their collectives; communicators that are there have to be updated (cco_comm_update). */
-void cco_profile_begin(unsigned rate);
+/* Starts the clock; `rate` is CRESTA_PROFILE_WAIT.  Collective over `comm`, which is like the
+ * world, or MPI_COMM_NULL on all ranks: then nobody knows what they wait.  Communicators that are
+ * there have to be updated (cco_comm_update). */
+void cco_profile_begin(MPI_Comm comm, unsigned rate);
 
 /* Appends a row to a set.  False when memory runs out. */
 bool cco_rows_add(cco_rows *rows, const cco_row *row);
@@ -102,6 +109,9 @@ cco_rows cco_profile_take(cco_member_sets *members);
 void cco_profile_add_kept(cco_rows *rows);
 void cco_profile_add_state(cco_rows *rows, const struct cco_comm *state);
 
+/* Their sums become what they say of all calls. */
+void cco_rows_finish(cco_rows *rows);
+
 /* Takes from rows of this rank what they were `before`; those without calls go. */
 void cco_rows_subtract(cco_rows *rows, const cco_rows *before);
 
@@ -110,9 +120,5 @@ double cco_profile_wall(void);
 
 /* The length of a tick of cco_ticks, measured since then. */
 double cco_profile_tick_us(void);
-
-/* True if the `n`th blocking call of a communicator is one of those that a timed barrier precedes.
- */
-bool cco_profile_samples(uint32_t n);
 
 #endif

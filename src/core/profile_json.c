@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "core/common_clock.h"
 #include "core/config.h"
 #include "core/json_out.h"
 #include "core/mpi_compat.h"
@@ -25,20 +26,22 @@ static double within(double value, double most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
+/* Ranks of which it is unknown are taken to be like the others. */
 static void put_wait(FILE *file, const cco_row *row)
 {
-    /* The barrier's own cost, taken as the shortest one seen, is no waiting; and a few long waits
-     * in a small sample must not come out as more than all the time there was. */
-    const double own = row->shortest_wait_us, ranks = (double)row->ranks;
-    const double mean = within(row->wait_sum / ranks - own * (double)row->calls / ranks,
-                               row->us_sum / ranks);
-    const double max = within(row->wait_max - own * (double)row->calls_max, row->us_max);
+    const cco_waiting *w = &row->waiting;
+    const double ranks = (double)row->ranks, time = row->us_sum / ranks;
+    const double scale = w->time > 0 ? time / w->time : 0, mean = within(w->us * scale, time);
+    const double clock = w->clock * (double)row->calls / ranks, spread = w->spread * scale + clock;
     fprintf(file, ", \"wait_us\": ");
-    if (row->waits == 0)
+    if (w->samples == 0)
         fprintf(file, "null");
     else
-        fprintf(file, "{\"samples\": %llu, \"mean\": %.3f, \"max\": %.3f}",
-                (unsigned long long)row->waits, mean, max);
+        fprintf(file,
+                "{\"samples\": %llu, \"mean\": %.3f, \"low\": %.3f, \"high\": %.3f, "
+                "\"max\": %.3f, \"clock_error\": %.3f}",
+                (unsigned long long)w->samples, mean, within(mean - spread, time),
+                within(mean + spread, time), within(w->most, row->us_max), clock);
 }
 
 /* Of all calls that ran as schedules of ours; of the MPI's own nobody knows. */
@@ -145,11 +148,13 @@ int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, 
 void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
                      const cco_timelines *timelines, int ranks, double wall_s)
 {
-    fprintf(file, "{\"schema\": \"crestacoll-profile-4\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
+    fprintf(file, "{\"schema\": \"crestacoll-profile-5\", \"crestacoll\": \"%d.%d.%d\", \"mpi\": ",
             CRESTA_VERSION_MAJOR, CRESTA_VERSION_MINOR, CRESTA_VERSION_PATCH);
     cco_put_library(file);
-    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"records\": [\n",
-            ranks, wall_s, cco_configured.profile_wait);
+    fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"wait_sampling\": %u, \"clocks\": ", ranks,
+            wall_s, cco_configured.profile_wait);
+    cco_common_clock_put(file);
+    fprintf(file, ", \"records\": [\n");
     put_rows(file, rows);
     put_members(file, members);
     fprintf(file, "],\n \"timeline\": ");

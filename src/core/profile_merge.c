@@ -11,6 +11,7 @@
 #include "core/fresh.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/profile_waiting.h"
 #include "core/transfer.h"
 
 enum { ROWS_TAG = 1 };
@@ -40,11 +41,7 @@ static void absorb(cco_row *into, const cco_row *row)
     into->us_min = row->us_min < into->us_min ? row->us_min : into->us_min;
     into->us_max = row->us_max > into->us_max ? row->us_max : into->us_max;
     into->us_sum += row->us_sum;
-    if (row->waits > 0 && (into->waits == 0 || row->shortest_wait_us < into->shortest_wait_us))
-        into->shortest_wait_us = row->shortest_wait_us;
-    into->waits += row->waits;
-    into->wait_sum += row->wait_sum;
-    into->wait_max = row->wait_max > into->wait_max ? row->wait_max : into->wait_max;
+    cco_waiting_absorb(&into->waiting, &row->waiting);
     into->nodes = row->nodes > into->nodes ? row->nodes : into->nodes;
     cco_between_add(&into->between, &row->between);
 }
@@ -157,6 +154,8 @@ cco_rows cco_profile_merge(MPI_Comm world, double wall_s, cco_timelines *timelin
         cco_members_sort(members);
         return rows;
     }
+    cco_profile_evaluate(comm, &rows, INT64_MIN, true);
+    cco_rows_finish(&rows);
     cco_rows_merge(comm, &rows);
     cco_members_gather(comm, members);
     *timelines = merge_timelines(comm, wall_s);

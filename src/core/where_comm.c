@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const char here; /* the key of what is attached to a state */
-static uint64_t last_id;
 
 static void release(void *data)
 {
@@ -104,20 +103,11 @@ static cco_where_comm *known(MPI_Comm comm)
     return state != NULL ? cco_comm_attached(state, &here) : NULL;
 }
 
-uint64_t cco_where_comm_propose(void)
-{
-    return __atomic_load_n(&last_id, __ATOMIC_RELAXED) + 1;
-}
-
-void cco_where_comm_agreed(cco_comm *state, uint64_t id)
+void cco_where_comm_agreed(cco_comm *state)
 {
     cco_where_comm *w = cco_where_comm_of(state);
-    uint64_t last = __atomic_load_n(&last_id, __ATOMIC_RELAXED);
-    while (last < id && !__atomic_compare_exchange_n(&last_id, &last, id, false, __ATOMIC_RELAXED,
-                                                     __ATOMIC_RELAXED))
-        ;
     cco_where_lock(true);
-    w->id = id;
+    w->id = state->number;
     snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, state->name);
     cco_where_lock(false);
 }

@@ -27,9 +27,8 @@ typedef struct cco_where_comm {
 cco_where_comm *cco_where_comm_of(cco_comm *state);
 cco_where_comm *cco_where_comm_of_handle(MPI_Comm comm);
 
-/* The number that this rank proposes for a new communicator: ranks take the largest of all. */
-uint64_t cco_where_comm_propose(void);
-void cco_where_comm_agreed(cco_comm *state, uint64_t id);
+/* It has its number and its name now. */
+void cco_where_comm_agreed(cco_comm *state);
 
 /* This thread is about to set up a communicator for its first collective, or to make a call on one:
  * the next of this rank there.  Nothing where it is off. */

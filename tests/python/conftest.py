@@ -106,12 +106,15 @@ def turbulence(build):
 
 
 PROFILE = {
-    "schema": "crestacoll-profile-1",
+    "schema": "crestacoll-profile-5",
     "crestacoll": "0.1.0",
     "mpi": "Open MPI v4.1.4, package: Debian OpenMPI",
     "ranks": 2,
     "wall_s": 2.0,
-    "wait_sampling": 64,
+    "wait_sampling": 1,
+    "clocks": [{"rank": 0, "ahead_us": 0.0, "drift_ppm": 0.0, "error_us": 0.0}],
+    "communicators": [],
+    "timeline": None,
     "records": [
         {
             "collective": "alltoall",
@@ -126,7 +129,16 @@ PROFILE = {
             "calls_total": 240,
             "bytes_total": 983040,
             "time_us": {"min": 9e5, "mean": 1e6, "max": 1.1e6},
-            "wait_us": {"samples": 4, "mean": 2e5, "max": 3e5},
+            "wait_us": {
+                "samples": 40,
+                "mean": 2e5,
+                "low": 1.5e5,
+                "high": 2.4e5,
+                "max": 3e5,
+                "clock_error": 0.0,
+            },
+            "nodes": None,
+            "between_nodes": None,
         },
         {
             "collective": "allreduce",
@@ -142,6 +154,8 @@ PROFILE = {
             "bytes_total": 160,
             "time_us": {"min": 10.0, "mean": 20.0, "max": 30.0},
             "wait_us": None,
+            "nodes": None,
+            "between_nodes": None,
         },
     ],
 }

@@ -35,8 +35,9 @@ def record(collective, communicator, mean_us, low, high, mode="blocking"):
     found |= {"bytes_min": low, "bytes_max": high, "implementation": "mpi", "ranks": 2}
     found |= {"calls": 100, "calls_total": 200, "bytes_total": 1000}
     found["time_us"] = {"min": mean_us, "mean": mean_us, "max": mean_us}
-    found["wait_us"] = {"samples": 4, "mean": mean_us / 4, "max": mean_us / 4}
-    return found
+    found["wait_us"] = dict.fromkeys(("mean", "low", "high", "max"), mean_us / 4)
+    found["wait_us"] |= {"samples": 40, "clock_error": 0.0}
+    return found | {"nodes": None, "between_nodes": None}
 
 
 def write_profile(path):
@@ -50,8 +51,9 @@ def write_profile(path):
         "nonblocking": [record("alltoall", "row", 4e5, 4096, 8191, "nonblocking")],
         "computes": records[2:],
     }
-    data = {"schema": "crestacoll-profile-1", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"}
-    data |= {"ranks": 1 if KIND == "one-rank" else 2, "wall_s": wall_s(), "wait_sampling": 64}
+    data = {"schema": "crestacoll-profile-5", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"}
+    data |= {"ranks": 1 if KIND == "one-rank" else 2, "wall_s": wall_s()}
+    data |= {"wait_sampling": 1, "clocks": [], "communicators": [], "timeline": None}
     data["records"] = kinds.get(KIND, records)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(data, file)

@@ -28,6 +28,7 @@ def record(name, processes, collective, count, of_a_call):
         **{"implementation": "mpi", "rule": "no rule", "refused": None},
         **{"ranks": ranks, "calls": 10, "calls_total": 10 * ranks},
         **{"bytes_total": of_a_call * ranks, "wait_us": None},
+        **{"nodes": None, "between_nodes": None},
         "time_us": {"min": 1.0, "mean": 1.0, "max": 1.0},
     }
 
@@ -41,12 +42,13 @@ def profile(ranks, kinds):
             records.append(record(name, size, collective, len(groups), of_a_call))
         communicators += [
             {"communicator": name, "processes": size, "members": runs_of(g), "bytes": dict(sent)}
+            | {"nodes": None}
             for g in groups
         ]
     return {
-        **{"schema": "crestacoll-profile-3", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"},
-        **{"ranks": ranks, "wall_s": 2.0, "wait_sampling": 64, "records": records},
-        **{"communicators": communicators, "timeline": None},
+        **{"schema": "crestacoll-profile-5", "crestacoll": "0.1.0", "mpi": "Open MPI v4.1.4, x"},
+        **{"ranks": ranks, "wall_s": 2.0, "wait_sampling": 1, "records": records},
+        **{"communicators": communicators, "timeline": None, "clocks": []},
     }
 
 

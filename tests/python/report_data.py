@@ -7,9 +7,15 @@ BINS, BIN_US = 60, 250000.0
 NAMES = ["row", "<script>document.title='gone'</script>", "col $x$ \x1b[31m {0} </svg>\ud83d\ude00"]
 
 
+def waiting(mean, most):
+    """What a profile says of it: 5 % around the mean."""
+    interval = {"low": 0.95 * mean, "high": 1.05 * mean}
+    return {"samples": 9, "mean": mean, "max": most, "clock_error": 0.0} | interval
+
+
 def record(collective, communicator, low, us, impl="mpi", share=0.5, **more):
     """One record of a profile; `share` of its time is waiting, None: not measured."""
-    wait = None if share is None else {"samples": 9, "mean": share * us, "max": us}
+    wait = None if share is None else waiting(share * us, us)
     return {
         "collective": collective,
         "mode": "blocking",
@@ -26,6 +32,8 @@ def record(collective, communicator, low, us, impl="mpi", share=0.5, **more):
         "bytes_total": 4000 * low,
         "time_us": {"min": 0.6 * us, "mean": us, "max": 1.2 * us},
         "wait_us": wait,
+        "nodes": None,
+        "between_nodes": None,
     } | more
 
 
@@ -66,12 +74,14 @@ def profile():
         record("barrier", "a communicator with a name that is far too long for a line", 0, 20.0),
     ]
     return {
-        "schema": "crestacoll-profile-2",
+        "schema": "crestacoll-profile-5",
         "crestacoll": "0.1.0",
         "mpi": "Open MPI v4.1.4, package: Debian OpenMPI",
         "ranks": 4,
         "wall_s": BINS * BIN_US / 1e6,
-        "wait_sampling": 64,
+        "wait_sampling": 1,
+        "clocks": [{"rank": 0, "ahead_us": 0.0, "drift_ppm": 0.0, "error_us": 0.0}],
+        "communicators": [],
         "records": records,
         "timeline": timeline(),
     }

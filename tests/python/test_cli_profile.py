@@ -7,6 +7,8 @@ import jsonschema
 import pytest
 
 from crestacoll import profiles, schemas
+from crestacoll._files import load_profile as api_load_profile
+import report_data
 
 
 @pytest.mark.parametrize("name", ["profile", "bench", "demo", "harness"])
@@ -26,10 +28,12 @@ def test_a_good_profile_is_good(profile_data):
         lambda d: d["records"][0].update(mode="other"),
         lambda d: d["records"][0]["time_us"].update(min=-1),
         lambda d: d["records"][0].update(extra=1),
-        lambda d: d.update(schema="crestacoll-profile-2"),
-        lambda d: d.update(schema="crestacoll-profile-3", timeline=None),
-        lambda d: d.update(schema="crestacoll-profile-4", timeline=None, communicators=[]),
-        lambda d: d.update(schema="crestacoll-profile-5"),
+        lambda d: (d.update(schema="crestacoll-profile-2"), d.pop("timeline")),
+        lambda d: (d.update(schema="crestacoll-profile-3"), d.pop("communicators")),
+        lambda d: (d.update(schema="crestacoll-profile-4"), d["records"][0].pop("nodes")),
+        lambda d: d.pop("clocks"),
+        lambda d: d["records"][0]["wait_us"].pop("low"),
+        lambda d: d.update(schema="crestacoll-profile-6"),
         lambda d: d.update(communicators=[{"communicator": "row"}]),
         lambda d: d.update(timeline={"bins": 1}),
     ],
@@ -57,7 +61,10 @@ def test_the_report_shows_what_matters(profile_data, tmp_path, crestacoll):
     shown = crestacoll("report", file)
     assert shown.returncode == 0, shown.stderr
     line = next(li for li in shown.stdout.splitlines() if li.startswith("alltoall"))
-    for word in ("row (2)", "4K-8K", "nonblock", "120", "1 s", "200 ms", "50.0 %"):
+    for word in (
+        *("row (2)", "4K-8K", "nonblock", "120", "1 s", "50.0 %"),
+        *("200 ms ± 50 ms", "40", "800 ms"),
+    ):
         assert word in line
     assert "iallreduce" in shown.stdout and "8-inf" in shown.stdout
     summed = json.loads(crestacoll("report", file, "--by", "communicator", "--json").stdout)
@@ -67,7 +74,6 @@ def test_the_report_shows_what_matters(profile_data, tmp_path, crestacoll):
 def test_what_goes_between_nodes(profile_data, tmp_path, crestacoll):
     """Columns of their own where a program spans nodes, and only there."""
     sent = {"calls": 240, "messages": 480, "bytes": 480 << 10}
-    profile_data |= {"schema": "crestacoll-profile-4", "timeline": None}
     nodes = {"count": 2, "ranks_min": 1, "ranks_max": 1}
     row = {"communicator": "row", "processes": 2, "members": [[0, 1, 2]], "bytes": {}}
     profile_data["communicators"] = [row | {"nodes": nodes}, row | {"nodes": None}]
@@ -88,6 +94,35 @@ def test_what_goes_between_nodes(profile_data, tmp_path, crestacoll):
     first |= {"nodes": 1}
     file.write_text(json.dumps(profile_data))
     assert "messages" not in crestacoll("report", file).stdout
+
+
+def test_two_clocks_are_told(profile_data, tmp_path, crestacoll):
+    clock = profile_data["clocks"][0]
+    profile_data["clocks"] = [clock, clock | {"rank": 1, "ahead_us": 3e4, "error_us": 12.5}]
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(profile_data))
+    assert "the error of 2 clocks, 12.5 us a call;" in crestacoll("report", file).stdout
+
+
+def test_earlier_profiles_do_not_say_what_ranks_waited(profile_data, tmp_path, crestacoll):
+    """They had it wrong: it is unknown, wherever it would be shown."""
+    profile_data |= report_data.profile() | {"schema": "crestacoll-profile-4"}
+    for record in profile_data["records"]:
+        if record["wait_us"]:
+            record["wait_us"] = {"samples": 4, "mean": 123e3, "max": 3e5}
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(profile_data))
+    shown = crestacoll("report", file).stdout
+    assert "123 ms" not in shown and "profile the program again" in shown
+    assert crestacoll("report", file, "-o", tmp_path / "r.html").returncode == 0
+    page = (tmp_path / "r.html").read_text()
+    assert "123\u00a0ms" not in page and "it is unknown here" in page
+    assert "at least, waiting" not in page
+    sums = json.loads(crestacoll("report", file, "--json").stdout)["sums"]
+    assert {s["wait_us"] for s in sums} == {None}
+    read = profiles.load(file)
+    assert set(read["timeline"]["waiting_us"]) == {None}
+    assert {r["wait_us"] for r in api_load_profile(file)["records"]} == {None}
 
 
 NAMES = [

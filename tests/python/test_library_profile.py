@@ -80,3 +80,49 @@ def test_communicators_of_one_name_are_kept_apart(build, tmp_path):
         ("half", 2, [[0, 2, 2]], {"allreduce": 16}),
         ("half", 2, [[1, 2, 2]], {"allreduce": 16}),
     ]
+
+
+def test_who_waits(build, tmp_path):
+    """Every call is sampled while there is room; on a communicator of one rank nobody waits."""
+    steps = ["allreduce=8"] * 3 + ["iallreduce=8", "self", "bcast=8"]
+    steps += ["world", "split", "barrier=0", "barrier=0"]
+    for record in profiled(build, tmp_path, "script", *steps, ranks=4):
+        wait, time = record["wait_us"], record["time_us"]
+        if record["mode"] != "blocking":
+            assert wait is None
+            continue
+        assert wait["samples"] == record["calls"] and wait["clock_error"] == 0
+        assert wait["low"] == wait["mean"] == wait["high"], "nothing is estimated"
+        assert wait["mean"] <= time["mean"] and wait["max"] <= time["max"]
+        assert wait["max"] == 0 or record["processes"] > 1
+
+
+@pytest.mark.parametrize("rate", ["0", "1000000000"])
+def test_few_samples_say_nothing(build, tmp_path, rate):
+    env = {"CRESTA_PROFILE_WAIT": rate}
+    for record in profiled(build, tmp_path, "script", "allreduce=8", "allreduce=8", env=env):
+        assert record["wait_us"] is None
+
+
+@pytest.mark.parametrize("ahead_us, ppm, nodes", [(3e7, 0, "2x2"), (-3e4, 2000, "4x1")])
+def test_clocks_that_differ(build, tmp_path, ahead_us, ppm, nodes):
+    """The nodes' clocks are found out as well as the profile says, and errors are carried on."""
+    path = tmp_path / "p.json"
+    env = {"CRESTA_PROFILE": str(path), "CRESTA_NODES": nodes}
+    env["CRESTA_DEBUG"] = f"clock={ahead_us}:{ppm}"
+    good(run(build, "script", "allreduce=8", "split", "allreduce=8", ranks=4, env=env))
+    data = profiles.load(path)
+    clocks, wall_us = data["clocks"], 1e6 * data["wall_s"]
+    each = 4 // len(clocks)
+    assert [c["rank"] for c in clocks] == list(range(0, 4, each))
+    assert clocks[0] == {"rank": 0, "ahead_us": 0, "drift_ppm": 0, "error_us": 0}
+    for i, clock in enumerate(clocks[1:], 1):
+        drift = clock["drift_ppm"] / (1 - 1e-6 * clock["drift_ppm"])  # by the other clock
+        assert abs(drift - i * ppm) * 1e-6 * wall_us <= 2 * clock["error_us"] + 1
+        if ppm == 0:
+            assert abs(clock["ahead_us"] - i * ahead_us) <= 2 * clock["error_us"] + 1
+    worst = max(c["error_us"] for c in clocks)
+    for record in data["records"]:
+        wait = record["wait_us"]
+        assert wait["samples"] == 1 and 0 < wait["clock_error"] <= 2 * worst
+        assert wait["high"] - wait["mean"] <= wait["clock_error"] + 0.01

@@ -27,7 +27,7 @@ def test_right_everywhere_but_different(build, ranks, other):
     [
         ("IMPL", "*=nonblock", "*=nonblock", ""),
         ("FALLBACK", "silent", "silent", "warn"),
-        ("PROFILE_WAIT", "5", "5", "64"),
+        ("PROFILE_WAIT", "5", "5", "1"),
         ("SHM_MEMORY", "1M", "1048576", "134217728"),
         ("ASYNC", "off", "off", "auto"),
         ("PROTECTED_BUFFER", "1", "1", "0"),

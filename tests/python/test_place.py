@@ -156,6 +156,8 @@ def test_bytes_of_unknown_members_are_told():
 
 
 def test_a_profile_without_members_is_refused(profile_data):
+    profile_data["schema"] = "crestacoll-profile-2"
+    del profile_data["communicators"]
     with pytest.raises(Problem, match="does not say which ranks"):
         traffic.of_profile(profiles.checked("p.json", profile_data), "p.json")
 

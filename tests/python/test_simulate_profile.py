@@ -5,6 +5,7 @@ import json
 
 import place_data
 import pytest
+import report_data
 from click.testing import CliRunner
 from library_runs import AS_ROOT
 
@@ -123,7 +124,7 @@ def test_ranks_wait_as_long_as_they_did(tmp_path):
     """On a machine without any cost, all time is waiting."""
     data = profile_of_four()
     barrier = data["records"][-1]
-    barrier["wait_us"] = {"samples": 9, "mean": 4e5, "max": 5e5}
+    barrier["wait_us"] = report_data.waiting(4e5, 5e5)
     machine = MACHINE | {"levels": {"node": {}, "network": {}}}
     words = ["-n", "16", "--impl", "p2p"]
     found = told(tmp_path, data, *words, machine=machine)
@@ -240,6 +241,8 @@ def test_options_of_a_profile_need_one():
 
 
 def test_old_profiles_lack_the_communicators(tmp_path, profile_data):
+    profile_data["schema"] = "crestacoll-profile-2"
+    del profile_data["communicators"]
     ran = simulate(tmp_path, profile_data, "-n", 4)
     assert ran.exit_code == 125 and "record it again" in ran.output
 

@@ -37,7 +37,7 @@ def command(files, output, everything, by, json_to):
     record of MPI-IO (`crestacoll run --io FILE`, CRESTA_IO=FILE).
 
     Each line is one collective, communicator, size class and implementation, with its calls, time,
-    time spent waiting for late ranks, and share of the program's run time.
+    time spent waiting for the last rank, and share of the program's run time.
 
     With -o the result is a page, with pictures: where the time goes, by collective, size,
     communicator and over the time of the run, for each profile among FILES; calls and MB/s over

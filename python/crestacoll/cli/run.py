@@ -80,7 +80,7 @@ the command runs as without crestacoll, and one line says so."""
     "--profile-wait",
     metavar="N",
     type=click.IntRange(0),
-    help="Measure the wait for late ranks in one of N calls; 0: never.",
+    help="Measure the waiting for the last rank in one of N calls at most; 0: never.",
 )
 @click.option(
     "--validate",

@@ -134,7 +134,7 @@ def print_scale(scale, then, steps, machine):
             remark(c, machine),
         )
     show(made)
-    note("waiting: for late ranks, a part of each time beside it; where it was not recorded, none")
+    note("waiting: for late ranks, a part of each time beside it; none where it is unknown")
     for collective in dict.fromkeys(c["collective"] for c in scale["classes"]):
         print_candidates([c for c in scale["classes"] if c["collective"] == collective], then)
     for reason in refusals(scale["classes"]):

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arrivals_merge.h - ranks learn when the last of them arrived in the calls that they kept. */
+#ifndef CCO_ARRIVALS_MERGE_H
+#define CCO_ARRIVALS_MERGE_H
+
+#include "core/common_clock.h"
+#include "core/mpi_compat.h"
+#include "core/arrivals.h"
+
+/* Collective over `comm`, which is like the world.  Of each set, which are sorted, there is left
+ * what all ranks of its communicator have: with `waited` instead of `call`.  `line` and `clock` are
+ * those of cco_common_clock. */
+void cco_arrivals_merge(MPI_Comm comm, cco_arrival_sets *sets, const cco_clock_line *line,
+                        int clock);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* common_clock.c - see common_clock.h.
+ *
+ * The first rank of each clock speaks for it.  These leaders compare their clocks along a binomial
+ * tree, so that few errors add up, and each tells the ranks that have its clock. */
+#include "core/common_clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/log.h"
+#include "core/node_key.h"
+#include "core/transfer.h"
+#include "core/wait.h"
+
+enum { CLOCK_TAG = 5, ROUNDS = 32 };
+
+/* Rates of two quartz clocks come apart by some 1e-7 when they become warmer; a line through both
+ * ends of a run is wrong in its middle by a quarter of that. */
+static const double wander = 2.5e-8;
+
+static struct {
+    bool known;
+    int rank, size, count, number; /* of clocks, and that of this rank */
+    int *leaders;                  /* of each clock */
+    int *clock_of;                 /* each rank; NULL if there is one clock */
+    cco_clock_pair first;          /* of a leader and the one above it */
+    cco_clock_line line, *all;     /* of all clocks, on rank 0 */
+    int64_t planted_from;          /* CRESTA_DEBUG=clock */
+} here;
+
+static int64_t kernel_clock(void)
+{
+    return cco_ns(CLOCK_MONOTONIC_RAW);
+}
+
+int64_t cco_clock_here(void)
+{
+    const cco_debug *debug = &cco_configured.debug;
+    const int64_t now = kernel_clock();
+    if (debug->clock_us == 0 && debug->clock_ppm == 0)
+        return now;
+    const double since = (double)(now - here.planted_from);
+    return now + here.number * (int64_t)(1e3 * debug->clock_us + 1e-6 * debug->clock_ppm * since);
+}
+
+cco_clock_line cco_clock_through(const cco_clock_pair *first, const cco_clock_pair *last)
+{
+    const int64_t mine = last->mine - first->mine, theirs = last->theirs - first->theirs;
+    const int64_t error = first->error > last->error ? first->error : last->error;
+    return (cco_clock_line){.at = first->mine,
+                            .to = first->theirs,
+                            .drift = mine > 0 ? (double)(theirs - mine) / (double)mine : 0,
+                            .error = (double)error + wander * (double)(mine > 0 ? mine : 0)};
+}
+
+cco_clock_line cco_clock_after(const cco_clock_line *first, const cco_clock_line *then)
+{
+    return (cco_clock_line){.at = first->at,
+                            .to = cco_clock_on(then, first->to),
+                            .drift = first->drift + then->drift + first->drift * then->drift,
+                            .error = first->error + then->error};
+}
+
+/* What ranks with the same clock have in common, and no others; 0 if that is not known. */
+static uint64_t clock_key(void)
+{
+    const cco_debug *debug = &cco_configured.debug;
+    struct stat status;
+    char text[64];
+    const bool planted = debug->clock_us != 0 || debug->clock_ppm != 0;
+    const uint64_t machine = planted ? cco_node_key() : cco_boot_key();
+    if (machine == 0 || planted || stat("/proc/self/ns/time", &status) != 0)
+        return machine; /* kernels without these name spaces have one clock */
+    snprintf(text, sizeof text, "time %llu", (unsigned long long)status.st_ino);
+    return cco_hash(machine, text);
+}
+
+static bool combine(MPI_Comm comm, uint64_t *words, int count, MPI_Op op)
+{
+    MPI_Request request;
+    return PMPI_Iallreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm, &request) ==
+               MPI_SUCCESS &&
+           cco_wait(&request) == MPI_SUCCESS;
+}
+
+/* Numbers the clocks in the order of their first ranks. */
+static void number_clocks(const uint64_t *keys)
+{
+    here.count = 0;
+    for (int rank = 0; rank < here.size; rank++) {
+        int k = 0;
+        while (k < here.count && (keys[rank] == 0 || keys[here.leaders[k]] != keys[rank]))
+            k++;
+        if (k == here.count)
+            here.leaders[here.count++] = rank;
+        here.clock_of[rank] = k;
+    }
+    here.number = here.clock_of[here.rank];
+}
+
+static bool find_clocks(MPI_Comm comm, uint64_t key)
+{
+    uint64_t *keys = calloc((size_t)here.size, sizeof *keys);
+    here.leaders = calloc((size_t)here.size, sizeof *here.leaders);
+    here.clock_of = calloc((size_t)here.size, sizeof *here.clock_of);
+    if (keys == NULL || here.leaders == NULL || here.clock_of == NULL)
+        cco_fatal("no memory for the clocks of %d ranks", here.size);
+    keys[here.rank] = key;
+    const bool found = combine(comm, keys, here.size, MPI_BOR);
+    if (found)
+        number_clocks(keys);
+    free(keys);
+    return found;
+}
+
+static void answer(MPI_Comm comm, int peer)
+{
+    int64_t now = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        cco_transfer_from(comm, peer, CLOCK_TAG, &now, sizeof now);
+        now = cco_clock_here();
+        cco_transfer_to(comm, peer, CLOCK_TAG, &now, sizeof now);
+    }
+}
+
+/* The quickest answer tells most: what it shows lies between sending and receiving. */
+static cco_clock_pair ask(MPI_Comm comm, int peer)
+{
+    cco_clock_pair best = {.error = INT64_MAX};
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t theirs = 0;
+        const int64_t sent = cco_clock_here();
+        cco_transfer_to(comm, peer, CLOCK_TAG, &theirs, sizeof theirs);
+        cco_transfer_from(comm, peer, CLOCK_TAG, &theirs, sizeof theirs);
+        const int64_t error = (cco_clock_here() - sent + 1) / 2;
+        if (error < best.error)
+            best = (cco_clock_pair){sent + error, theirs, error};
+    }
+    return best;
+}
+
+static int top_bit(void)
+{
+    int bit = 1;
+    while (2 * bit < here.count)
+        bit *= 2;
+    return bit;
+}
+
+static bool leads(void)
+{
+    return here.leaders[here.number] == here.rank;
+}
+
+static cco_clock_pair compare(MPI_Comm comm)
+{
+    const int i = here.number;
+    cco_clock_pair pair = {0};
+    for (int bit = top_bit(); leads() && bit > 0; bit /= 2) {
+        if (i % (2 * bit) == bit)
+            pair = ask(comm, here.leaders[i - bit]);
+        else if (i % (2 * bit) == 0 && i + bit < here.count)
+            answer(comm, here.leaders[i + bit]);
+    }
+    return pair;
+}
+
+void cco_common_clock_begin(MPI_Comm comm)
+{
+    if (comm == MPI_COMM_NULL || here.known)
+        return;
+    const uint64_t key = clock_key();
+    PMPI_Comm_rank(comm, &here.rank);
+    PMPI_Comm_size(comm, &here.size);
+    uint64_t words[3] = {key, ~key, here.rank == 0 ? (uint64_t)kernel_clock() : 0};
+    if (!combine(comm, words, 3, MPI_MAX))
+        return;
+    here.planted_from = (int64_t)words[2];
+    here.count = 1;
+    const bool one = words[0] == ~words[1] && words[0] != 0;
+    here.known = one || find_clocks(comm, key);
+    if (here.known && here.count > 1)
+        here.first = compare(comm);
+}
+
+/* From the clock of rank 0 down the tree of the leaders, and to the ranks of each. */
+static void hand_down(MPI_Comm comm, cco_clock_line above)
+{
+    const int i = here.number;
+    for (int bit = top_bit(); leads() && bit > 0; bit /= 2) {
+        cco_clock_line theirs;
+        if (i % (2 * bit) == bit) {
+            cco_transfer_from(comm, here.leaders[i - bit], CLOCK_TAG, &theirs, sizeof theirs);
+            here.line = cco_clock_after(&above, &theirs);
+        } else if (i % (2 * bit) == 0 && i + bit < here.count) {
+            cco_transfer_to(comm, here.leaders[i + bit], CLOCK_TAG, &here.line, sizeof here.line);
+        }
+    }
+    if (!leads())
+        cco_transfer_from(comm, here.leaders[i], CLOCK_TAG, &here.line, sizeof here.line);
+    for (int rank = here.rank + 1; leads() && rank < here.size; rank++)
+        if (here.clock_of[rank] == i)
+            cco_transfer_to(comm, rank, CLOCK_TAG, &here.line, sizeof here.line);
+}
+
+static void gather_lines(MPI_Comm comm)
+{
+    if (here.rank != 0 && leads())
+        cco_transfer_to(comm, 0, CLOCK_TAG, &here.line, sizeof here.line);
+    if (here.rank != 0)
+        return;
+    free(here.all);
+    here.all = calloc((size_t)here.count, sizeof *here.all);
+    if (here.all == NULL)
+        cco_fatal("no memory for %d clocks", here.count);
+    for (int i = 1; i < here.count; i++)
+        cco_transfer_from(comm, here.leaders[i], CLOCK_TAG, &here.all[i], sizeof here.all[i]);
+}
+
+void cco_common_clock_compare(MPI_Comm comm)
+{
+    here.line = (cco_clock_line){0};
+    if (!here.known || here.count == 1)
+        return;
+    const cco_clock_pair last = compare(comm);
+    hand_down(comm, cco_clock_through(&here.first, &last));
+    gather_lines(comm);
+}
+
+bool cco_common_clock(cco_clock_line *line, int *number)
+{
+    *line = here.line;
+    *number = here.number;
+    return here.known;
+}
+
+/* How far a clock is ahead of that of rank 0 now, and how much faster it runs. */
+void cco_common_clock_put(FILE *file)
+{
+    fprintf(file, "[");
+    for (int i = 0; here.known && i < here.count; i++) {
+        const cco_clock_line line = here.count > 1 ? here.all[i] : here.line;
+        const double since = (double)(kernel_clock() - here.planted_from);
+        const double ahead = (double)(line.at - line.to) - line.drift * since;
+        fprintf(file,
+                "%s{\"rank\": %d, \"ahead_us\": %.3f, \"drift_ppm\": %.3f, \"error_us\": %.3f}",
+                i ? ", " : "", here.count > 1 ? here.leaders[i] : 0, 1e-3 * ahead,
+                -1e6 * line.drift, 1e-3 * line.error);
+    }
+    fprintf(file, "]");
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_waiting.c - calls that are kept, clocks that differ, and what samples say of all calls. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/arrivals.h"
+#include "core/common_clock.h"
+#include "core/waiting.h"
+#include "testing/testing.h"
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b)) + 1e-12;
+}
+
+/* Waiting is never more than the call, nor less than nothing. */
+static void bounds(void)
+{
+    cco_wait_sums sums = {0};
+    cco_wait_sums_add(&sums, -3, 10, 0);
+    cco_wait_sums_add(&sums, 4, 10, 0.5);
+    cco_wait_sums_add(&sums, 25, 10, 0.25);
+    CHECK(sums.count == 3 && near(sums.waited, 14) && near(sums.time, 30), "%g of %g us",
+          sums.waited, sums.time);
+    CHECK(near(sums.clock, 0.5), "the largest error of a clock: %g", sums.clock);
+}
+
+/* Where all calls were sampled, nothing is estimated. */
+static void all_sampled(void)
+{
+    cco_wait_sums sums = {0};
+    cco_wait_sums_add(&sums, 1, 4, 0);
+    cco_waiting w = cco_waiting_of(&sums, 1, 4);
+    CHECK(w.samples == 1 && near(w.us, 1) && w.spread == 0, "one call: %g +- %g", w.us, w.spread);
+    cco_wait_sums_add(&sums, 3, 4, 0);
+    w = cco_waiting_of(&sums, 2, 8);
+    CHECK(w.samples == 2 && near(w.us, 4) && near(w.spread, 0), "two: %g +- %g", w.us, w.spread);
+}
+
+static void too_few(void)
+{
+    cco_wait_sums sums = {0};
+    CHECK(cco_waiting_of(&sums, 0, 0).samples == 0, "no call");
+    for (int i = 0; i < CCO_SAMPLES_FEW - 1; i++)
+        cco_wait_sums_add(&sums, 1, 2, 0);
+    CHECK(cco_waiting_of(&sums, 100, 200).samples == 0, "too few of 100");
+    cco_wait_sums_add(&sums, 1, 2, 0);
+    CHECK(cco_waiting_of(&sums, 100, 200).samples == CCO_SAMPLES_FEW, "enough");
+}
+
+/* The share of the samples counts: one long call that was not sampled waits like the others. */
+static void shares(void)
+{
+    cco_wait_sums sums = {0};
+    for (int i = 0; i < 50; i++)
+        cco_wait_sums_add(&sums, 1, 4, 0);
+    cco_waiting w = cco_waiting_of(&sums, 100, 4000);
+    CHECK(near(w.us, 1000) && near(w.spread, 0), "%g +- %g of 4000 us", w.us, w.spread);
+}
+
+/* 95 of 100 intervals hold what is true of all calls; at least 90 here. */
+static void interval(void)
+{
+    int held = 0;
+    srand(7);
+    for (int trial = 0; trial < 400; trial++) {
+        cco_wait_sums sums = {0};
+        double waited = 0, time = 0;
+        for (int i = 0; i < 1000; i++) {
+            const double late = 100.0 * rand() / RAND_MAX, own = 1 + 9.0 * rand() / RAND_MAX;
+            waited += late;
+            time += late + own;
+            if (i % 20 == 0)
+                cco_wait_sums_add(&sums, late, late + own, 0);
+        }
+        const cco_waiting w = cco_waiting_of(&sums, 1000, time);
+        held += fabs(w.us - waited) <= w.spread;
+        CHECK(w.us <= time && w.spread < time, "%g +- %g of %g us", w.us, w.spread, time);
+    }
+    CHECK(held >= 360, "%d of 400 intervals", held);
+}
+
+static void absorb(void)
+{
+    cco_waiting sum = {.samples = 9, .us = 10, .most = 10, .spread = 1, .time = 20, .clock = 0.1};
+    const cco_waiting other = {.samples = 8, .us = 30, .most = 30, .spread = 2, .time = 40};
+    cco_waiting_absorb(&sum, &other);
+    CHECK(sum.samples == 9 && near(sum.us, 40) && near(sum.most, 30) && near(sum.spread, 3) &&
+              near(sum.time, 60) && near(sum.clock, 0.1),
+          "%g us, %g at most", sum.us, sum.most);
+}
+
+/* Two ranks that ran out of room at different times have kept calls in common, spread evenly. */
+static void thinned(void)
+{
+    enum { CALLS = 100000 };
+    cco_arrival_set early = {.id = 5, .below = UINT32_MAX}, late = early;
+    static char seen[CALLS];
+    int common = 0, first_half = 0;
+    for (uint64_t call = 0; call < CALLS; call++) {
+        const cco_arrival arrival = {.call = call};
+        if (call == 777)
+            cco_arrivals_thin(&early, 100);
+        if (cco_arrivals_want(&early, call))
+            cco_arrivals_add(&early, &arrival);
+        if (cco_arrivals_want(&late, call))
+            cco_arrivals_add(&late, &arrival);
+    }
+    CHECK(early.count <= CCO_ARRIVALS && late.count <= CCO_ARRIVALS, "%d and %d", early.count,
+          late.count);
+    for (int i = 0; i < early.count; i++)
+        seen[early.list[i].call] = 1;
+    for (int i = 0; i < late.count; i++) {
+        common += seen[late.list[i].call];
+        first_half += seen[late.list[i].call] && late.list[i].call < CALLS / 2;
+    }
+    CHECK(common >= CCO_ARRIVALS / 4, "%d calls in common", common);
+    CHECK(abs(2 * first_half - common) <= 4, "%d of %d in the first half", first_half, common);
+    free(early.list);
+    free(late.list);
+}
+
+/* Clocks 30 ms apart that drift by 20 ppm, compared twice; and one behind another. */
+static void clocks(void)
+{
+    const int64_t day = 86400000000000, second = 1000000000;
+    const cco_clock_pair first = {day, day - 30000000, 500};
+    const cco_clock_pair last = {day + 100 * second, day - 30000000 + 100 * second - 2000000, 900};
+    const cco_clock_line line = cco_clock_through(&first, &last);
+    CHECK(near(line.drift, -20e-6), "drift %g", line.drift);
+    CHECK(line.error >= 900 && line.error < 4000, "error %g", line.error);
+    CHECK(cco_clock_on(&line, last.mine) == last.theirs, "at the end");
+    const int64_t middle = day - 30000000 + 50 * second - 1000000;
+    CHECK(llabs(cco_clock_on(&line, day + 50 * second) - middle) <= 1, "in the middle");
+    const cco_clock_line twice = cco_clock_after(&line, &line);
+    const int64_t at = day + 70 * second, way = cco_clock_on(&line, cco_clock_on(&line, at));
+    CHECK(llabs(cco_clock_on(&twice, at) - way) <= 2, "one line after another");
+    CHECK(near(twice.error, 2 * line.error), "errors add up");
+}
+
+int main(void)
+{
+    bounds();
+    all_sampled();
+    too_few();
+    shares();
+    interval();
+    absorb();
+    thinned();
+    clocks();
+    return testing_end("test_waiting");
+}
