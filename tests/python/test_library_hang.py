@@ -131,6 +131,19 @@ def test_preloaded(build, tmp_path, case):
     assert data["hint"]
 
 
+@pytest.mark.parametrize("case", ["root", "late", "circle"])
+def test_explore_names_the_odd_rank(build, tmp_path, case):
+    """A program that hangs does not have too few collectives: a call that does not end counts."""
+    ranks, _, _, words = CASES[case]
+    launch = job(build, "hangs_plain", case, ranks=ranks)
+    explore = ["explore", "--budget", "8s", "--output", "made", "--", *launch]
+    ran = subprocess.run([*COMMAND, *explore], cwd=tmp_path, env=clean(), capture_output=True,
+                         text=True, check=False)  # fmt: skip
+    assert ran.returncode == listen.ENDED and words in ran.stderr, ran.stderr
+    assert "the program hangs" in ran.stderr and "too little" not in ran.stdout
+    assert ("a larger --budget" in ran.stderr) == (case == "late")
+
+
 @pytest.mark.parametrize("way", ["linked", "fortran", "fortran-linked"])
 def test_linked_and_fortran(build, tmp_path, way):
     ranks, places, differs, words = CASES["collective"]

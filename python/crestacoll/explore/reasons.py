@@ -3,6 +3,7 @@
 
 from crestacoll import lastwords
 from crestacoll.explore import arms
+from crestacoll.rollcall.listen import ENDED as HANGS
 from crestacoll.ui import CANNOT, NOT_LOADED, Problem
 
 CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
@@ -11,6 +12,12 @@ CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
 def judge_plain(ended, limit):
     """A program that fails by itself is not to be explored."""
     need_settings(ended)
+    if ended.hang:
+        raise Problem(
+            "the program hangs, with the MPI's own collectives and nothing changed:"
+            f" {ended.hang}",
+            HANGS,
+        )
     refused = lastwords.not_started(ended)
     if refused:
         told, code = refused

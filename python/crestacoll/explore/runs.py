@@ -3,6 +3,7 @@
 
 import contextlib
 import ctypes
+import functools
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import lastwords
+from crestacoll.explore import hang
 from crestacoll.explore.leftovers import Leftovers
 from crestacoll.installed import MISFIT
 from crestacoll.ui import NOT_FOUND, Problem
@@ -54,12 +56,15 @@ def interruptible():
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended. `why`: "ended" by itself, "limit" of time, or what the watch said."""
+    """How a run ended. `why`: "ended" by itself, "limit" of time, "hangs", or what the watch said.
+    `hang`: of one that hangs, what its ranks were in.
+    """
 
     code: int
     seconds: float
     why: str
     folder: Path
+    hang: str = ""
 
     @property
     def failed(self):
@@ -135,7 +140,15 @@ def prepare_child():
     LIBC.prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
 
 
-def run(job, variables, folder, limit, watch=lambda seconds: None):
+def plain_run(job, variables, folder, limit, watch=lambda seconds: None):
+    """The same as `run`; a run that does not end within the limit is asked whether it hangs."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    with hang.listening(Path(folder)) as listener:
+        more = listener.settings if listener is not None else {}
+        return run(job, variables | more, folder, limit, watch, listener)
+
+
+def run(job, variables, folder, limit, watch=lambda seconds: None, listener=None):
     """Runs the program; its output goes to files in `folder`. `watch` gets the seconds since the
     start, again and again; if it returns a word, the program is ended for that reason.
     """
@@ -147,7 +160,9 @@ def run(job, variables, folder, limit, watch=lambda seconds: None):
     with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
         child = start(words, environment() | more, out, err)
         left = Leftovers(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
-        why, over = "limit", False
+        why, over, hung = "limit", False, ""
+        if listener is not None:
+            listener.started(child)
         try:
             while not over and time.monotonic() - begin < limit:
                 over = wait(child, POLL)
@@ -156,6 +171,9 @@ def run(job, variables, folder, limit, watch=lambda seconds: None):
                 if said and not over:
                     why = said
                     break
+            if listener is not None and why == "limit" and not over:
+                hung = hang.find(listener, limit, functools.partial(wait, child))
+                over = child.poll() is not None
         finally:
             if not over:
                 left.look()
@@ -163,7 +181,8 @@ def run(job, variables, folder, limit, watch=lambda seconds: None):
             if not over or child.returncode != 0:
                 left.remove()
     code = child.returncode if child.returncode >= 0 else 128 - child.returncode
-    return Ended(code, time.monotonic() - begin, "ended" if over else why, folder)
+    why = "ended" if over else "hangs" if hung else why
+    return Ended(code, time.monotonic() - begin, why, folder, hung)
 
 
 def start(words, variables, out, err):

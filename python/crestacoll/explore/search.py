@@ -41,7 +41,7 @@ class Search:
     def left(self):
         return self.budget - (time.monotonic() - self.begin)
 
-    def run(self, stage, variables, limit, look=lambda seconds: None):
+    def run(self, stage, variables, limit, look=lambda seconds: None, runner=runs.run):
         """One more run of the program, which counts even if it is interrupted."""
         number, folder = self.state.new_run(stage)
 
@@ -50,7 +50,7 @@ class Search:
             return look(seconds)
 
         try:
-            return runs.run(self.job, variables(number, folder), folder, limit, both)
+            return runner(self.job, variables(number, folder), folder, limit, both)
         finally:
             self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
             self.state.save()
@@ -76,7 +76,7 @@ class Search:
         if not stage["done"]:
             self.tell.tries("a run with the MPI's own collectives, to see where the time goes")
             limit = max(2.0, PROFILE_SHARE * self.left())
-            ended = self.run("profile", self.profiled, limit)
+            ended = self.run("profile", self.profiled, limit, runner=runs.plain_run)
             reasons.judge_plain(ended, limit)
             stage |= {"done": True, "why": ended.why, "seconds": ended.seconds, "limit": limit}
         self.profile = outcome.recorded(self.state)

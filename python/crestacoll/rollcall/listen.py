@@ -266,12 +266,8 @@ class Watch:
                 rank.process.state = "silent" if rank in self.waiting else "there"
         self.deadline, self.last = None, time.monotonic()
         told = [*processes, *self.gone]
-        if not self.why:
-            pass  # crestacoll hang shows it
-        elif told:
-            print(summary.text(told, self.why), file=sys.stderr, flush=True)
-        else:
-            print("crestacoll: roll-call: no rank has come to MPI_Init yet", file=sys.stderr)
+        if self.why:  # otherwise crestacoll hang shows it
+            self.report(told)
         self.answer_callers(told)
         if self.ends and self.by_watchdog:
             self.end_job()
@@ -279,6 +275,12 @@ class Watch:
         pending, self.pending = self.pending, []
         for rank, values in pending:
             self.hear_hang(rank, values)
+
+    def report(self, processes):
+        if processes:
+            print(summary.text(processes, self.why), file=sys.stderr, flush=True)
+        else:
+            print("crestacoll: roll-call: no rank has come to MPI_Init yet", file=sys.stderr)
 
     def answer_callers(self, processes):
         text = "".join(f"state\t{p.state}\n{records.written(p)}" for p in processes)
