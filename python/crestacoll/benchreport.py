@@ -9,7 +9,7 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from crestacoll import __version__, benchjob, machine, plots
+from crestacoll import __version__, benchjob, machine, outputs, plots
 from crestacoll.sizes import format_size
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -18,7 +18,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 def save(results, path):
     """A plot in the format of its name: an HTML page, or one of matplotlib's (svg, png, pdf)."""
     if Path(path).suffix.lower() == ".html":
-        Path(path).write_text(render(results), encoding="utf-8", errors="backslashreplace")
+        outputs.write_text(path, render(results), errors="backslashreplace")
     else:
         plots.save_bench([r for result in results for r in result.records], path)
 

@@ -5,8 +5,8 @@ docs/implementations.md; every Y or N is from a run of `crestacoll check`.
 
 from pathlib import Path
 
-from crestacoll import machine, verdicts
-from crestacoll.ui import Problem, out, show, table
+from crestacoll import machine, outputs, verdicts
+from crestacoll.ui import out, show, table
 
 TEMPLATES = Path(__file__).parent / "templates"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -79,10 +79,7 @@ def write_markdown(found, path):
         models=found[0][0].description["models"],
         version=found[0][1]["crestacoll"],
     )
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise Problem(f"cannot write {path}: {e.strerror}") from e
+    outputs.write_text(path, text)
 
 
 def as_json(found):

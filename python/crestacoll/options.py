@@ -5,6 +5,7 @@ import re
 
 import click
 
+from crestacoll import outputs
 from crestacoll.sizes import Sizes
 from crestacoll.ui import Problem
 
@@ -37,7 +38,14 @@ def time(default, text):
 
 
 def folder(default, text):
-    return click.option("--output", default=default, show_default=True, metavar="DIR", help=text)
+    return click.option(
+        "--output",
+        default=default,
+        show_default=True,
+        type=outputs.Input(),
+        metavar="DIR",
+        help=text,
+    )
 
 
 keep_rounding = click.option(

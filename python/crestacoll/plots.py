@@ -14,7 +14,7 @@ matplotlib.rcParams["text.parse_math"] = False  # a $ in a name is one
 
 from matplotlib import pyplot as plt, ticker  # noqa: E402
 
-from crestacoll import benchjob  # noqa: E402
+from crestacoll import benchjob, outputs  # noqa: E402
 from crestacoll.sizes import format_size  # noqa: E402
 
 INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
@@ -94,7 +94,8 @@ def save_bench(records, path):
         axes.remove()
     for axes, mine in zip(grid.flat, panels):
         bench_panel(axes, mine)
-    figure.savefig(path, dpi=150)
+    with outputs.beside(path) as made:
+        figure.savefig(made, dpi=150)
     plt.close(figure)
 
 
@@ -179,7 +180,8 @@ def save_overlap(records, path):
     figure, grid = plt.subplots(1, len(panels), figsize=size, squeeze=False, layout="constrained")
     for axes, (mpi, mine) in zip(grid.flat, panels.items()):
         overlap_panel(axes, mpi, mine)
-    figure.savefig(path, dpi=150)
+    with outputs.beside(path) as made:
+        figure.savefig(made, dpi=150)
     plt.close(figure)
 
 

@@ -3,9 +3,8 @@
 
 import os
 import sys
-from pathlib import Path
 
-from crestacoll.ui import Problem, err
+from crestacoll.ui import USAGE, Problem, err
 
 
 def say_not_written(files):
@@ -15,14 +14,11 @@ def say_not_written(files):
             print(f"crestacoll: {file} was not written", file=sys.stderr)
 
 
-def setting(option, variable, file):
+def setting(variable, file):
     """The variable of a file that the ranks are to write."""
     if file is None:
         return {}
-    path = Path(file).absolute()
-    if not path.parent.is_dir():
-        raise Problem(f"{option} {file}: no such folder", exit_code=2)
-    return {variable: str(path)}
+    return {variable: os.path.abspath(file)}
 
 
 def stamp(path):
@@ -33,15 +29,56 @@ def stamp(path):
         return None
 
 
-def show(profile, show_report, io_to):
-    """What the ranks have written, or how to see it."""
-    if io_to and Path(io_to).exists():
-        from crestacoll import iorecords
+def keep_tuning(settings, outputs):
+    """Refuses a result that would be written over the tuning file, which may be one that was found
+    and not named.
+    """
+    tuning = settings.get("CRESTA_TUNING", "").removeprefix("force:")
+    for output in outputs:
+        if tuning and output and os.path.realpath(output) == os.path.realpath(tuning):
+            raise Problem(f"{output} is the tuning file of this run: name another", USAGE)
 
-        iorecords.show(iorecords.load(io_to))
-    if profile and show_report:
-        from crestacoll import profiles
 
-        profiles.show(profiles.load(profile))
-    elif profile and err.is_terminal:
-        err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")
+def to_report(settings, folder):
+    """The profile that --report shows; one in a folder of this run, unless another is asked for."""
+    return settings.setdefault("CRESTA_PROFILE", str(folder / "profile.json"))
+
+
+class Files:
+    """What the ranks are to write, and the profile whose table is asked for, or None. `written`:
+    {file: whether it was}, from look() on.
+    """
+
+    def __init__(self, profile, io_to, reported):
+        self.reported = reported and (profile or reported)
+        self.table, self.written = None, {}
+        self.names = {f: f for f in (profile, io_to) if f is not None}
+        if self.reported:
+            self.names.setdefault(self.reported, "the profile for --report")
+        self.before = {file: stamp(file) for file in self.names}
+
+    def look(self):
+        """After the run, while its folder is there."""
+        self.written = {f: stamp(f) not in (None, before) for f, before in self.before.items()}
+        if self.written.get(self.reported):
+            from crestacoll import profiles
+
+            self.table = profiles.load(self.reported)
+
+    @property
+    def missing(self):
+        """Names of those that were not written."""
+        return [self.names[file] for file, there in self.written.items() if not there]
+
+    def show(self, profile, io_to):
+        """What the ranks have written, or how to see it."""
+        if self.written.get(io_to):
+            from crestacoll import iorecords
+
+            iorecords.show(iorecords.load(io_to))
+        if self.table is not None:
+            from crestacoll import profiles
+
+            profiles.show(self.table)
+        elif self.written.get(profile) and err.is_terminal:
+            err.print(f"crestacoll: `crestacoll report {profile}` shows the profile")

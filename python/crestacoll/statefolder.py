@@ -7,10 +7,9 @@ import contextlib
 import datetime
 import fcntl
 import json
-import os
 from pathlib import Path
 
-from crestacoll import __version__
+from crestacoll import __version__, outputs
 from crestacoll.ui import USAGE, Problem
 
 FILE = "state.json"
@@ -111,10 +110,4 @@ class StateFolder:
 
     def save(self):
         """A reader, or we after a kill, find the old file or the new one."""
-        path = self.folder / FILE
-        made = path.with_suffix(".new")
-        try:
-            made.write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
-            os.replace(made, path)
-        except OSError as e:
-            raise Problem(f"cannot write {path}: {e.strerror}") from e
+        outputs.write_text(self.folder / FILE, json.dumps(self.data, indent=1) + "\n")

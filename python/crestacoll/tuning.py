@@ -11,10 +11,9 @@ import datetime
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
-from crestacoll import __version__, builds, installed, machine, schemas
+from crestacoll import __version__, builds, installed, machine, outputs, schemas
 from crestacoll.sizes import format_size
 from crestacoll.ui import Problem
 from crestacoll.wildcards import common
@@ -82,17 +81,10 @@ def write(path, made, rules):
     wrong = problems(data)
     if wrong:
         raise ValueError(f"no tuning file: {wrong[0]}")
-    text = text_of(data).encode()
-    if len(text) > MOST:
-        raise Problem(f"{path} would have {len(text)} bytes; a tuning file has at most {MOST}")
-    path = Path(path)
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tuning", delete=False) as file:
-            file.write(text)
-        os.chmod(file.name, 0o644)
-        os.replace(file.name, path)
-    except OSError as e:
-        raise Problem(f"cannot write {path}: {e.strerror}") from e
+    text = text_of(data)
+    if (size := len(text.encode())) > MOST:
+        raise Problem(f"{path} would have {size} bytes; a tuning file has at most {MOST}")
+    outputs.write_text(path, text)
 
 
 def unique(pairs):

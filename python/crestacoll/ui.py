@@ -9,7 +9,6 @@ import functools
 import json
 import re
 import sys
-from pathlib import Path
 
 import click
 
@@ -88,20 +87,20 @@ class Problem(click.ClickException):
 
 
 def json_option(command):
-    """--json [FILE]: the result as JSON, into FILE or, without one, on standard output instead of
+    """--json[=FILE]: the result as JSON, into FILE or, without one, on standard output instead of
     the text.
     """
+    from crestacoll import optional, outputs
+
     return click.option(
         "--json",
         "json_to",
-        is_flag=False,
+        cls=optional.Option,
+        looks=r".+\.json",
         flag_value="-",
-        type=click.Path(),
-        metavar="[FILE]",
-        help=(
-            "Write the result as JSON into FILE, or to standard output instead of the text. Put it"
-            " after the arguments, or write --json=FILE."
-        ),
+        type=outputs.Output(),
+        metavar="[=FILE]",
+        help="Write the result as JSON into FILE, or to standard output instead of the text.",
     )(command)
 
 
@@ -110,10 +109,9 @@ def write_json(data, to):
     if to == "-":
         sys.stdout.write(text)
         return
-    try:
-        Path(to).write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise Problem(f"cannot write {to}: {e.strerror}") from e
+    from crestacoll import outputs
+
+    outputs.write_text(to, text)
 
 
 def table(*columns, title=None, **options):

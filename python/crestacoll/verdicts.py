@@ -7,8 +7,9 @@ import datetime
 import hashlib
 import json
 
-from crestacoll import __version__, checkjob, machine
+from crestacoll import __version__, checkjob, machine, outputs
 from crestacoll.checkjob import FINE, NOT_HERE, WRONG
+from crestacoll.ui import Problem
 
 SCHEMA = "crestacoll-check-1"
 RANKS = [2, 3]
@@ -47,8 +48,8 @@ def keep(build, outcome):
     data = record(build, outcome)
     try:
         kept_in(build).parent.mkdir(parents=True, exist_ok=True)
-        kept_in(build).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    except OSError:
+        outputs.write_text(kept_in(build), json.dumps(data, indent=1) + "\n")
+    except (OSError, Problem):
         pass  # an installed tree of somebody else: the next table is made anew
     return data
 

@@ -2,7 +2,6 @@
 /* outputs.c - see outputs.h. */
 #include "api/outputs.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +20,10 @@
 static void try_file(const char *variable, const char *path)
 {
     cco_config *c = &cco_configured;
-    FILE *file = path != NULL && !c->error[0] ? fopen(path, "a") : NULL;
-    if (file != NULL)
-        fclose(file);
-    else if (path != NULL && !c->error[0])
+    const int error = path != NULL && !c->error[0] ? cco_output_try(path) : 0;
+    if (error)
         snprintf(c->error, sizeof c->error, "%s=%.200s: cannot write this file: %s", variable, path,
-                 strerror(errno));
+                 strerror(error));
 }
 
 void cco_outputs_try(void)
@@ -58,7 +55,7 @@ void cco_outputs_begin_profile(void)
 
 static void write_profile(bool spawned)
 {
-    char path[4096];
+    cco_output output;
     int rank, size;
     cco_recording = false;
     const double wall = cco_profile_wall();
@@ -68,10 +65,10 @@ static void write_profile(bool spawned)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        const int error = cco_profile_write(path, sizeof path, spawned, &rows, &members, &timelines,
-                                            size, wall);
+        const int error =
+            cco_profile_write(&output, spawned, &rows, &members, &timelines, size, wall);
         if (error)
-            cco_say("cannot write the profile %s: %s", path, strerror(error));
+            cco_say("cannot write the profile %s: %s", output.path, strerror(error));
     }
     cco_arrivals_end();
     cco_timelines_free(&timelines);

@@ -3,7 +3,10 @@
 #include "core/json_out.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/mpi_compat.h"
 
@@ -70,23 +73,76 @@ void cco_put_library(FILE *file)
     cco_put_string(file, text);
 }
 
-FILE *cco_open_output(char *path, size_t room, const char *asked, bool spawned)
+/* The name of a file of a spawned world, which no other has: an empty file. */
+static int reserve(char *path, const char *asked)
 {
     FILE *file = NULL;
-    snprintf(path, room, "%s", asked);
-    if (!spawned)
-        return fopen(path, "w");
     for (double now = 1e6 * PMPI_Wtime(); file == NULL; now += 1) {
-        snprintf(path, room, "%s.spawned-%.0f", asked, now);
+        snprintf(path, CCO_PATH, "%s.spawned-%.0f", asked, now);
         file = fopen(path, "wx"); /* a new file, whoever else tries */
         if (file == NULL && errno != EEXIST)
-            break;
+            return errno;
     }
-    return file;
+    fclose(file);
+    return 0;
 }
 
-int cco_close_output(FILE *file)
+/* The file itself in place of a link to it, so that the link stays. */
+static void follow(char *path)
 {
-    const int failed = ferror(file) ? EIO : 0;
-    return fclose(file) != 0 ? errno : failed;
+    struct stat found;
+    char *real = lstat(path, &found) == 0 && S_ISLNK(found.st_mode) ? realpath(path, NULL) : NULL;
+    if (real != NULL)
+        snprintf(path, CCO_PATH, "%s", real);
+    free(real);
+}
+
+int cco_output_open(cco_output *output, const char *asked, bool spawned)
+{
+    struct stat found;
+    const int error = spawned ? reserve(output->path, asked) : 0;
+    output->made[0] = '\0';
+    if (error)
+        return error;
+    if (!spawned)
+        snprintf(output->path, CCO_PATH, "%s", asked);
+    follow(output->path);
+    if (stat(output->path, &found) != 0 || S_ISREG(found.st_mode))
+        snprintf(output->made, sizeof output->made, "%s.new", output->path);
+    output->file = fopen(output->made[0] != '\0' ? output->made : output->path, "w");
+    if (output->file == NULL && output->made[0] != '\0' && errno == EACCES) {
+        output->made[0] = '\0'; /* a folder that takes no new file may have one to write */
+        output->file = fopen(output->path, "w");
+    }
+    return output->file == NULL ? errno : 0;
+}
+
+int cco_output_close(cco_output *output)
+{
+    int error = ferror(output->file) ? EIO : 0;
+    const char *made = output->made;
+    if (fclose(output->file) != 0)
+        error = errno;
+    if (made[0] != '\0' && !error && rename(made, output->path) != 0)
+        error = errno;
+    if (made[0] != '\0' && error)
+        unlink(made);
+    return error;
+}
+
+int cco_output_try(const char *asked)
+{
+    char folder[CCO_PATH];
+    struct stat found;
+    if (stat(asked, &found) == 0 && S_ISDIR(found.st_mode))
+        return EISDIR;
+    if (access(asked, W_OK) == 0)
+        return 0;
+    if (errno != ENOENT)
+        return errno;
+    snprintf(folder, sizeof folder, "%s", asked);
+    char *slash = strrchr(folder, '/');
+    if (slash != NULL)
+        slash[slash == folder ? 1 : 0] = '\0';
+    return access(slash != NULL ? folder : ".", W_OK | X_OK) == 0 ? 0 : errno;
 }

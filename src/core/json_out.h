@@ -13,12 +13,25 @@ void cco_put_string(FILE *file, const char *text);
 /* The first line of what the MPI says of itself, as a string. */
 void cco_put_library(FILE *file);
 
-/* Opens the file that was `asked` for; `path` gets its name.  A world that another has `spawned`
- * must not overwrite the file of its parents, nor that of another one which ends in the same
- * microsecond.  NULL, and errno, if it cannot. */
-FILE *cco_open_output(char *path, size_t room, const char *asked, bool spawned);
+enum { CCO_PATH = 4096 };
 
-/* Returns 0, or an errno value if anything of it was not written. */
-int cco_close_output(FILE *file);
+/* A file that gets its name when it is complete: until then, and on a full disk, what had the name
+ * before stays. */
+typedef struct cco_output {
+    FILE *file;
+    char path[CCO_PATH];
+    char made[CCO_PATH + 8]; /* what is written; empty where it is `path`, such as a device */
+} cco_output;
+
+/* Opens the file that was `asked` for.  A world that another has `spawned` must not overwrite the
+ * file of its parents, nor that of another one which ends in the same microsecond.  Returns 0, or
+ * an errno value if it cannot. */
+int cco_output_open(cco_output *output, const char *asked, bool spawned);
+
+/* Closes what was opened.  Returns 0, or an errno value if anything of it was not written. */
+int cco_output_close(cco_output *output);
+
+/* Whether cco_output_open() would succeed: 0, or an errno value.  Nothing is left behind. */
+int cco_output_try(const char *asked);
 
 #endif

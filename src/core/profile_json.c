@@ -134,15 +134,17 @@ static void put_members(FILE *file, const cco_member_sets *members)
 
 int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, double wall_s)
 {
-    FILE *file = fopen(path, "w");
-    if (file == NULL)
-        return errno;
+    cco_output output;
+    const int error = cco_output_open(&output, path, false);
+    if (error)
+        return error;
+    FILE *file = output.file;
     fprintf(file, "{\"schema\": \"crestacoll-snapshot-1\", \"mpi\": ");
     cco_put_library(file);
     fprintf(file, ",\n \"ranks\": %d, \"wall_s\": %.6f, \"records\": [\n", ranks, wall_s);
     put_rows(file, rows);
     fprintf(file, "]}\n");
-    return cco_close_output(file);
+    return cco_output_close(&output);
 }
 
 void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
@@ -162,13 +164,13 @@ void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *me
     fprintf(file, "}\n");
 }
 
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
+int cco_profile_write(cco_output *output, bool spawned, const cco_rows *rows,
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
                       double wall_s)
 {
-    FILE *file = cco_open_output(path, room, cco_configured.profile, spawned);
-    if (file == NULL)
-        return errno;
-    cco_profile_put(file, rows, members, timelines, ranks, wall_s);
-    return cco_close_output(file);
+    const int error = cco_output_open(output, cco_configured.profile, spawned);
+    if (error)
+        return error;
+    cco_profile_put(output->file, rows, members, timelines, ranks, wall_s);
+    return cco_output_close(output);
 }

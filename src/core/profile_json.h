@@ -5,12 +5,13 @@
 
 #include <stdio.h>
 
+#include "core/json_out.h"
 #include "core/profile.h"
 #include "core/timeline_merge.h"
 
 /* Writes the JSON file CRESTA_PROFILE.  A world that another has `spawned` writes one of its own
- * beside it.  `path` gets its name; returns 0, or an errno value. */
-int cco_profile_write(char *path, size_t room, bool spawned, const cco_rows *rows,
+ * beside it.  `output` gets its name; returns 0, or an errno value. */
+int cco_profile_write(cco_output *output, bool spawned, const cco_rows *rows,
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
                       double wall_s);
 

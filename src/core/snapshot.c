@@ -52,17 +52,14 @@ cco_rows cco_snapshot_rows(void)
     return rows;
 }
 
-/* A reader finds a whole file, the old one or the new one. */
 static void write_now(void)
 {
-    char path[4096], made[4096 + 4];
+    char path[4096];
     cco_held_signals held;
     cco_rows rows = cco_snapshot_rows();
     snprintf(path, sizeof path, "%s.so-far", cco_configured.profile);
-    snprintf(made, sizeof made, "%s.new", path);
     cco_hold_signals(&held);
-    if (cco_profile_write_so_far(made, &rows, ranks, cco_profile_wall()) != 0 ||
-        rename(made, path) != 0) {
+    if (cco_profile_write_so_far(path, &rows, ranks, cco_profile_wall()) != 0) {
         cco_log(CCO_LOG_WARN, "cannot write %s", path);
         every_s = 0;
     }

@@ -2,7 +2,6 @@
 /* write.c - see write.h. */
 #include "io/write.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,15 +142,14 @@ void cco_io_put(FILE *file, const cco_io_sum *sum, double wall_s)
 
 static void write_sum(const cco_io_sum *sum, bool spawned, double wall_s)
 {
-    char path[4096];
-    FILE *file = cco_open_output(path, sizeof path, cco_configured.io, spawned);
-    int error = file == NULL ? errno : 0;
-    if (file != NULL) {
-        cco_io_put(file, sum, wall_s);
-        error = cco_close_output(file);
+    cco_output output;
+    int error = cco_output_open(&output, cco_configured.io, spawned);
+    if (!error) {
+        cco_io_put(output.file, sum, wall_s);
+        error = cco_output_close(&output);
     }
     if (error)
-        cco_say("cannot write the record of MPI-IO %s: %s", path, strerror(error));
+        cco_say("cannot write the record of MPI-IO %s: %s", output.path, strerror(error));
 }
 
 void cco_io_write(MPI_Comm world, bool spawned)

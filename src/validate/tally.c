@@ -2,7 +2,6 @@
 /* tally.c - see tally.h. */
 #include "validate/tally.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,15 +116,8 @@ static void say(const cco_tally *t, double wall)
             (double)t->most_bytes / 0x1p20, (double)cco_configured.validate_memory / 0x1p20);
 }
 
-static void write_summary(const cco_tally *t, double wall, bool spawned)
+static void put_summary(FILE *file, const cco_tally *t, double wall)
 {
-    char path[4096];
-    const char *asked = cco_configured.validate_summary;
-    FILE *file = asked != NULL ? cco_open_output(path, sizeof path, asked, spawned) : NULL;
-    if (asked != NULL && file == NULL)
-        cco_say("CRESTA_VALIDATE_SUMMARY: cannot write %s: %s", path, strerror(errno));
-    if (file == NULL)
-        return;
     fprintf(file, "{\"schema\": \"crestacoll-validate-1\", \"calls\": %llu, \"differ\": %llu,\n"
                   " \"other_reference\": %llu, \"unjudged_elements\": %llu, \"seconds\": %.9g,"
                   " \"wall_s\": %.9g,\n \"copies_bytes\": %llu",
@@ -134,7 +126,21 @@ static void write_summary(const cco_tally *t, double wall, bool spawned)
     for (int i = 0; i < CCO_SKIPS; i++)
         fprintf(file, ", \"%s\": %llu", skips[i].name, number(t->skips[i]));
     fprintf(file, "}\n");
-    fclose(file);
+}
+
+static void write_summary(const cco_tally *t, double wall, bool spawned)
+{
+    cco_output output;
+    const char *asked = cco_configured.validate_summary;
+    if (asked == NULL)
+        return;
+    int error = cco_output_open(&output, asked, spawned);
+    if (!error) {
+        put_summary(output.file, t, wall);
+        error = cco_output_close(&output);
+    }
+    if (error)
+        cco_say("CRESTA_VALIDATE_SUMMARY: cannot write %s: %s", output.path, strerror(error));
 }
 
 void cco_tally_finish(double wall, bool spawned)

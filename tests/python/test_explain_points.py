@@ -133,7 +133,7 @@ def test_which_rule_of_a_tuning_file_wins(files):
 
 
 def test_what_a_bench_measured(files, crestacoll):
-    """`bench --json FILE`."""
+    """`bench --json=FILE`."""
     data = report_data.bench()
     data["records"][-1]["verified"] = False  # 256K of p2p:ring
     (files / "b.json").write_text(json.dumps(data))
@@ -154,7 +154,7 @@ def difference(trimmed, half):
 
 
 def test_what_a_tuning_measured(files, crestacoll):
-    """The folder of `tune`, and what `tune --json FILE` writes."""
+    """The folder of `tune`, and what `tune --json=FILE` writes."""
     options = {"collectives": ["barrier", "bcast"], "ranks": [2], "sizes": [8, 512]}
     made = state.new(files / "tuned", options | {"native": False})
     found = {"shm": difference(-0.4, 0.1), "p2p": difference(0.2, 0.1)}

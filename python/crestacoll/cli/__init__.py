@@ -11,13 +11,14 @@ import sys
 import click
 
 from crestacoll import __version__
+from crestacoll.optional import Group
 
 ORDER = ["explore", "run", "report", "bench", "overlap", "harness", "check", "explain", "info"]
 ORDER += ["bisect", "reproduce", "hang", "place", "simulate", "demo", "tune", "tuning", "overhead"]
 ORDER += ["atomics", "threads", "peers", "help"]
 
 
-class SubCommands(click.Group):
+class SubCommands(Group):
     """Loads a sub-command's module only when it is used, so that `crestacoll run` starts fast."""
 
     def list_commands(self, ctx):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, choices, machine, options
+from crestacoll import __version__, benchjob, choices, machine, options, outputs
 from crestacoll.builds import choose_builds
 from crestacoll.explore.arms import NEIGHBORS
 from crestacoll.sizes import Sizes, format_size
@@ -131,7 +131,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
 @options.rate
 @click.option(
     "--plot",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE.html",
     help=(
         "Also plot time over size: a page with plots and tables (html), or the plot alone (svg,"
@@ -208,8 +208,6 @@ def check_plot(path):
         return
     if Path(path).suffix.lower() not in PLOTS:
         raise Problem(f"--plot {path}: its name has to end in {', '.join(PLOTS)}", exit_code=2)
-    if not Path(path).resolve().parent.is_dir():
-        raise Problem(f"--plot {path}: there is no such folder", exit_code=2)
 
 
 def checked_topology(text):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from crestacoll import outputs
 from crestacoll.bisect import answers, candidates
 from crestacoll.bisect import job as jobs
 from crestacoll.cli.run import Job
@@ -46,8 +47,13 @@ def patterns(ctx, param, values):
 @click.command(
     "bisect", short_help="Find the setting that changes a program's answer.", epilog=EPILOG
 )
-@click.option("--impl", metavar="SPEC", help="Rules to examine, as in `crestacoll run`.")
-@click.option("--tuning", type=click.Path(), metavar="FILE", help="Tuning file to examine.")
+@click.option(
+    "--impl",
+    type=outputs.Rules(),
+    metavar="SPEC",
+    help="Rules to examine, as in `crestacoll run`.",
+)
+@click.option("--tuning", type=outputs.Tuning(), metavar="FILE", help="Tuning file to examine.")
 @click.option(
     "--force",
     multiple=True,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import demo, intervals, machine, options
+from crestacoll import demo, intervals, machine, options, outputs
 from crestacoll.builds import ROOT, need_builds
 from crestacoll.cli import explore
 from crestacoll.cli.run import Job
@@ -130,12 +130,7 @@ def too_busy(problem, state):
 def write_report(path, data, bodies):
     from crestacoll import demopage
 
-    try:
-        path.write_text(
-            demopage.render(data, bodies), encoding="utf-8", errors="backslashreplace"
-        )
-    except OSError as e:
-        raise Problem(f"cannot write {path}: {e.strerror}") from e
+    outputs.write_text(path, demopage.render(data, bodies), errors="backslashreplace")
     return path
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from crestacoll import __version__
+from crestacoll import __version__, outputs
 from crestacoll.builds import AGAIN, all_builds, choose_builds, clean_environment
 from crestacoll.schedules import MODEL, NODE_MODEL, print_comparison, print_found, print_one
 from crestacoll.sizes import Size
@@ -48,7 +48,7 @@ Exit codes: 0 fine; 1 a schedule is wrong; 2 wrong usage; 125 it could not run."
     short_help="Say what runs and why; show the messages of an algorithm.",
     epilog=EPILOG,
 )
-@click.argument("collective", metavar="COLLECTIVE|FILE")
+@click.argument("collective", type=outputs.Input(), metavar="COLLECTIVE|FILE")
 @click.option(
     "--point",
     metavar="TEXT",

@@ -3,11 +3,10 @@ import os
 import shlex
 import shutil
 import sys
-from pathlib import Path
 
 import click
 
-from crestacoll import intervals, options as shared, validation
+from crestacoll import intervals, options as shared, outputs, validation
 from crestacoll.cli.run import Job
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
@@ -149,10 +148,7 @@ def conclude(state):
     state.save()
     report = state.folder / "report.html"
     text = page.render(state, found)
-    try:
-        Path(report).write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as e:
-        raise Problem(f"cannot write {report}: {e.strerror}") from e
+    outputs.write_text(report, text, errors="backslashreplace")
     return found, report
 
 

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, benchjob, installed, jobnodes, machine, matrix
+from crestacoll import (
+    __version__,
+    benchjob,
+    installed,
+    jobnodes,
+    machine,
+    matrix,
+    optional,
+    outputs,
+)
 from crestacoll.builds import (
     FAMILY_NAMES,
     ROOT,
@@ -36,9 +45,11 @@ from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, w
 @click.option(
     "--table",
     "table_to",
-    is_flag=False,
+    cls=optional.Option,
+    looks=r".+\.md",
     flag_value="-",
-    metavar="[FILE.md]",
+    type=outputs.Output(),
+    metavar="[=FILE.md]",
     help=(
         "Only the table of collectives, implementations and languages, for each MPI that is built;"
         " as Markdown into FILE.md."

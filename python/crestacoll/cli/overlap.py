@@ -3,7 +3,7 @@ import sys
 
 import click
 
-from crestacoll import __version__, benchjob, choices, machine, options, overlap
+from crestacoll import __version__, benchjob, choices, machine, options, outputs, overlap
 from crestacoll.builds import choose_builds
 from crestacoll.cli.bench import check_plot, names, progress_bar
 from crestacoll.sizes import format_size
@@ -43,7 +43,7 @@ Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it c
 @options.budget
 @click.option(
     "--plot",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="Also draw the overlap over sizes (svg, png, pdf).",
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from crestacoll import __version__, machine
+from crestacoll import __version__, machine, outputs
 from crestacoll.builds import ROOT
 from crestacoll.peers import launches, mpis, series, speeds, table
 from crestacoll.ui import WRONG, Problem, err, json_option, write_json
@@ -192,7 +192,7 @@ class Measurement:
             "notes": self.notes(found),
         }
         to.mkdir(parents=True, exist_ok=True)
-        (to / "performance.json").write_text(json.dumps(head, indent=1) + "\n", encoding="utf-8")
+        write_json(head, to / "performance.json")
         table.write_csv(rows, floors, to / "performance.csv")
 
     def notes(self, found):
@@ -238,7 +238,7 @@ def draw_all(to, json_to):
     for speed in range(1, len(head["floors"]) + 1):
         mine = [row for row in rows if row.speed == speed]
         draw.save(mine, to / "images" / draw.file_of(speed))
-    (to / "performance.md").write_text(page.page(head, rows), encoding="utf-8")
+    outputs.write_text(to / "performance.md", page.page(head, rows))
     err.print(f"wrote {to / 'performance.md'}", soft_wrap=True)
     if json_to:
         write_json(page.as_json(head, rows), json_to)

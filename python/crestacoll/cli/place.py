@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import click
 
-from crestacoll import options, profiles
+from crestacoll import options, outputs, profiles
 from crestacoll.place import files, hosts as hosts_of, traffic
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
@@ -19,7 +19,7 @@ hosts have too few slots."""
     "--profile",
     "file",
     required=True,
-    type=click.Path(exists=True, dir_okay=False),
+    type=outputs.Input(exists=True, dir_okay=False),
     help="What `crestacoll run --profile FILE` wrote.",
 )
 @click.option(
@@ -29,7 +29,7 @@ hosts have too few slots."""
 )
 @click.option(
     "--hostfile",
-    type=click.Path(exists=True, dir_okay=False),
+    type=outputs.Input(exists=True, dir_okay=False),
     help="Hosts with names: lines NAME slots=16, NAME:16, or NAME for each rank.",
 )
 @options.folder("crestacoll-place", "Folder for the files that launchers read.")

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-import contextlib
-from pathlib import Path
-
 import click
 
-from crestacoll import iorecords, profiles, reportfiles
+from crestacoll import iorecords, outputs, profiles, reportfiles
 from crestacoll.ui import USAGE, Problem, json_option, out, write_json
 
 EPILOG = """\b
@@ -16,11 +13,11 @@ Exit codes: 0 fine; 2 wrong usage; 125 a file is none of these, or cannot be rea
 
 
 @click.command("report", short_help="Show a profile, or make a page of results.", epilog=EPILOG)
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True))
+@click.argument("files", nargs=-1, required=True, type=outputs.Input(exists=True))
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False),
+    type=outputs.Output(dir_okay=False),
     help="Write one HTML page of all FILES; it needs no other file.",
 )
 @click.option(
@@ -95,23 +92,12 @@ def as_json(file, data, by):
     }
 
 
-@contextlib.contextmanager
-def writing(output):
-    try:
-        yield
-    except OSError as e:
-        raise Problem(f"cannot write {output}: {e.strerror}") from e
-
-
 def write_page(files, output):
     sources = [reportfiles.read(file) for file in files]
-    with writing(output):
-        Path(output).parent.stat()  # before pictures are drawn, which takes seconds
     from crestacoll import reportpage
 
     text = reportpage.render(sources)
-    with writing(output):
-        Path(output).write_text(text, encoding="utf-8", errors="backslashreplace")
+    outputs.write_text(output, text, errors="backslashreplace")
     out.print(f"report: {output}", soft_wrap=True)
 
 

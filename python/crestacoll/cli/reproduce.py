@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from crestacoll import benchjob, family, supervise, validation
+from crestacoll import benchjob, family, outputs, supervise, validation
 from crestacoll.builds import build_for, choose_builds, clean_environment
 from crestacoll.cli.run import Job
 from crestacoll.ui import CANNOT, WRONG, Problem, json_option, write_json
@@ -67,7 +67,7 @@ def settings_of(data, impl, folder):
 @click.command(
     "reproduce", short_help="Make one call again that CRESTA_VALIDATE found wrong.", epilog=EPILOG
 )
-@click.argument("file", type=click.Path(), metavar="FILE")
+@click.argument("file", type=outputs.Input(), metavar="FILE")
 @click.option("--impl", metavar="IMPL", help="Another implementation than that of FILE.")
 @click.option("--mpi", "mpi", metavar="NAME", help="Build to use; default: that of FILE's MPI.")
 @json_option

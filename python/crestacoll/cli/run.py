@@ -8,7 +8,16 @@ from pathlib import Path
 
 import click
 
-from crestacoll import family, installed, launcher, runfiles, supervise, validation
+from crestacoll import (
+    family,
+    installed,
+    launcher,
+    optional,
+    outputs,
+    runfiles,
+    supervise,
+    validation,
+)
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
 from crestacoll.rollcall import listen
 from crestacoll.rulesources import default_choice, tuning_settings
@@ -38,6 +47,7 @@ the command runs as without crestacoll, and one line says so."""
 )
 @click.option(
     "--impl",
+    type=outputs.Rules(),
     metavar="SPEC",
     help=(
         "Rules: which implementation each collective uses, for example "
@@ -48,7 +58,7 @@ the command runs as without crestacoll, and one line says so."""
 )
 @click.option(
     "--tuning",
-    type=click.Path(),
+    type=outputs.Tuning(),
     metavar="FILE",
     help=(
         "Tuning file with rules for calls that match none of --impl; force:FILE: also if it was"
@@ -59,7 +69,7 @@ the command runs as without crestacoll, and one line says so."""
 )
 @click.option(
     "--profile",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="Count and time every collective; write them as JSON. `crestacoll report FILE` shows it.",
 )
@@ -69,7 +79,7 @@ the command runs as without crestacoll, and one line says so."""
 @click.option(
     "--io",
     "io_to",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help=(
         "Count every call of MPI-IO over the time of the run; write that as JSON and show it at the"
@@ -84,8 +94,9 @@ the command runs as without crestacoll, and one line says so."""
 )
 @click.option(
     "--validate",
-    metavar="[RATE]",
-    is_flag=False,
+    metavar="[=RATE]",
+    cls=optional.Option,
+    looks=r"[\d.]+",
     flag_value=validation.PRESET_RATE,
     help=(
         "Make calls once more by the MPI's own call and compare: the first of each collective and"
@@ -132,10 +143,11 @@ def command(
             impl, profile, profile_wait, log, loaded, folder if job.kind == "srun" else None
         )
         settings = validation.settings(settings, validate, folder)
-        settings |= runfiles.setting("--io", "CRESTA_IO", io_to)
+        settings |= runfiles.setting("CRESTA_IO", io_to)
         settings |= tuning_settings(tuning, settings.pop("CRESTA_TUNING", ""))
-        if not show_report:
-            settings = default_choice(settings)
+        runfiles.keep_tuning(settings, (profile, io_to, json_to))
+        reported = runfiles.to_report(settings, folder) if show_report else None
+        settings = default_choice(settings)
         settings |= listen.asked(**watchdog)
         with listen.watching({} if dry_run else settings, folder) as watch:
             words, environment = job.with_settings(settings)
@@ -143,29 +155,28 @@ def command(
                 print_command(words, environment, json_to)
                 return
             told_before = validation.files_of(settings)
-            before, start = [runfiles.stamp(profile), runfiles.stamp(io_to)], time.monotonic()
+            files, start = runfiles.Files(profile, io_to, reported), time.monotonic()
             code = supervise.run(words, os.environ | environment, watch)
         if watch is not None and watch.ended:
             code = listen.ENDED
         seconds = time.monotonic() - start
         version = loaded.read_text(encoding="utf-8").strip() if loaded.exists() else None
         validated = validation.summary(settings)
+        files.look()
     differs = validation.differs(validated, told_before, settings)
-    written = profile is not None and runfiles.stamp(profile) not in (None, before[0])
-    recorded = io_to is not None and runfiles.stamp(io_to) not in (None, before[1])
     if json_to:
         result = run_result(job.family, words, code, seconds) | {
             "library": str(job.build.preload),
             "loaded": None if version == installed.MISFIT else version,
-            "profile": profile if written else None,
-            "io": io_to if recorded else None,
+            "profile": profile if files.written.get(profile) else None,
+            "io": io_to if files.written.get(io_to) else None,
             "impl": settings.get("CRESTA_IMPL"),
             "tuning": settings.get("CRESTA_TUNING"),
             "validated": validated,
         }
         write_json(result, json_to)
-    finish(job, code, version, no_check, {profile: written, io_to: recorded})
-    runfiles.show(profile, show_report, io_to)
+    files.show(profile, io_to)
+    finish(job, code, version, no_check, files)
     if differs:
         raise Problem("the run went on after a difference that CRESTA_VALIDATE found", WRONG)
 
@@ -329,7 +340,7 @@ def job_settings(impl, profile, profile_wait, log, loaded, srun_folder):
     ):
         if value is not None:
             values[name] = str(value)
-    values |= runfiles.setting("--profile", "CRESTA_PROFILE", profile)
+    values |= runfiles.setting("CRESTA_PROFILE", profile)
     rules = values.get("CRESTA_IMPL", "")
     if rules.startswith("@"):
         path = Path(rules[1:]).absolute()
@@ -353,14 +364,12 @@ def print_command(words, environment, json_to):
     print(" ".join([*shown, shlex.join(words)]))
 
 
-def finish(job, code, version, no_check, written):
-    """Says what a user would otherwise find out late, and ends with the right code; `written`:
-    {file that was asked for, or None: whether it is there}.
-    """
+def finish(job, code, version, no_check, files):
+    """Says what a user would otherwise find out late, and ends with the right code."""
     if code != 0:
         sys.exit(code)
     if version == installed.MISFIT:  # it has said so
-        runfiles.say_not_written(written)
+        runfiles.say_not_written(files.missing)
         sys.exit(code)
     if version is None and not no_check:
         raise Problem(
@@ -369,9 +378,9 @@ def finish(job, code, version, no_check, written):
             " program, and does this folder exist on all hosts? (--no-check skips this check)",
             NOT_LOADED,
         )
-    for file in written:
-        if file and not written[file]:
-            raise Problem(
-                f"the program ended, but did not write {file}: it must reach MPI_Finalize",
-                NOT_LOADED,
-            )
+    if files.missing:
+        raise Problem(
+            f"the program ended, but {' and '.join(files.missing)} was not written: either a"
+            " message above says why, or the program did not reach MPI_Finalize",
+            NOT_LOADED,
+        )

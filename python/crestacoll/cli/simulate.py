@@ -6,7 +6,7 @@ import functools
 import click
 from click.core import ParameterSource
 
-from crestacoll import __version__, options
+from crestacoll import __version__, options, outputs
 from crestacoll.builds import choose_builds
 from crestacoll.simulate import arguments, machines
 from crestacoll.sizes import Sizes
@@ -41,7 +41,7 @@ ONLY = {
 @click.option(
     "--profile",
     "profile_name",
-    type=click.Path(),
+    type=outputs.Input(),
     metavar="FILE",
     help="Simulate the calls of this profile at other numbers of ranks, instead of COLLECTIVE.",
 )
@@ -61,7 +61,7 @@ ONLY = {
 @click.option(
     "--machine",
     "machine_name",
-    type=click.Path(),
+    type=outputs.Input(),
     metavar="FILE",
     help="What messages, copies and reductions cost: docs/simulating.md.",
 )
@@ -166,14 +166,14 @@ ONLY = {
 @click.option(
     "--calibrate",
     multiple=True,
-    type=click.Path(),
+    type=outputs.Input(),
     metavar="FILE",
     help="Find the machine that fits these results of `crestacoll bench --json`.",
 )
 @click.option(
     "--check",
     multiple=True,
-    type=click.Path(),
+    type=outputs.Input(),
     metavar="FILE",
     help="Compare simulated with measured times, at the points of these results that --calibrate"
     " has not seen.",
@@ -186,13 +186,13 @@ ONLY = {
 )
 @click.option(
     "--output",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="The machine file that --calibrate writes.",
 )
 @click.option(
     "--plot",
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="Draw the times: .png, .svg or .pdf.",
 )

@@ -3,9 +3,10 @@ import sys
 
 import click
 
-from crestacoll import intervals, tuning
+from crestacoll import intervals, outputs, tuning
 from crestacoll.builds import all_builds, choose_builds
 from crestacoll.explore import progress
+from crestacoll.optional import Group
 from crestacoll.tune import export as exports, measure, native_file
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, word, write_json
 
@@ -18,15 +19,20 @@ crestacoll run --tuning crestacoll.json -- mpirun -n 4 ./app
 Exit codes: 0 fine; 1 check: the file cannot be used, diff: the files differ; 2 wrong usage;
 125 a file cannot be read or written."""
 
-file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False))
+file_argument = click.argument("file", type=outputs.Input(exists=True, dir_okay=False))
 
 
-@click.group("tuning", short_help="Check, show, compare and merge tuning files.", epilog=EPILOG)
+@click.group(
+    "tuning",
+    cls=Group,
+    short_help="Check, show, compare and merge tuning files.",
+    epilog=EPILOG,
+)
 def command():
     """Check, show, compare and merge tuning files: JSON files with rules that were measured on one
     machine, for one MPI. CRESTA_TUNING=FILE or `crestacoll run --tuning FILE` uses one.
 
-    With --json [FILE] each sub-command writes its result as JSON.
+    With --json[=FILE] each sub-command writes its result as JSON.
     """
 
 
@@ -141,8 +147,8 @@ def earned(how):
 
 
 @command.command("diff", short_help="Compare two tuning files.")
-@click.argument("a", type=click.Path(exists=True, dir_okay=False))
-@click.argument("b", type=click.Path(exists=True, dir_okay=False))
+@click.argument("a", type=outputs.Input(exists=True, dir_okay=False))
+@click.argument("b", type=outputs.Input(exists=True, dir_okay=False))
 @json_option
 def diff(a, b, json_to):
     """List the points where tuning files A and B have different implementations.
@@ -172,14 +178,14 @@ def of(rule):
 
 
 @command.command("merge", short_help="Merge two tuning files.")
-@click.argument("a", type=click.Path(exists=True, dir_okay=False))
-@click.argument("b", type=click.Path(exists=True, dir_okay=False))
+@click.argument("a", type=outputs.Input(exists=True, dir_okay=False))
+@click.argument("b", type=outputs.Input(exists=True, dir_okay=False))
 @click.option(
     "-o",
     "--output",
     "to",
     required=True,
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="File to write.",
 )
@@ -227,7 +233,7 @@ def merge(a, b, to, json_to):
     "--output",
     "to",
     required=True,
-    type=click.Path(),
+    type=outputs.Output(),
     metavar="FILE",
     help="File to write.",
 )

@@ -3,7 +3,7 @@
 
 import importlib
 
-from crestacoll import __version__, profiles, racestats
+from crestacoll import __version__, outputs, profiles, racestats
 from crestacoll.explore import arms, calldata
 
 
@@ -360,7 +360,7 @@ def write_tuning(folder, found, rules):
     """The files with the rules. Returns the name of the one to use: a tuning file, or the rules
     alone where the module that writes it is missing.
     """
-    (folder / "rules").write_text(rules_text(found, rules), encoding="utf-8")
+    outputs.write_text(folder / "rules", rules_text(found, rules))
     try:
         tuning = importlib.import_module("crestacoll.tuning")
     except ImportError:

@@ -3,7 +3,7 @@
 
 import time
 
-from crestacoll import machine, race, racestats
+from crestacoll import machine, outputs, race, racestats
 from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs, watch, words
 from crestacoll.explore.state import choice_data
 
@@ -331,7 +331,7 @@ class Search:
         """The file that a tuned run reads."""
         rules = choice.rules(self.state.points, self.options["keep_rounding"])
         path = self.state.folder / "rules"
-        path.write_text("\n".join(rules) + "\n", encoding="utf-8")
+        outputs.write_text(path, "\n".join(rules) + "\n")
         return path
 
     def tuned_s(self):

@@ -3,6 +3,7 @@
 
 from matplotlib import ticker
 
+from crestacoll import outputs
 from crestacoll.peers import verdicts
 from crestacoll.plots import MUTED, PALETTE, plt
 from crestacoll.sizes import format_size
@@ -56,7 +57,8 @@ def save(rows, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     # The same figures give the same file.
     with plt.rc_context({"svg.hashsalt": "crestacoll", "svg.fonttype": "none"}):
-        figure.savefig(path, metadata={"Date": None})
+        with outputs.beside(path) as made:
+            figure.savefig(made, metadata={"Date": None})
     plt.close(figure)
 
 

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from crestacoll import benchjob
+from crestacoll import benchjob, outputs
 from crestacoll.builds import Build
 from crestacoll.peers.mpis import Setting, peer_of
 from crestacoll.peers.series import IMPLEMENTATIONS, Series
@@ -140,9 +140,7 @@ def keep(job, result, speed):
 
 def write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".part")
-    unfinished.write_text(json.dumps(data, indent=1), encoding="utf-8")
-    unfinished.replace(path)
+    outputs.write_text(path, json.dumps(data, indent=1))
 
 
 def results(jobs, speed, speeds):

@@ -5,6 +5,7 @@ import csv
 import statistics
 from dataclasses import astuple, dataclass, field, fields
 
+from crestacoll import outputs
 from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 
 SLOW = ("mpich", "mpich5")
@@ -172,7 +173,7 @@ def short(number):
 
 def write_csv(rows, floors, path):
     """Floor, of the row's speed, and ratio are in it for who reads it; read_csv forms them anew."""
-    with path.open("w", newline="") as file:
+    with outputs.beside(path) as made, made.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         heads = [head for side in SIDES for head in columns(*side)]
         out.writerow(["speed", *POINT, *heads, "line_us", "floor_us", "ratio"])

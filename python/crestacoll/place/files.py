@@ -5,6 +5,7 @@ import itertools
 import shlex
 from pathlib import Path
 
+from crestacoll import outputs
 from crestacoll.ui import Problem
 
 PROGRAM = "./your_program"
@@ -18,9 +19,9 @@ def write(folder, hosts, placement):
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in texts(hosts, placement).items():
-            Path(folder, name).write_text(text, encoding="utf-8")
+            outputs.write_text(Path(folder, name), text)
         uses = commands(Path(folder), len(placement))
-        Path(folder, "README").write_text(readme(uses, hosts), encoding="utf-8")
+        outputs.write_text(Path(folder, "README"), readme(uses, hosts))
     except OSError as e:
         raise Problem(f"cannot write {folder}: {e.strerror}") from e
     return uses

@@ -6,6 +6,7 @@ which machine, and how far such times have been from measured ones.
 import textwrap
 from pathlib import Path
 
+from crestacoll import outputs
 from crestacoll.simulate import machines
 from crestacoll.sizes import format_amount, format_size
 from crestacoll.ui import USAGE, Problem, out, show, table
@@ -107,7 +108,8 @@ def save_plot(points, machine, path):
         axes.set_title(f"{collective}, {what}", fontsize=10)
     lines = textwrap.fill(caption(machine), 90 * len(groups))
     figure.suptitle(lines, fontsize=9)
-    figure.savefig(path, dpi=150)
+    with outputs.beside(path) as made:
+        figure.savefig(made, dpi=150)
     plt.close(figure)
 
 

@@ -6,7 +6,7 @@ and that it is not slower than the MPI's own choice.
 import statistics
 from pathlib import Path
 
-from crestacoll import benchjob, machine, racestats
+from crestacoll import benchjob, machine, outputs, racestats
 from crestacoll.tune import native, native_file
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import SHORT_US
@@ -36,8 +36,8 @@ class OpenMpi:
         numbered = [
             c | {"number": native.UNKNOWN_ID if c is wrong else self.number(c)} for c in choices
         ]
-        write(self.path, native.openmpi_file(numbered))
-        write(self.variables_path, native.variables_text(native.loads(self.path)))
+        outputs.write_text(self.path, native.openmpi_file(numbered))
+        outputs.write_text(self.variables_path, native.variables_text(native.loads(self.path)))
 
     def variables(self, choices, wrong=None):
         """For a job under the file."""
@@ -68,7 +68,7 @@ class Mpich:
         }
 
     def write(self, choices):
-        write(self.path, native.variables_text(self.variables(choices)))
+        outputs.write_text(self.path, native.variables_text(self.variables(choices)))
 
     @property
     def files(self):
@@ -76,13 +76,6 @@ class Mpich:
 
 
 FORMATS = {"openmpi": OpenMpi, "mpich": Mpich}
-
-
-def write(path, text):
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as e:
-        raise Problem(f"cannot write {path}: {e.strerror}") from e
 
 
 def check(data, build, form):

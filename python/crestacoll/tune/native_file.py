@@ -6,7 +6,7 @@ the MPI below that were faster than its own choice.
 import json
 from pathlib import Path
 
-from crestacoll import tuning
+from crestacoll import outputs, tuning
 from crestacoll.racestats import Difference
 from crestacoll.tune import rules
 from crestacoll.ui import Problem
@@ -70,10 +70,7 @@ def write(state, family):
         "everywhere": everywhere(measured),
     }
     path = state.folder / NAME
-    try:
-        path.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    except OSError as e:
-        raise Problem(f"cannot write {path}: {e.strerror}") from e
+    outputs.write_text(path, json.dumps(made, indent=1) + "\n")
     return path, made
 
 

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that commands write: whole or not at all, and never one of those that they read."""
+
+import contextlib
+import os
+from pathlib import Path
+
+import click
+
+from crestacoll.ui import USAGE, Problem
+
+STATE = "state.json"  # what a folder that a command reads must keep
+
+
+@contextlib.contextmanager
+def beside(path):
+    """The name of a new file, which becomes `path` when it is complete. If it does not come to
+    that, as on a full disk, what was at `path` stays, and a Problem says why.
+    """
+    made = None
+    try:
+        target, made = place(path)
+        yield made
+        if made != target:
+            os.replace(made, target)
+    except OSError as e:
+        raise Problem(f"cannot write {path}: {e.strerror or e}") from e
+    finally:
+        if made is not None and made != target:
+            made.unlink(missing_ok=True)
+
+
+def place(path):
+    """(the file that a name leads to, an empty one beside it with its mode and suffix). What is no
+    file, such as /dev/null, is written as it is; so is a file in a folder that takes no new one.
+    """
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():
+        return target, target
+    made = target.with_name(f".{target.stem[:200]}.{os.getpid()}{target.suffix}")
+    try:
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+    except PermissionError:
+        if os.access(target, os.W_OK):
+            return target, target
+        raise
+    if target.exists():
+        made.chmod(target.stat().st_mode & 0o777)
+    return target, made
+
+
+def write_text(path, text, errors="strict"):
+    """All of a text file, or a Problem and the file as it was."""
+    with beside(path) as made:
+        made.write_text(text, encoding="utf-8", errors=errors)
+
+
+class File(click.Path):
+    """A file on the command line. The two kinds below note where each is, so that no command writes
+    over what it reads, or two results into one file.
+    """
+
+    writes = False
+
+    def convert(self, value, param, ctx):
+        path = super().convert(value, param, ctx)
+        for name in self.names(os.fspath(path)) if ctx is not None else []:
+            note(ctx, self.writes, name, param)
+        return path
+
+    def names(self, path):
+        return [path]
+
+
+class Output(File):
+    """A file to write; "-" is standard output."""
+
+    writes = True
+
+    def convert(self, value, param, ctx):
+        path = super().convert(value, param, ctx)
+        parent = os.path.dirname(os.path.realpath(path))
+        if path != "-" and not os.path.isdir(parent):  # before minutes are spent on it
+            raise Problem(f"{typed(param)} {path}: no such folder", USAGE)
+        return path
+
+    def names(self, path):
+        return [] if path == "-" else [path]
+
+
+class Input(File):
+    """A file to read, or the folder of an exploration or a tuning."""
+
+    def names(self, path):
+        return [os.path.join(path, STATE)] if os.path.isdir(path) else [path]
+
+
+class Rules(Input):
+    """Rules, or @FILE with some."""
+
+    def names(self, path):
+        return [path[1:]] if path.startswith("@") else []
+
+
+class Tuning(Input):
+    """FILE, force:FILE, or none."""
+
+    def names(self, path):
+        return [] if path == "none" else [path.removeprefix("force:")]
+
+
+def identity(path):
+    """What two names of one file have in common; None for what is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return (found.st_dev, found.st_ino) if os.path.isfile(path) else None
+
+
+def note(ctx, writes, path, param):
+    """Counts a file of the command line. Raises Problem if it would be lost."""
+    known = ctx.meta.setdefault(__name__, {})
+    what = identity(path)
+    wrote, before = known.setdefault(what, (writes, param))
+    if what is None or not (writes or wrote) or before is param:
+        return
+    both = " and ".join(sorted(map(typed, (before, param))))
+    raise Problem(f"{path} is both {both}: it would be overwritten", USAGE)
+
+
+def typed(param):
+    """A parameter as a user types it."""
+    if isinstance(param, click.Option):
+        return param.opts[-1]
+    return param.metavar or param.human_readable_name.upper()
