@@ -6,14 +6,35 @@ from types import SimpleNamespace
 import pytest
 
 from crestacoll import race
-from crestacoll.explore import blame
+from crestacoll.explore import blame, whole
 from crestacoll.explore.arms import Choice
 from crestacoll.turns import Turns
 from crestacoll.ui import Problem
 
 COMPETING = ["shm", "os"]
-CRASHED = SimpleNamespace(why="ended", how=lambda: "was ended by SIGSEGV", said=lambda: "")
-HANGS = SimpleNamespace(why="stalled", how=None)
+CRASHED = SimpleNamespace(
+    why="ended",
+    how=lambda: "was ended by SIGSEGV",
+    said=lambda: "",
+    aborted=False,
+    loaded=True,
+    failed=True,
+)
+HANGS = SimpleNamespace(why="stalled", hang="", loaded=True, failed=False)
+AGAIN = "the plain program, run again, did not fail"
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    """What it does when it runs again; the calls of that."""
+    done = []
+
+    def clear_of(search, ended, what):
+        done.append(what)
+        return AGAIN
+
+    monkeypatch.setattr(whole, "clear_of", clear_of)
+    return done
 
 
 def log(*events):
@@ -46,13 +67,15 @@ def broke(found, competing=COMPETING, ended=CRASHED, stage=None):
     return stage, search.notes
 
 
-def test_an_arm_in_its_first_steps():
+def test_an_arm_in_its_first_steps(plain):
     """What came before is told, too: its damage may show late."""
     stage, notes = broke(log(first(0), first(1), first(2)))
     assert [f["arm"] for f in stage["failed"]] == ["os"]
-    assert notes == ["os: the program was ended by SIGSEGV in its first steps, after those of shm"]
+    told = f"os: the program was ended by SIGSEGV in its first steps, after those of shm; {AGAIN}"
+    assert notes == [told] and plain == ["os"]
     stage, notes = broke(log(first(0), first(1)), ended=HANGS)
-    assert notes == ["shm: the program did not go on in its first steps, after those of mpi"]
+    told = f"shm: the program did not go on in its first steps, after those of mpi; {AGAIN}"
+    assert notes == [told]
 
 
 def test_nobody_is_accused_if_all_have_run():
@@ -65,6 +88,7 @@ def test_one_that_ran_with_the_reference_alone():
     stage, notes = broke(log(first(0), first(2), WARM), ["os"])
     assert [f["arm"] for f in stage["failed"]] == ["os"]
     told = "os: the program was ended by SIGSEGV under it, with only the MPI's own beside it"
+    told += f"; {AGAIN}"
     assert notes == [told]
 
 

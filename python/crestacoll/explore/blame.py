@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which arm a program does not bear, from what the library wrote before it crashed or hung."""
 
-from crestacoll.explore import reasons
+from crestacoll.explore import reasons, whole
+from crestacoll.explore.reasons import how
 
 MOST_MISSED = 3  # runs of a race that show nothing
-
-
-def how(ended):
-    """What the program did, as the end of a sentence."""
-    return ended.how() if ended.why == "ended" else "did not go on"
 
 
 def of_race(ended, log, competing):
@@ -28,19 +24,23 @@ def broke(search, stage, competing, ended, log):
     """An arm with which the program fails leaves, with a note. Where several may be to blame, each
     has to run alone against the reference. Where none is, the program may try again.
     """
+    reasons.need_settings(ended)
     if log.start is None:
+        whole.clear_of(search, ended, "a race")
         reasons.broken_by_race(ended, how(ended))
     names, told = of_race(ended, log, competing)
     if not names:
         stage["missed"] += 1
         search.note(f"the program {how(ended)} before another arm than the MPI's own had run")
         if stage["missed"] >= MOST_MISSED:
+            whole.clear_of(search, ended, "a race")
             reasons.broken_by_race(ended, how(ended))
     elif len(names) > 1:
         stage["suspects"] = names
     else:
+        innocent = whole.clear_of(search, ended, names[0])
         stage["failed"].append({"arm": names[0], "text": how(ended)})
-        search.note(f"{names[0]}: {told}")
+        search.note(f"{names[0]}: {told}; {innocent}")
     search.state.save()
 
 

@@ -7,7 +7,7 @@ and under the choice in turn, have to prove it.
 import time
 
 from crestacoll import profiles, race, racestats, turns
-from crestacoll.explore import arms, blame, calldata, outcome, reasons, runs
+from crestacoll.explore import arms, blame, calldata, outcome, reasons, runs, whole
 from crestacoll.explore.state import choice_data
 
 SHARE = 0.45  # of the time that is left, for races by calls: two thirds of it for the models
@@ -191,8 +191,10 @@ class ByCalls:
         """What ran first, with nothing behind it, is what broke the program. Where ranks were at
         different ones, or all had run, each has to run alone.
         """
-        what = blame.how(ended)
+        what = reasons.how(ended)
+        reasons.need_settings(ended)
         if not log.started:
+            whole.clear_of(self.search, ended, "a race")
             reasons.broken_by_race(ended, what)
         rows = [calldata.row_of(p) for p in self.state.points]
         blamed = blame.of_calls(log, competing, rows)
@@ -201,10 +203,12 @@ class ByCalls:
             self.stage["suspects"] = sorted(suspects)
             return
         where = "in its first calls" if blamed else "under it, with only the MPI's own beside it"
+        innocent = whole.clear_of(self.search, ended, " ".join(sorted(suspects)))
         for index, how in blamed or sorted(competing[1].picks):
             self.stage["failed"].append({"arm": how, "pick": [index, how], "text": what})
             self.search.note(
-                f"{arms.named(self.state.points, index)}={how}: the program {what} {where}"
+                f"{arms.named(self.state.points, index)}={how}: the program {what} {where};"
+                f" {innocent}"
             )
 
     def need_comparisons(self):
@@ -223,18 +227,17 @@ class ByCalls:
         pair = [choice_data(arms.REFERENCE), choice_data(choice)]
         stage = self.state.stage_of("proof", pair)
         stage.setdefault("pairs", [])
-        rules = self.search.write_rules(choice)
-        limit = 3 * self.search.wall_s + 5
+        pair = whole.Whole(self.search, stage, self.search.write_rules(choice))
         for _ in range(runs.MOST):
-            if self.search.left() < 2.1 * self.search.wall_s or self.proved(stage):
+            if self.search.left() < 2.1 * pair.plain_s or self.proved(stage):
                 break
             self.tell.tries("proof: whole runs, plain and under the rules in turn")
-            if not self.one_pair(stage, rules, limit):
+            if not self.one_pair(stage, pair):
                 break
         failed = stage.get("answers", {}).get("failed")
         stage["done"] = bool(failed) or outcome.ended_proof(self.known(stage))
         if len(stage["pairs"]) < racestats.FEWEST and not stage["done"]:
-            needed = 2 * racestats.FEWEST * self.search.wall_s
+            needed = 2 * racestats.FEWEST * pair.plain_s
             self.search.note(
                 f"the proof needs {2 * racestats.FEWEST} whole runs, which take {needed:.0f} s:"
                 f" give it --budget {2 * needed / 60 + 1:.0f}m"
@@ -250,32 +253,16 @@ class ByCalls:
         found = self.known(stage)
         return outcome.ended_proof(found) and found.half_width < FINE / 2
 
-    def one_pair(self, stage, rules, limit):
-        """Two runs, every other time the tuned one first. False if one failed."""
-        first = len(stage["pairs"]) % 2
+    def one_pair(self, stage, pair):
+        """Two runs, every other time the tuned one first. False if one failed, or took too long."""
         seconds = {}
-        for tuned in (first == 1, first == 0):
-            seconds[tuned] = self.whole_run(stage, rules if tuned else None, limit)
-            if seconds[tuned] is None:
+        for tuned in (True, False) if len(stage["pairs"]) % 2 else (False, True):
+            ended = pair.tuned() if tuned else pair.plain()
+            if ended is None or "failed" in stage.get("answers", {}):
                 return False
+            seconds[tuned] = profiles.load(ended.folder / "p.json")["wall_s"]
+            if tuned:
+                self.search.judge_answers(stage, ended)
         stage["pairs"].append([seconds[False], seconds[True]])
         self.state.save()
         return True
-
-    def whole_run(self, stage, rules, limit):
-        """Seconds from MPI_Init to MPI_Finalize. None if it failed."""
-
-        def variables(number, folder):
-            more = {"CRESTA_IMPL": f"@{rules}"} if rules else {}
-            return {"CRESTA_PROFILE": str(folder / "p.json"), "CRESTA_PROFILE_WAIT": "0"} | more
-
-        ended = self.search.run("proof", variables, limit)
-        if rules and not stage.get("answers"):
-            self.search.judge_answers(stage, ended, limit)
-        else:
-            (ended.folder / "stdout").unlink(missing_ok=True)
-        if ended.why != "ended" or ended.code != 0:
-            if rules:
-                self.search.judge_answers(stage, ended, limit)
-            return None
-        return profiles.load(ended.folder / "p.json")["wall_s"]

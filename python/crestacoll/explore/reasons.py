@@ -11,24 +11,7 @@ CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
 
 def judge_plain(ended, limit):
     """A program that fails by itself is not to be explored."""
-    need_settings(ended)
-    if ended.hang:
-        raise Problem(
-            "the program hangs, with the MPI's own collectives and nothing changed:"
-            f" {ended.hang}",
-            HANGS,
-        )
-    refused = lastwords.not_started(ended)
-    if refused:
-        told, code = refused
-        raise Problem(f"the launcher could not start the program. It says:\n{told}", code)
-    if ended.failed:
-        how = "ended by MPI_Abort" if ended.aborted else ended.how()
-        raise Problem(
-            f"the program {how}, with the MPI's own collectives and nothing changed. Its last"
-            f" words:\n{ended.said()}",
-            ABORTED if ended.aborted else CRASHED,
-        )
+    need_innocence(ended, "")
     if not ended.loaded and ended.why == "ended":
         raise Problem(
             "the program ended, but no rank loaded crestacoll. Is it a dynamically linked MPI"
@@ -45,6 +28,32 @@ def judge_plain(ended, limit):
         raise Problem(
             "the program ended, but wrote no profile: it must reach MPI_Finalize", NOT_LOADED
         )
+
+
+def how(ended):
+    """What a run that failed did, as the end of a sentence."""
+    if ended.why == "ended":
+        return "was ended by MPI_Abort" if ended.aborted else ended.how()
+    return "hangs" if ended.hang else "did not go on"
+
+
+def need_innocence(plain, before):
+    """Of a plain run after one that failed, `before`: if it fails as well, nothing is to blame for
+    that but the program or the machine.
+    """
+    need_settings(plain)
+    refused = lastwords.not_started(plain)
+    if refused:
+        told, code = refused
+        raise Problem(f"the launcher could not start the program. It says:\n{told}", code)
+    if not plain.failed and not plain.hang:
+        return
+    told = f": {plain.hang}" if plain.hang else f". Its last words:\n{plain.said()}"
+    code = HANGS if plain.hang else ABORTED if plain.aborted else CRASHED
+    what = f"the program {how(plain)}, with the MPI's own collectives and nothing changed"
+    if before:
+        what = f"{before}; run again after that, plain, it {how(plain)}, too: no rule is to blame"
+    raise Problem(f"{what}{told}", code)
 
 
 def need_settings(ended):

@@ -230,15 +230,18 @@ def same_output(first, second, compare=None):
     return done.returncode == 0
 
 
-def answers(plain, ended, limit, compare=None):
-    """What is said of a whole run under rules: whether it printed what the plain one did, or that
-    it failed. `plain`: what that printed; `limit`: seconds that the run had.
+def answers(plain, ended, compare=None):
+    """What is said of a whole run under rules: whether it printed what the plain one did, whose
+    output is in a file `plain`.
     """
     tuned = ended.folder / "stdout"
-    found = {"plain": str(plain), "tuned": str(tuned), "by": compare, "ok": True}
-    found["prints"] = plain.stat().st_size > 0
-    if ended.why != "ended" or ended.code != 0:
-        how = ended.how() if ended.why == "ended" else f"did not end in {limit:.0f} s"
-        return found | {"ok": False, "failed": how, "same": False}
     same = same_output(plain, tuned, compare)
-    return found | {"same": same, "ok": same or compare is None}
+    found = {"plain": str(plain), "tuned": str(tuned), "by": compare}
+    return found | {"prints": plain.stat().st_size > 0, "same": same, "ok": same or compare is None}
+
+
+def failed_answers(ended, plain, how, after):
+    """The same of a run that failed; `how`. `after`: what a plain run after it did."""
+    found = {"plain": str(plain.folder / "stdout"), "tuned": str(ended.folder / "stdout")}
+    found |= {"by": None, "ok": False, "prints": True, "same": False}
+    return found | {"failed": how, "after": after}

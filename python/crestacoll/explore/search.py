@@ -4,7 +4,8 @@
 import time
 
 from crestacoll import machine, outputs, race, racestats
-from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs, watch, words
+from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs, watch, whole
+from crestacoll.explore import words
 from crestacoll.explore.state import choice_data
 
 PROFILE_SHARE = 0.4  # of the budget, at most
@@ -21,7 +22,6 @@ LEAST_COVERAGE = 0.1  # of the time of a run is made of steps, or the program co
 LONG_MS = 50  # blocks of the proof last at least so long, and LONG_STEPS
 LONG_STEPS = 10
 PROOF_LEAST = 0.5  # of the time that is left; the rest is for a whole run
-OVER = 0.1  # of the budget: so much longer it may take if the answers can be compared then
 PROOF_ROUNDS = 20  # for which the blocks of the proof leave time
 
 
@@ -324,7 +324,7 @@ class Search:
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
-        if self.left() + OVER * self.budget > self.tuned_s():
+        if self.left() + whole.OVER * self.budget > self.tuned_s():
             self.compare_answers(stage, rules)
 
     def write_rules(self, choice):
@@ -374,14 +374,14 @@ class Search:
         return max(1.0, round(min(wanted, 1e3 * seconds / PROOF_ROUNDS / 4), 3))
 
     def compare_answers(self, stage, rules):
-        """Runs the program to its end under the rules; the plain run was the profile's."""
+        """Runs the program to its end under the rules."""
         self.tell.tries("a whole run under the rules, to compare its answers")
-        limit = 3 * self.wall_s + 5
-        ended = self.run("proof", lambda n, f: {"CRESTA_IMPL": f"@{rules}"}, limit)
-        self.judge_answers(stage, ended, limit)
+        ended = whole.Whole(self, stage, rules).tuned()
+        if ended is not None and "answers" not in stage:
+            self.judge_answers(stage, ended)
 
-    def judge_answers(self, stage, ended, limit):
-        """What a whole run under the rules printed, or that it failed."""
+    def judge_answers(self, stage, ended):
+        """What a whole run under the rules printed, against the plain one of the profile."""
         plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
-        stage["answers"] = runs.answers(plain, ended, limit, self.options["compare"])
+        stage["answers"] = runs.answers(plain, ended, self.options["compare"])
         self.state.save()

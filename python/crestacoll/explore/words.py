@@ -133,7 +133,11 @@ def answers(found):
             return []
         return ["The answers were not compared: no whole run fitted into the budget."]
     if told.get("failed"):
-        return [f"Under the rules the program {told['failed']}, without them it did not."]
+        after = told.get("after")  # not known to explorations of old
+        then = ", without them it did not"
+        if after:
+            then = f"; the plain program, run after it, {after}"
+        return [f"Under the rules the program {told['failed']}{then}."]
     by = shlex.join(told["by"]) if told["by"] else ""
     if by:
         same = "the same" if told["same"] else "DIFFERENT"
