@@ -7,6 +7,7 @@ import contextlib
 import datetime
 import fcntl
 import json
+import os
 from pathlib import Path
 
 from crestacoll import __version__, outputs
