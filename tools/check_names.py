@@ -20,7 +20,9 @@ REGISTRY = ROOT / "src/model/registry.def"
 
 # CRESTA_x, MPI_x and MPIX_x in C; in Fortran the same in lower case, sometimes upper, with
 # underscores and suffixes.
-VISIBLE = re.compile(r"^(CRESTA_|cresta_|MPIX?_|mpix?_)\w+$")
+# What a program's own MPI_Init calls, and dlsym, are the preload library's alone.
+VISIBLE = re.compile(r"^((CRESTA_|cresta_|MPIX?_|mpix?_)\w+"
+                     r"|PMPI_(Init|Init_thread|Finalize)|dlsym)$")
 # An archive cannot hide what its objects share.
 SHARED = re.compile(r"^(cco_\w+)$")
 

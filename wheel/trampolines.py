@@ -9,8 +9,9 @@ the function that is found gets what the caller gave.
 import subprocess
 import sys
 
-# front.c has these itself: they ask for what comes after the file that they are in.
-OWN = {"cresta_next_definition", "cresta_preload_next_definition"}
+# front.c has these itself: they ask for what comes after the file that they are in. Its own
+# look-ups need the C library's dlsym.
+OWN = {"cresta_next_definition", "cresta_preload_next_definition", "dlsym"}
 
 HEAD = """\
     .text

@@ -76,11 +76,32 @@ static void write_profile(bool spawned)
     free(rows.list);
 }
 
+/* Any rank may be the first, or the only one, to come here, so that there is no common clock and no
+ * waiting.  What it counts becomes a profile if all ranks meet (cco_process_met_late). */
+void cco_outputs_begin_late(void)
+{
+    int rank = 0;
+    const cco_config *c = &cco_configured;
+    const bool world = cco_world_rank(&rank);
+    cco_outputs_loaded();
+    if (c->profile != NULL && world)
+        cco_profile_begin(MPI_COMM_NULL, 0);
+    else if (c->profile != NULL)
+        cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it is not for sessions");
+    if (c->io != NULL && rank == 0)
+        cco_log(CCO_LOG_WARN, "no record of MPI-IO, because MPI_Init did not pass through"
+                              " crestacoll: link it before the MPI library (mpicc ..."
+                              " -lcrestacoll does)");
+}
+
 void cco_outputs_write(bool met, bool spawned)
 {
     const bool whole = cco_ulfm_all_alive(MPI_COMM_WORLD);
     cco_held_signals held;
     cco_hold_signals(&held);
+    if (cco_configured.profile != NULL && !cco_profiled_run && cco_world_reports())
+        cco_say("no profile: MPI_Init did not pass through crestacoll, and no collective on"
+                " MPI_COMM_WORLD did");
     if (cco_profiled_run && whole)
         write_profile(spawned);
     else if (cco_profiled_run && cco_world_reports())

@@ -16,6 +16,9 @@ void cco_outputs_loaded(void);
 /* In MPI_Init, collective: there will be a profile. */
 void cco_outputs_begin_profile(void);
 
+/* Where MPI_Init did not pass by: in the first call that did.  No communication. */
+void cco_outputs_begin_late(void);
+
 /* In MPI_Finalize, collective over MPI_COMM_WORLD.  `met`: all ranks have been in MPI_Init with the
  * library; `spawned`: by another program's MPI_Comm_spawn.  Where processes have failed, what needs
  * all of them is not written, and one rank says so. */

@@ -359,14 +359,9 @@ void cco_process_begin(void)
         begin_models();
 }
 
-static void warn_no_profile(void)
+void cco_process_met_late(void)
 {
-    int rank = 0;
-    if (!cco_world_rank(&rank))
-        cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it is not for sessions");
-    else if (rank == 0)
-        cco_log(CCO_LOG_WARN, "no profile, because MPI_Init did not pass through crestacoll: link"
-                              " it before the MPI library (mpicc ... -lcrestacoll does)");
+    cco_profiled_run = cco_profiled_run || (!begun && cco_configured.profile != NULL);
 }
 
 void cco_process_begin_late(void)
@@ -375,14 +370,14 @@ void cco_process_begin_late(void)
     if (cco_process_phase == CCO_UNREAD && !is_off()) {
         begin_here();
         if (cco_has_world()) {
+            spawned = is_spawned();
             hook_the_end();
             cco_progress_begin_late();
         } else {
             cco_ask_without_world(cco_comm_any);
         }
         cco_rollcall_begin(false, false);
-        if (cco_configured.profile != NULL || cco_configured.io != NULL)
-            warn_no_profile();
+        cco_outputs_begin_late();
         if (cco_configured.tuning != NULL)
             take_tuning(cco_tuning_own());
         cco_polite_decide(chosen);

@@ -30,6 +30,9 @@ void cco_process_begin(void);
 /* Reads the environment where MPI_Init did not pass by (sessions).  No communication. */
 void cco_process_begin_late(void);
 
+/* All ranks of MPI_COMM_WORLD have met after all: in the set-up of that. */
+void cco_process_met_late(void);
+
 /* With CRESTA_OFF=1 nothing has begun; what the program asks of us by functions that no MPI has
  * (recordings, memory that ranks share) needs an end all the same. */
 void cco_process_serve(void);

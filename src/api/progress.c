@@ -3,6 +3,7 @@
 #include "api/progress.h"
 
 #include "core/config.h"
+#include "core/next.h"
 #include "core/facts.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
@@ -23,12 +24,27 @@ static bool waits_pass_here(void)
 }
 
 static int asked_for = MPI_THREAD_MULTIPLE; /* by the program */
+static bool asked;                          /* by MPI_Init of ours, or of another copy of us */
+
+void cco_progress_level_ask(void)
+{
+    asked = true;
+}
 
 int cco_progress_thread_level(int required)
 {
     asked_for = required;
+    cco_progress_level_ask();
+#if !defined(CRESTA_PRELOAD)
+    cco_first_copy();
+#endif
     return cco_config_wants_thread() && required < MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE
                                                                        : required;
+}
+
+bool cco_progress_level_asked(void)
+{
+    return asked;
 }
 
 bool cco_progress_many_threads(void)

@@ -29,6 +29,10 @@ static inline bool cco_progress_calls_mpi(void)
 /* The thread level to ask the MPI for; before MPI_Init. */
 int cco_progress_thread_level(int required);
 
+/* Whether that was asked, or need not be, because MPI_Init of another copy of us does. */
+bool cco_progress_level_asked(void);
+void cco_progress_level_ask(void);
+
 /* True if the program may call from several threads at the same time; after MPI_Init. */
 bool cco_progress_many_threads(void);
 

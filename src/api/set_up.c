@@ -57,6 +57,8 @@ static bool set_up(cco_comm *state)
         cco_fatal("no memory for the choices of communicator '%s'", state->name);
     cco_topology_find_mates(state);
     state->ready = true;
+    if (state->comm == MPI_COMM_WORLD)
+        cco_process_met_late();
     if (cco_configured.debug.match > 0)
         cco_match_set_up(state);
     cco_comm_update(state);

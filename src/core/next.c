@@ -64,12 +64,31 @@ static void *past(void *found, void *copy, const char *name)
     return of_copy(name);
 }
 
-/* PMPI_x for MPI_x. */
+/* In the file of a function that the MPI alone has.  Where an interpreter loaded the MPI late, that
+ * comes after nothing. */
+static void *in_the_mpi(const char *own)
+{
+    Dl_info info;
+    void *anchor = dlsym(RTLD_DEFAULT, "PMPI_Get_library_version");
+    void *handle = anchor != NULL && dladdr(anchor, &info) != 0
+                       ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                       : NULL;
+    void *found = handle != NULL ? dlsym(handle, own) : NULL;
+    if (handle != NULL)
+        dlclose(handle);
+    return found;
+}
+
+/* PMPI_x for MPI_x; the MPI's, also where the preload library has one (interpose/own_init.c). */
 static void *own_definition(const char *name)
 {
     char own[64] = "P";
     strncat(own, name, sizeof own - 2);
-    return dlsym(RTLD_DEFAULT, own);
+    void *found = dlsym(RTLD_DEFAULT, own);
+    if (strncmp(name, "MPI_Init", 8) != 0 && strcmp(name, "MPI_Finalize") != 0)
+        return found;
+    found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), own);
+    return found != NULL ? found : in_the_mpi(own);
 }
 
 static cco_function function_at(void *address)
@@ -119,6 +138,21 @@ static cco_function first_tool(const char *name, void *own, bool ours)
     found = past(found, dlsym(RTLD_DEFAULT, "cresta_preload_next_definition"), name);
     return is_tool(found, own) ? function_at(found) : NULL;
 }
+
+cco_function cco_own_definition(const char *name)
+{
+    return function_at(own_definition(name));
+}
+
+#if !defined(CRESTA_PRELOAD)
+void cco_first_copy(void)
+{
+    void *preload = dlsym(RTLD_DEFAULT, "cresta_preload_stand_back");
+    const cco_function stand_back = function_at(preload);
+    if (stand_back != NULL)
+        stand_back();
+}
+#endif
 
 void cco_definitions_of(const char *name, cco_definitions *are)
 {

@@ -27,6 +27,13 @@ static inline cco_function cco_next(const char *name, cco_function *found)
  * program by that name would come to without us.  For what the program calls by another name. */
 cco_function cco_first(const char *name, cco_function *found);
 
+/* The MPI's own function, PMPI_x for `name` MPI_x. */
+cco_function cco_own_definition(const char *name);
+
+/* In MPI_Init of the copy that is linked to the program: one that is preloaded, too, leaves the
+ * start to it. */
+void cco_first_copy(void);
+
 /* All of a collective, which only the preload library defines: the MPI's own (PMPI_x), the next
  * one (there), the first one; each NULL if the loader knows none. */
 typedef struct cco_definitions {

@@ -144,3 +144,30 @@ def test_fortran(build, tmp_path, binding):
         made[key] = made.get(key, 0) + record["calls"]
     counts = seen(build, program, preload="ours:tool")
     assert {name: counts.get(name) for name in made} == made
+
+
+OWN = {"CRESTA_IMPL": "*=p2p", "CRESTA_VALIDATE": "1"}
+
+
+def test_a_program_that_has_mpi_init(build, tmp_path):
+    """Ours is not called: PMPI_Init is, so that the library begins as ever."""
+    files = {"CRESTA_VALIDATE_SUMMARY": str(tmp_path / "v.json"), "CRESTA_IMPL": "*=p2p"}
+    records = profiled(
+        build, tmp_path, "own_init", "parts", "world", env=OWN | files, ranks=3, preload=True
+    )
+    assert {(r["processes"], r["implementation"].split(":")[0]) for r in records} == {
+        (2, "p2p"),
+        (3, "p2p"),
+    }
+    assert (tmp_path / "v.json").exists()
+
+
+def test_a_linked_program_that_has_mpi_init(build, tmp_path):
+    """It begins in the first collective, on some ranks only; a profile needs them all."""
+    loaded = tmp_path / "loaded"
+    env = OWN | {"CRESTA_LOADED": str(loaded)}
+    records = profiled(build, tmp_path, "own_init_linked", "parts", "world", env=env, ranks=3)
+    assert {r["processes"] for r in records} == {2, 3} and loaded.exists()
+    env |= {"CRESTA_PROFILE": str(tmp_path / "none.json")}
+    done = good(run(build, "own_init_linked", "parts", env=env, ranks=3))
+    assert "right" in done.stdout and not (tmp_path / "none.json").exists()
