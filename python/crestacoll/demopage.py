@@ -4,7 +4,7 @@
 from markupsafe import Markup
 
 from crestacoll import builds, demo, htmlreport, machine
-from crestacoll.explore import words
+from crestacoll.explore import verdict, words
 
 
 def render(data, bodies):
@@ -33,9 +33,11 @@ def render(data, bodies):
 def headline(data):
     """What all cases say together, also those that failed."""
     tried = [t["result"] for t in data["cases"] if not t["skipped"]]
-    better = sum(found is not None and found["verdict"] == "faster" for found in tried)
+    better = sum(found is not None and found["verdict"] == verdict.FASTER for found in tried)
     plural = "s" * (len(tried) != 1)
-    return f"A turbulence code gains in {better} of {len(tried)} case{plural}"
+    unclear = sum(found is not None and found["verdict"] == verdict.UNDECIDED for found in tried)
+    still = f"; {unclear} {'is' if unclear == 1 else 'are'} not decided" if unclear else ""
+    return f"A turbulence code gains in {better} of {len(tried)} case{plural}{still}"
 
 
 def tile(told):
@@ -43,7 +45,10 @@ def tile(told):
     found = told["result"]
     if found is None:
         return "not run" if told["skipped"] else "failed"
-    if found["verdict"] == "faster":
+    if found["rejected"]:
+        return {"different": "answers differ", "failed": "failed"}[found["rejected"]["why"]]
+    if found["verdict"] == verdict.FASTER:
         return f"\u2212{words.percent(found['step']['gain'])}"
-    other = {"different": "answers differ", "failed": "failed", "unproven": "not proved"}
-    return other.get(found["verdict"], "no gain")
+    if found["verdict"] == verdict.UNDECIDED:
+        return "not decided"
+    return f"\u2264 {words.at_most(found['bound']['gain'])}"

@@ -26,6 +26,7 @@ TRIM = 0.2  # of the rounds on each side
 LEVEL = 0.95
 FEWEST = 6  # rounds: fewer say nothing
 CLAIM = 0.1  # times the error of the interval that is shown is that of a claim
+MOST = 700.0  # the exponential of more is no number
 BATCHES = 6  # parts of the rounds, in their order, for a claim; few, so that each is long
 
 
@@ -39,7 +40,9 @@ class Difference:
     mean: float
     agree: bool
     rounds: int
-    sure: bool = True  # beyond 0 by the interval of a claim
+    sure: bool = True  # beyond 0 by the interval of a claim,
+    sure_low: float | None = None  # whose ends these are; None: as those of the other interval
+    sure_high: float | None = None
 
     @property
     def faster(self):
@@ -62,6 +65,14 @@ class Difference:
     @property
     def half_width(self):
         return (self.high - self.low) / 2
+
+    @property
+    def surely_within(self):
+        """The ends of the interval of a claim."""
+        return (
+            self.low if self.sure_low is None else self.sure_low,
+            self.high if self.sure_high is None else self.sure_high,
+        )
 
     def as_dict(self):
         return asdict(self)
@@ -142,8 +153,8 @@ def surer(level):
     return 1 - CLAIM * (1 - level)
 
 
-def is_sure(values, level):
-    """The trimmed mean is beyond 0 by the interval of a claim, as rounds scatter, and as batches of
+def claimed_mean(values, level):
+    """(trimmed mean, half-width of the interval of a claim): as rounds scatter, and as batches of
     them do. The latter needs two rounds in each.
     """
     import numpy as np
@@ -156,6 +167,12 @@ def is_sure(values, level):
         means = np.array([batch.mean() for batch in np.array_split(bent, BATCHES)])
         error = means.std(ddof=1) / ((1 - 2 * cut / n) * math.sqrt(BATCHES))
         half = max(half, error * t_quantile((1 + surer(level)) / 2, BATCHES - 1))
+    return centre, float(half)
+
+
+def is_sure(values, level):
+    """The trimmed mean is beyond 0 by the interval of a claim."""
+    centre, half = claimed_mean(values, level)
     return bool(abs(centre) > half)
 
 
@@ -174,7 +191,11 @@ def difference(arm, reference, level=LEVEL):
     low, trimmed, high = (math.expm1(x) for x in (centre - half, centre, centre + half))
     side = (high < 0) - (low > 0)
     agree = mean < -(trimmed - low) if side > 0 else mean > high - trimmed if side < 0 else True
-    return Difference(trimmed, low, high, mean, bool(agree), len(arm), is_sure(values, level))
+    _, wide = claimed_mean(values, level)
+    claimed = math.expm1(centre - wide), math.expm1(min(centre + wide, MOST))
+    return Difference(
+        trimmed, low, high, mean, bool(agree), len(arm), bool(abs(centre) > wide), *claimed
+    )
 
 
 def corrected(level, comparisons):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import iorecords, profiles, schemas, tuning
+from crestacoll.explore import verdict
 from crestacoll.ui import Problem
 
 STATE = "crestacoll-explore-1"  # state.json of an exploration; its result is a member
@@ -13,7 +14,8 @@ KINDS = {
     iorecords.SCHEMA: "io",
     "crestacoll-bench-1": "bench",
     "crestacoll-overlap-1": "overlap",
-    "crestacoll-explore-result-1": "explore",
+    verdict.OLD: "explore",
+    verdict.SCHEMA: "explore",
     STATE: "explore",
 }
 KNOWN = (
@@ -65,6 +67,7 @@ def read(name):
         if not data:
             raise Problem(f"{name}: this exploration has no result yet; explore --resume goes on")
     kind = KINDS[schema]
+    data = verdict.upgraded(data) if kind == "explore" else data
     if kind == "profile":
         return Source(str(name), kind, profiles.checked(path, data))
     if kind == "io":

@@ -172,10 +172,11 @@ def explored():
     gain = {"gain": 0.2, "low": 0.19, "high": 0.21, "mean": 0.2, "rounds": 30}
     earned = {"arms": ["mpi", "shm"], "blocks": 30, "gain": 0.2, "low": 0.19, "high": 0.21}
     return {
-        **{"schema": "crestacoll-explore-result-1", "crestacoll": "0.1.0", "date": "2026-11-22"},
+        **{"schema": "crestacoll-explore-result-2", "crestacoll": "0.1.0", "date": "2026-11-22"},
         **{"command": ["mpirun", "-n", "2", "./<b>"], "folder": "/x/crestacoll-explore"},
         **{"mpi": "Open MPI v4.1.4, x", "ranks": 2, "runs": 4, "seconds": 99.0, "complete": True},
-        **{"verdict": "faster", "step": gain, "step_s": 0.01, "agree": True, "anchor": None},
+        **{"verdict": "faster", "bound": None, "rejected": None},
+        **{"step": gain, "step_s": 0.01, "agree": True, "anchor": None},
         **{"run": None, "answers": None, "time": None, "others": None, "notes": []},
         "points": [point("alltoall", "row", 4096, 0.3), point("allreduce", "", 8, 0.1)],
         "rules": [

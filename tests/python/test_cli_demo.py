@@ -22,7 +22,9 @@ result: ok
 
 
 def result(verdict="faster", busy=0.0, **more):
-    found = {"verdict": verdict, "step": None, "rules": [], "complete": True, "time": None}
+    bound = {"margin": 0.05, "of": "step", "gain": 0.012, "candidates": 5, "open": []}
+    found = {"verdict": verdict, "bound": bound | {"more_s": None}, "rejected": None, "step": None}
+    found |= {"rules": [], "complete": True, "time": None}
     found |= {"others": {"busy": busy, "stolen": 0.0}, "step_s": 5e-4, "arms": [], "answers": None}
     if verdict == "faster":
         found["step"] = {"gain": 0.31, "low": 0.29, "high": 0.33, "mean": 0.3, "rounds": 99}
@@ -47,7 +49,7 @@ def page(data):
 
 
 def test_each_case_has_a_sentence():
-    data = told(openmpi={"found": result()}, mpich={"found": result("none")})
+    data = told(openmpi={"found": result()}, mpich={"found": result("not-faster")})
     assert data["ended_well"] and not data["shared"]
     text = page(data)
     assert "A turbulence code gains in 1 of 2 cases" in text
@@ -69,9 +71,15 @@ def test_commands_can_be_typed_as_they_stand(monkeypatch, tmp_path):
     assert builds.typed() == "crestacoll"
 
 
-@pytest.mark.parametrize("verdict", ["different", "failed"])
-def test_answers_that_change_are_a_failure(verdict):
-    assert not told(mpich={"found": result(verdict)})["ended_well"]
+@pytest.mark.parametrize("why", ["different", "failed"])
+def test_answers_that_change_are_a_failure(why):
+    found = result("undecided", rejected={"why": why, "text": "was ended by SIGSEGV"})
+    assert not told(mpich={"found": found})["ended_well"]
+
+
+def test_what_is_not_decided_is_not_called_no_gain():
+    text = page(told(openmpi={"found": result()}, mpich={"found": result("undecided")}))
+    assert "gains in 1 of 2 cases; 1 is not decided" in text and "not decided</b>" in text
 
 
 def test_a_case_that_fails():

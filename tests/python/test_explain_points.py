@@ -112,7 +112,9 @@ def test_what_an_exploration_measured(files):
 
 
 def test_rules_that_are_not_proved_are_not_used(files):
-    data = report_data.explored() | {"verdict": "none"}
+    bound = {"margin": 0.05, "of": "step", "gain": 0.01, "candidates": 4, "open": []}
+    bound["more_s"] = None
+    data = report_data.explored() | {"verdict": "not-faster", "bound": bound}
     (files / "e.json").write_text(json.dumps(data))
     entry, _ = explanation.at_point(files / "e.json", Point("allreduce"))
     assert entry["implementation"] == "mpi" and "keep the MPI's own" in entry["remarks"][0]

@@ -1,27 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What an exploration says of its arms, in the terminal and on its page."""
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import report_data
 
-from crestacoll import builds, explainshow, intervals, racestats
-from crestacoll.explore import draw, outcome, page, progress, words
+from crestacoll import builds, explainshow, intervals, racestats, schemas
+from crestacoll.explore import arms, draw, outcome, page, progress, verdict, words
 from crestacoll.racestats import Difference
 
 FASTER = Difference(-0.2, -0.25, -0.15, -0.2, True, 30)
 SLOWER = Difference(0.1, 0.05, 0.15, 0.1, True, 30)
 
-WITHOUT_TIME = {"verdict": "unproven", "step": None, "arms": [], "points": [], "time": None}
-WITHOUT_TIME |= {"notes": [], "others": None, "answers": None, "complete": False, "folder": "x"}
-WITHOUT_TIME |= {"seconds": 3.0, "runs": 1, "step_s": None, "run": None, "rules": []}
-WITHOUT_TIME |= {"anchor": None, "date": "", "crestacoll": "", "by": "steps"}
-
-
 def arm(name, dropped=False):
     return {"name": name, "dropped": dropped, "difference": None, "failed": "", "race": "models"}
+
+
+def undecided(more_s=None, **gains):
+    """A result that leaves these gains open, None or (low, high)."""
+    ends = {name: gain or (None, None) for name, gain in gains.items()}
+    still = [{"race": "models", "name": n, "low": a, "high": b} for n, (a, b) in ends.items()]
+    bound = {"margin": 0.05, "of": "step", "gain": None, "candidates": len(still), "open": still}
+    bound["more_s"] = more_s
+    found = {"verdict": "undecided", "bound": bound, "rejected": None, "step": None, "rules": []}
+    found |= {"arms": [], "points": [], "time": None, "notes": [], "others": None, "answers": None}
+    return found | {"complete": True, "folder": "x", "run": None, "by": "steps"}
+
+
+def without_time():
+    """What a page shows of an exploration that ran out of time."""
+    found = undecided(shm=None) | {"complete": False, "seconds": 3.0, "runs": 1, "step_s": None}
+    return found | {"anchor": None, "date": "", "crestacoll": "", "by": "steps"}
 
 
 def test_the_best_arm_has_not_left_early():
@@ -52,9 +65,9 @@ def test_what_is_said_of_an_arm_is_sure():
     assert words.claim(split) == "" and words.claim(None) == ""
     colours = [draw.colour_of(a["difference"]) for a in (sure, unsure, slower)]
     assert colours == [draw.FASTER, draw.MUTED, draw.SLOWER]
-    found = {"arms": [unsure], "verdict": "unproven"}
-    assert "ahead" not in words.headline(found | {"step": None, "rules": []})
-    assert "shm is ahead" in words.headline(found | {"arms": [sure], "step": None, "rules": []})
+    found = undecided(shm=None) | {"arms": [unsure]}
+    assert "ahead" not in words.headline(found)
+    assert "shm is ahead" in words.headline(found | {"arms": [sure]})
 
 
 def test_an_interval_that_says_nothing_is_not_shown_in_numbers():
@@ -73,20 +86,121 @@ def test_an_interval_that_says_nothing_is_not_shown_in_numbers():
     assert draw.tried([arm("p2p") | {"difference": few.as_dict()}]).startswith("<svg")
 
 
-def test_a_proof_that_is_not_sure_recommends_nothing():
+def proved(found, margin=None, **more):
+    """A state whose choice has this Difference in the proof, and nothing else was tried."""
+    stages = {"profile": {"done": True}, "proof": {"failed": [], "answers": {"ok": True}} | more}
+    empty = {"done": True, "failed": [], "arms": ["mpi"]}
     state = SimpleNamespace(
-        data={"points": [1], "ended": "done"},
+        data={"points": [1], "ended": "done", "options": {"margin": margin}},
         choice=SimpleNamespace(picks=((0, "shm"),)),
-        stage=lambda name: {"done": True, "failed": [], "answers": {"ok": True}},
+        stage=lambda name: stages.get(name, empty),
+        choices=lambda name: [arms.REFERENCE, arms.Choice("shm", ((0, "shm"),))]
+        if name in ("models", "proof")
+        else [],
+        logs=lambda name: [],
+        rounds=lambda name, phase=None: list(found) if name == "proof" else [],
     )
-    assert outcome.verdict_of(state, FASTER) == "faster"
-    assert outcome.verdict_of(state, replace(FASTER, sure=False)) == "unproven"
-    told = words.headline({"verdict": "unproven", "step": outcome.gain_of(FASTER), "rules": []})
-    assert told.startswith("A time step probably takes 20.0 % less time")
-    assert "not sure enough" in told
-    assert outcome.verdict_of(state, replace(FASTER, low=-0.25, high=0.1, sure=False)) == "none"
-    assert outcome.ended_proof(FASTER) and not outcome.ended_proof(replace(FASTER, sure=False))
-    assert not outcome.ended_proof(None)
+    return verdict.verdict_of(state)
+
+
+def rounds_of(gain, scatter=0.004, number=60):
+    return [
+        {"mpi": 1.0, "shm": (1 - gain) * math.exp(scatter * math.cos(2.4 * n))}
+        for n in range(number)
+    ]
+
+
+def test_a_proof_decides_only_what_it_shows():
+    """Faster; not faster by more than the margin; anything else takes more time."""
+    assert proved(rounds_of(0.2)) == ("faster", None)
+    said, bound = proved(rounds_of(0.0))
+    assert said == "not-faster" and 0 < bound["gain"] < 0.01 and bound["candidates"] == 1
+    said, bound = proved(rounds_of(0.0, scatter=1.0))
+    assert said == "undecided" and bound["open"][0]["high"] > 0.05
+    assert proved(rounds_of(0.0, scatter=1.0), margin=0.5)[0] == "not-faster"
+    said, bound = proved(rounds_of(0.2)[:4])
+    assert said == "undecided" and bound["open"][0]["high"] is None
+
+
+def test_a_choice_that_broke_the_program_is_no_candidate():
+    said, bound = proved(rounds_of(0.2), answers={"ok": False, "failed": "was ended by SIGSEGV"})
+    assert said == "undecided" and bound["candidates"] == 0
+
+
+def test_a_proof_that_is_not_sure_goes_on():
+    within = {"sure_low": -0.25, "sure_high": -0.15}
+    assert verdict.ended_proof(replace(FASTER, **within))
+    assert not verdict.ended_proof(replace(FASTER, sure=False)) and not verdict.ended_proof(None)
+    none = Difference(0.0, -0.004, 0.004, 0.0, True, 30, False, -0.006, 0.006)
+    assert verdict.ended_proof(none) and not verdict.ended_proof(replace(none, sure_low=-0.06))
+    rare = replace(none, mean=-0.2)  # interruptions that the trimmed mean leaves out
+    assert not verdict.ended_proof(rare)
+    told = words.headline(undecided() | {"step": outcome.gain_of(FASTER)})
+    assert told.startswith("Not enough time to be sure: a time step of this program probably takes")
+
+
+def test_what_is_not_excluded_is_named_with_its_gain():
+    found = undecided(95.0, shm=(-0.012, 0.082), os=None)
+    assert "whether a choice makes this program faster" in words.headline(found)
+    told = words.details(found)
+    still = "A gain above 5.0 % is not excluded for shm (-1.2 to 8.2 %)."
+    assert f"{still} Not measured, or in too few rounds: os." in told
+    assert any("explore --resume --budget 2m --output x` would decide" in line for line in told)
+    many = undecided(**{f"arm{n}": None for n in range(9)})
+    assert any(line.endswith("and 4 more.") for line in words.details(many))
+
+
+def test_a_bound_is_rounded_up():
+    found = undecided(shm=None, os=None) | {"verdict": "not-faster"}
+    found["bound"] |= {"gain": 0.01201, "open": []}
+    assert "a time step of this program more than 1.3 % faster" in words.headline(found)
+    found["bound"] |= {"candidates": 0, "gain": 0.0001}
+    assert "for which there is a choice take 0.1 % of" in words.headline(found)
+    assert words.at_most(0.013) == "1.3 %"
+
+
+def confirmations(short, long):
+    """What long blocks say of models with these gains in short and in long blocks."""
+    names = ["mpi", *short]
+    made = {"screen": rounds_with(short, 60), "confirm": rounds_with(long, 12)}
+    state = SimpleNamespace(
+        stage=lambda name: {"failed": []},
+        choices=lambda name: [arms.Choice(n, () if n == "mpi" else ((0, n),)) for n in names],
+        rounds=lambda name, phase=None: made.get(phase, []) if name == "models" else [],
+    )
+    return verdict.confirmed(state), outcome.first_leader(state).name
+
+
+def rounds_with(gains, number):
+    """{arm: (gain, scatter)}."""
+    return [
+        {"mpi": 1.0} | {n: (1 - g) * math.exp(s * math.cos(2.4 * k + len(n)))
+                        for n, (g, s) in gains.items()}
+        for k in range(number)
+    ]  # fmt: skip
+
+
+def test_a_confirmation_that_says_nothing_refutes_nothing():
+    """The best arm was dropped for one that had no long blocks at all."""
+    short = {"shm": (0.082, 0.01), "p2p": (0.025, 0.01)}
+    said = confirmations(short, {"shm": (0.06, 0.3)})
+    assert said == ({"shm": "open", "p2p": "open"}, "shm")
+    assert confirmations(short, {"shm": (0.08, 0.01)}) == ({"shm": "yes", "p2p": "open"}, "shm")
+    assert confirmations(short, {"shm": (-0.02, 0.01)}) == ({"shm": "no", "p2p": "open"}, "p2p")
+
+
+def test_results_of_earlier_versions_are_read():
+    """What they called "none" had excluded nothing."""
+    old = report_data.explored() | {"schema": verdict.OLD}
+    old = {k: v for k, v in old.items() if k not in ("bound", "rejected")}
+    assert schemas.problems("explore", verdict.upgraded(old)) == []
+    assert verdict.upgraded(old)["verdict"] == "faster"
+    for said in ("none", "little", "unproven", "different", "failed"):
+        found = verdict.upgraded(old | {"verdict": said})
+        assert schemas.problems("explore", found) == [] and found["verdict"] == "undecided"
+        assert bool(found["rejected"]) == (said in ("different", "failed"))
+        assert "Not enough time" in words.headline(found)
+    assert verdict.upgraded(found) is found
 
 
 def test_one_round_far_away_leaves_room_for_the_others():
@@ -117,11 +231,13 @@ def test_commands_in_sentences_are_code_and_names_are_escaped():
 
 def test_what_is_not_proved_is_not_called_proved():
     """A page of an exploration that ran out of time."""
-    found = WITHOUT_TIME | {"command": ["./a"], "ranks": 2, "mpi": "MPI 1"}
+    found = without_time() | {"command": ["./a"], "ranks": 2, "mpi": "MPI 1"}
     told = page.body(None, found, "")
-    assert "not proved" in told and "nothing gained" not in told
+    assert "not decided" in told and "could be gained" not in told
     assert f"<code>{builds.typed()} explore --resume --output x</code> goes on" in told
-    assert "nothing gained" in page.body(None, found | {"verdict": "none"}, "")
+    found["bound"] |= {"gain": 0.012}
+    told = page.body(None, found | {"verdict": "not-faster"}, "")
+    assert "\u2264 1.2 %" in told and "is all that could be gained" in told
 
 
 def test_which_mean_of_the_proof_says_what():
@@ -138,5 +254,5 @@ def test_which_mean_of_the_proof_says_what():
 
 def test_one_rank_is_one_rank():
     found = {"command": ["./a"], "ranks": 1, "mpi": "MPI 1"}
-    made = page.body(None, WITHOUT_TIME | found, "")
+    made = page.body(None, without_time() | found, "")
     assert "1 rank," in made and "1 ranks" not in made

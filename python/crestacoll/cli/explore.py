@@ -11,7 +11,8 @@ from crestacoll.cli.run import Job
 from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
 
 EPILOG = """\b
-Exit code: 0 if it ended, whether something is gained or not, or
+Exit code: 0 with any of the three verdicts: a choice is proved faster; no choice makes the
+  program faster by more than X %, which is named; the time was not enough to say either. Or
   1    the answers changed, or the program failed, under the best rules: they are not kept
   2    wrong usage of crestacoll
   10   the program itself crashes, or ends with another exit code than 0
@@ -54,10 +55,19 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     metavar="N",
     help="End each run of the program after about N time steps of racing.",
 )
+@click.option(
+    "--margin",
+    type=click.FloatRange(0.1, 50),
+    metavar="PERCENT",
+    help=(
+        "The largest gain that may be left open where it says that no choice makes the program"
+        " faster. Default: 5."
+    ),
+)
 @click.option("--mpi", metavar="NAME", help="MPI family of the program, as in `crestacoll run`.")
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), metavar="[-- COMMAND...]")
-def command(budget, output, compare, keep_rounding, resume, steps, mpi, json_to, command):
+def command(budget, output, compare, keep_rounding, resume, steps, margin, mpi, json_to, command):
     """Find the best choice of implementations for a program, prove it, and explain it.
 
     The program runs as it is. While it runs, crestacoll changes the implementations of its
@@ -73,6 +83,7 @@ def command(budget, output, compare, keep_rounding, resume, steps, mpi, json_to,
         "compare": shlex.split(compare) if compare else None,
         "keep_rounding": keep_rounding,
         "steps": steps,
+        "margin": margin and margin / 100,
         "mpi": mpi,
     }
     if options["compare"] and shutil.which(options["compare"][0]) is None:
@@ -100,8 +111,8 @@ def open_state(output, command, options, resume):
     if not resume:
         return state.new(output, command, options)
     found = state.resumed(output, command)
-    for name in ("compare", "steps", "mpi"):  # these may change on the way
-        found.data["options"][name] = options[name] or found.data["options"][name]
+    for name in ("compare", "steps", "margin", "mpi"):  # these may change on the way
+        found.data["options"][name] = options[name] or found.data["options"].get(name)
     return found
 
 
@@ -131,7 +142,7 @@ def finish(state, json_to):
         write_json(found, json_to)
     if json_to != "-":
         tell(found, report)
-    return WRONG if found["verdict"] in ("different", "failed") else 0
+    return WRONG if found["rejected"] else 0
 
 
 def conclude(state):

@@ -170,10 +170,20 @@ def usable(record, keep_rounding, begins=False):
     )
 
 
-def points_of(profile, keep_rounding=False, begins=False, named=True):
-    """The points that cost at least SHARE of the run's time, the most expensive first. With
-    `begins` also those of calls that begin a collective. The time of such calls does not say what
-    they cost: those that begin often enough count, whatever their time. Without `named`,
+def share_of(profile, keep_rounding=False, begins=False):
+    """The part of the run's time that calls take for which there is a choice, mean over the ranks:
+    all that can be gained.
+    """
+    wall = profile["wall_s"] * 1e6 * profile["ranks"]
+    mine = [r for r in profile["records"] if usable(r, keep_rounding, begins)]
+    inside = sum(r["time_us"]["mean"] * r["ranks"] for r in mine)
+    return min(1.0, inside / wall) if wall else 0.0
+
+
+def points_of(profile, keep_rounding=False, begins=False, named=True, least=None):
+    """The points that cost at least SHARE, or `least`, of the run's time, the most expensive first.
+    With `begins` also those of calls that begin a collective. The time of such calls does not say
+    what they cost: those that begin often enough count, whatever their time. Without `named`,
     communicators of one size are one.
     """
     wall, found, often = profile["wall_s"] * 1e6, {}, set()
@@ -192,7 +202,8 @@ def points_of(profile, keep_rounding=False, begins=False, named=True):
         found[key] = (share + r["time_us"]["mean"] * part, wait, nodes)
         often |= {key} if r["mode"] != "blocking" and r["calls"] >= OFTEN else set()
     points = [(Point(*key, *cost), key in often) for key, cost in found.items()]
-    heavy = [p for p, counts in points if counts or p.share >= SHARE]
+    least = SHARE if least is None else least
+    heavy = [p for p, counts in points if counts or p.share >= least]
     return sorted(heavy, key=lambda p: -p.share)[:MOST_POINTS]
 
 

@@ -7,7 +7,7 @@ and under the choice in turn, have to prove it.
 import time
 
 from crestacoll import profiles, race, racestats, turns
-from crestacoll.explore import arms, blame, calldata, outcome, reasons, runs, whole
+from crestacoll.explore import arms, blame, calldata, reasons, runs, settle, verdict, whole
 from crestacoll.explore.state import choice_data
 
 SHARE = 0.45  # of the time that is left, for races by calls: two thirds of it for the models
@@ -62,9 +62,11 @@ class ByCalls:
         if not self.state.points:
             return
         self.compare()
-        self.search.lead(calldata.best(self.state))
+        self.search.lead(settle.unless_disproved(self.state, calldata.best(self.state)))
         self.need_comparisons()
         self.prove()
+        while settle.go_on(self.search, self.compare_more):
+            self.prove()
 
     # Time per call.
 
@@ -73,15 +75,25 @@ class ByCalls:
         if self.stage["done"]:
             return
         begin, room = time.monotonic(), self.room()
-        points = self.state.points
-        models = arms.working(self.search.description, points)
-        every = [arms.that_differ(models, point) for point in points]
+        every = self.models()
         self.compare_until(begin + MODELS_SHARE * room, every, "models")
         more = self.algorithms()
         if any(more):
             self.compare_until(begin + room, more, "algorithms")
         self.stage["done"] = True
         self.state.save()
+
+    def models(self):
+        """Those to compare at each point."""
+        points = self.state.points
+        self.stage["models"] = arms.working(self.search.description, points)
+        return [arms.that_differ(self.stage["models"], point) for point in points]
+
+    def compare_more(self, still_open):
+        """While nothing is decided: what is open of models and algorithms."""
+        every = [a + b for a, b in zip(self.models(), self.algorithms())]
+        end = time.monotonic() + settle.MORE * self.search.left()
+        self.compare_until(end, every, "models and algorithms")
 
     def room(self):
         """What whole runs do not need, if there is so much."""
@@ -221,21 +233,23 @@ class ByCalls:
     # Whole runs.
 
     def prove(self):
-        choice, stage = self.state.choice, self.state.stage("proof")
-        if not choice.picks or stage["done"]:
+        choice = self.state.choice
+        if not choice.picks:
             return
         pair = [choice_data(arms.REFERENCE), choice_data(choice)]
         stage = self.state.stage_of("proof", pair)
+        if stage["done"]:
+            return
         stage.setdefault("pairs", [])
         pair = whole.Whole(self.search, stage, self.search.write_rules(choice))
         for _ in range(runs.MOST):
-            if self.search.left() < 2.1 * pair.plain_s or self.proved(stage):
+            if self.search.left() < 2.1 * pair.plain_s or self.proved():
                 break
             self.tell.tries("proof: whole runs, plain and under the rules in turn")
             if not self.one_pair(stage, pair):
                 break
         failed = stage.get("answers", {}).get("failed")
-        stage["done"] = bool(failed) or outcome.ended_proof(self.known(stage))
+        stage["done"] = bool(failed) or self.ended_proof(self.known())
         if len(stage["pairs"]) < racestats.FEWEST and not stage["done"]:
             needed = 2 * racestats.FEWEST * pair.plain_s
             self.search.note(
@@ -244,14 +258,15 @@ class ByCalls:
             )
         self.state.save()
 
-    def known(self, stage):
-        return racestats.difference(
-            [tuned for _, tuned in stage["pairs"]], [plain for plain, _ in stage["pairs"]]
-        )
+    def known(self):
+        return verdict.proof(self.state)
 
-    def proved(self, stage):
-        found = self.known(stage)
-        return outcome.ended_proof(found) and found.half_width < FINE / 2
+    def ended_proof(self, found):
+        return verdict.ended_proof(found, verdict.margin_of(self.state))
+
+    def proved(self):
+        found = self.known()
+        return self.ended_proof(found) and found.half_width < FINE / 2
 
     def one_pair(self, stage, pair):
         """Two runs, every other time the tuned one first. False if one failed, or took too long."""

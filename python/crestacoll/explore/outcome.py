@@ -4,7 +4,7 @@
 import importlib
 
 from crestacoll import __version__, outputs, profiles, racestats
-from crestacoll.explore import arms, calldata
+from crestacoll.explore import arms, calldata, verdict
 
 
 HALF = 0.5
@@ -28,11 +28,15 @@ def by_name(state, stage, name):
 
 
 def first_leader(state):
-    """The model that is faster in short blocks, and in long ones if it ran in them."""
+    """The model that is faster in short blocks, and that long ones have not refuted. What long
+    blocks have measured counts, as far as it does.
+    """
     found = differences(state, "models", phase="screen")
-    long = differences(state, "models", phase="confirm")
-    sure = {n: d for n, d in found.items() if long.get(n) is None or long[n].faster}
-    return by_name(state, "models", racestats.best(sure))
+    names = [arms.MPI, *found]
+    long = racestats.compare(verdict.long_rounds(state), names, arms.MPI)
+    left = [name for name, how in verdict.confirmed(state).items() if how != "no"]
+    name = min(left, key=lambda n: (long[n] or found[n]).trimmed, default=None)
+    return by_name(state, "models", name)
 
 
 def ranking(state):
@@ -104,19 +108,6 @@ def mean_step_s(state):
 # The result.
 
 
-def proof(state):
-    """The Difference of the choice to the MPI in the proof, or None."""
-    names = [c.name for c in state.choices("proof")]
-    if len(names) < 2:
-        return None
-    return racestats.difference(*racestats.pairs(proof_rounds(state), names[1], names[0]))
-
-
-def proof_rounds(state):
-    """[{name: seconds}] of a step, or of a whole run where there are no steps."""
-    return calldata.pairs(state) if calldata.is_on(state) else state.rounds("proof")
-
-
 def known_difference(state):
     """Of the choice to the MPI, in the latest race that had it; None without any."""
     for stage in ("proof", "algorithms", "points", "models"):
@@ -157,39 +148,6 @@ def of_run(state, difference, data):
     return {"of_s": wall, "share": share} | {
         key: share * gain[key] for key in ("gain", "low", "high")
     }
-
-
-def verdict_of(state, difference):
-    answers = state.stage("proof").get("answers", {"ok": True})
-    failed = state.stage("proof")["failed"] and "same" not in answers  # else the race alone failed
-    if not state.stage("profile")["done"]:
-        return "unproven"
-    if not state.data["points"]:
-        return "little"
-    if not state.choice.picks and state.data["ended"] != "done":
-        return "unproven"
-    if not state.choice.picks:
-        known = [*differences(state, "models").values(), *differences(state, "points").values()]
-        known += [d for found in called(state) for d in found.values()]
-        return "none" if any(known) else "unproven"
-    if answers.get("failed") or failed:
-        return "failed"
-    if not answers["ok"]:
-        return "different"
-    if difference is None:
-        return "unproven"
-    if difference.faster:
-        return "faster" if difference.sure else "unproven"
-    return "none"
-
-
-def ended_proof(difference):
-    """False if more time may still prove the gain that it shows."""
-    return difference is not None and (difference.sure or not difference.faster)
-
-
-def called(state):
-    return calldata.differences(state) if calldata.is_on(state) else []
 
 
 def earned(state, difference, indices):
@@ -277,7 +235,7 @@ def mpi_rule(collective):
 def arms_tried(state):
     """Every arm of every race, with its difference to the MPI."""
     tried = []
-    for stage in ("models", "points", "algorithms", "proof"):
+    for stage in ("models", "long", "points", "algorithms", "proof"):
         names = [c.name for c in state.choices(stage)]
         if not names or not state.rounds(stage):
             continue
@@ -323,12 +281,12 @@ def recorded(state):
 
 def result(state):
     """All that the report says, as data."""
-    data, difference = recorded(state), proof(state)
-    verdict = verdict_of(state, difference)
+    data, difference = recorded(state), verdict.proof(state)
+    said, bound = verdict.verdict_of(state)
     logs = [log for s in state.data["stages"] for log in state.logs(s) if log.start]
     started = logs[-1].start if logs else {}
     return {
-        "schema": "crestacoll-explore-result-1",
+        "schema": verdict.SCHEMA,
         "crestacoll": __version__,
         "date": state.data["date"],
         "command": state.data["command"],
@@ -338,7 +296,9 @@ def result(state):
         "runs": state.data["runs"],
         "seconds": round(state.data["spent_s"], 1),
         "complete": state.data["ended"] == "done",
-        "verdict": verdict,
+        "verdict": said,
+        "bound": bound,
+        "rejected": verdict.rejected(state),
         "by": "calls" if calldata.is_on(state) else "steps",
         "step": difference and gain_of(difference),
         "step_s": next((log.step_s for log in logs if log.step_s), None),

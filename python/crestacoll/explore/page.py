@@ -6,7 +6,7 @@ import re
 from markupsafe import Markup, escape
 
 from crestacoll import htmlreport, intervals, machine
-from crestacoll.explore import draw, outcome, words
+from crestacoll.explore import draw, verdict, words
 
 
 def svg(text):
@@ -25,12 +25,23 @@ def place_of(anchor):
     return f" by the {anchor['collective']} on {anchor['communicator'] or 'all ranks'}"
 
 
+def tile(found):
+    """(the verdict in few characters, what it is about)."""
+    of = words.timed(found, "").strip()
+    if found["verdict"] == verdict.FASTER:
+        gain = words.percent(found["step"]["gain"])
+        return f"\u2212{gain}", f"time of a {of}, {words.interval(found['step'])}"
+    if found["verdict"] == verdict.NOT_FASTER:
+        return f"\u2264 {words.at_most(found['bound']['gain'])}", "is all that could be gained"
+    return "not decided", "that needs more time"
+
+
 def body(state, found, where=None):
     """All but the headline, and how to read it. Without a state, which has the rounds, the proof is
     not drawn. `where`: the machine, else this one.
     """
     names = [c.name for c in state.choices("proof")] if state else []
-    rounds = outcome.proof_rounds(state) if state else []
+    rounds = verdict.proof_rounds(state) if state else []
     of = words.timed(found, "").strip()
     proof = draw.proof(rounds, names, of) if len(names) == 2 else None
     known = found["points"] and found["points"][0]["collective"] != "*"
@@ -53,6 +64,7 @@ def body(state, found, where=None):
             remark=words.remark,
             between=lambda low, high: intervals.with_unit(intervals.of_gain(low, high)),
             step=words.step_text(found),
+            tile=tile(found),
             anchor=place_of(found["anchor"]),
         )
     )

@@ -4,12 +4,12 @@
 import time
 
 from crestacoll import machine, outputs, race, racestats
-from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs, watch, whole
-from crestacoll.explore import words
+from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs
+from crestacoll.explore import settle, verdict, watch, whole, words
 from crestacoll.explore.state import choice_data
 
 PROFILE_SHARE = 0.4  # of the budget, at most
-SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3, "more": 0.6}  # of what is left
+SHARES = {"models": 0.4, "points": 0.3, "algorithms": 0.3}  # of what is left
 START_SHARE = 0.5  # of the time of a race, at most, until the first step is known
 SUSPECT_S = 1.0  # of racing, to see whether the program fails under an arm
 LEAST = 1.0  # seconds: a shorter race is not begun
@@ -41,9 +41,13 @@ class Search:
     def left(self):
         return self.budget - (time.monotonic() - self.begin)
 
+    def has_time(self):
+        return self.left() > LEAST
+
     def run(self, stage, variables, limit, look=lambda seconds: None, runner=runs.run):
         """One more run of the program, which counts even if it is interrupted."""
         number, folder = self.state.new_run(stage)
+        began = time.monotonic()
 
         def both(seconds):
             self.tell.tick()
@@ -52,6 +56,8 @@ class Search:
         try:
             return runner(self.job, variables(number, folder), folder, limit, both)
         finally:
+            known = self.state.stage(stage)
+            known["spent_s"] = known.get("spent_s", 0.0) + time.monotonic() - began
             self.state.data["spent_s"] = self.earlier_s + time.monotonic() - self.begin
             self.state.save()
 
@@ -102,7 +108,12 @@ class Search:
         reasons.need_collectives(self.profile, begins)
         if begins and any(r["mode"] == "nonblocking" for r in self.profile["records"]):
             self.note("waiting for collectives that were begun counts as outside them")
-        return arms.points_of(self.profile, self.options["keep_rounding"], begins)
+        keep = self.options["keep_rounding"]
+        share = self.state.data["share"] = arms.share_of(self.profile, keep, begins)
+        found = arms.points_of(self.profile, keep, begins)
+        if not found and share > verdict.margin_of(self.state):  # many calls, each with little
+            found = arms.points_of(self.profile, keep, begins, least=0.0)
+        return found
 
     def note(self, text):
         """Kept for the report, once."""
@@ -119,6 +130,8 @@ class Search:
             try:
                 self.search()
                 self.prove()
+                while settle.go_on(self, lambda found: settle.more_rounds(self, found)):
+                    self.prove()
             except NoSteps as found:
                 bycalls.begin(self, str(found))
         if calldata.is_on(self.state):
@@ -129,7 +142,7 @@ class Search:
         points = self.state.points
         self.race("models", lambda: arms.model_choices(points, self.description))
         self.need_an_arm()
-        leader = outcome.first_leader(self.state)
+        leader = settle.best_model(self)
         self.lead(leader)
         ranking = outcome.ranking(self.state)
         self.race("points", lambda: arms.point_choices(points, leader, ranking), leader)
@@ -141,17 +154,8 @@ class Search:
             leader,
         )
         leader = outcome.after_algorithms(self.state, leader)
-        self.lead(leader if leader.picks else self.once_more())
-
-    def once_more(self):
-        """Nothing is ahead yet: what time is left may show a small gain. The leader then."""
-        name = "points" if len(self.state.choices("points")) > 1 else "models"
-        end = time.monotonic() + SHARES["more"] * self.left()
-        options = {"drop": True, "confirm": name == "models"}
-        self.rounds_until(name, self.state.stage(name), end, options)
-        if name == "models":
-            return outcome.first_leader(self.state)
-        return outcome.after_points(self.state, arms.REFERENCE)
+        leader = settle.unless_disproved(self.state, leader)
+        self.lead(leader if leader.picks else settle.once_more(self))
 
     def need_an_arm(self):
         """If no run of the first race went well, it is the changes that the program cannot bear.
@@ -320,7 +324,7 @@ class Search:
         points, rules = self.state.points, self.write_rules(choice)
         if not stage["done"]:
             self.race_pair(stage, tuple(c.arm(points, keep, i) for i, c in enumerate(pair)))
-            stage["done"] = outcome.ended_proof(outcome.proof(self.state))
+            stage["done"] = self.proof_ended()
             self.state.save()
         if self.wall_s is None or stage.get("answers"):
             return
@@ -364,8 +368,10 @@ class Search:
 
     def proved(self, names):
         """Nothing more to learn, and nothing that is likely but not sure."""
-        sure = outcome.ended_proof(outcome.proof(self.state))
-        return sure and self.settled("proof", names, FINE_PROOF)
+        return self.proof_ended() and self.settled("proof", names, FINE_PROOF)
+
+    def proof_ended(self):
+        return verdict.ended_proof(verdict.proof(self.state), verdict.margin_of(self.state))
 
     def long_blocks(self, seconds):
         """Milliseconds: long, and still enough rounds."""

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The result of an exploration in plain sentences."""
 
+import math
 import shlex
 
 from crestacoll import builds, intervals, machine
 from crestacoll.explore import arms
+from crestacoll.explore.verdict import FASTER, NOT_FASTER, UNDECIDED
 from crestacoll.profiles import seconds as readable
 
 TITLES = {
     "models": "models",
+    "long": "long blocks",
     "points": "rule by rule",
     "algorithms": "algorithms",
     "calls": "by calls",
@@ -16,8 +19,16 @@ TITLES = {
 }
 
 
+MOST_NAMED = 5  # candidates that a sentence names
+
+
 def percent(fraction):
     return f"{100 * fraction:.1f} %"
+
+
+def at_most(fraction):
+    """Of what is not more: rounded up."""
+    return f"{max(0.1, math.ceil(1000 * fraction - 1e-9) / 10):.1f} %"
 
 
 def interval(gain):
@@ -25,32 +36,61 @@ def interval(gain):
 
 
 def headline(found):
-    """One sentence that says it."""
+    """The verdict in one sentence. What was wrong under the best choice comes before it."""
+    told = {FASTER: faster, NOT_FASTER: not_faster, UNDECIDED: undecided}[found["verdict"]](found)
+    return f"{not_kept(found)} {told}".strip()
+
+
+def faster(found):
     step = found["step"]
     rules = sum(r["implementation"] != arms.MPI for r in found["rules"])
-    return {
-        "faster": lambda: (
-            f"With {rules} rule{'s' * (rules != 1)}, {timed(found)} of this program takes"
-            f" {percent(step['gain'])} less time ({interval(step)})."
-        ),
-        "none": lambda: "No choice makes this program faster beyond the noise: keep the MPI's own.",
-        "little": lambda: "Collectives take too little of this program's time to gain anything.",
-        "failed": lambda: "The best choice broke the program: keep the MPI's own collectives.",
-        "different": lambda: "The answers changed under the best choice: keep the MPI's own.",
-        "unproven": lambda: probable(found)
-        if step
-        else "There was not enough time to prove a gain." + ahead(found),
-    }[found["verdict"]]()
-
-
-def probable(found):
-    """Of a proof that shows a gain, but not with the certainty of a claim."""
-    step, subject = found["step"], timed(found).capitalize()
     return (
-        f"{subject} probably takes {percent(step['gain'])} less time under the best choice"
-        f" ({interval(step)}). That is not sure enough to recommend it: a 99.5 % interval must be"
-        " above 0, too. A larger --budget may prove it."
+        f"With {rules} rule{'s' * (rules != 1)}, {timed(found)} of this program takes"
+        f" {percent(step['gain'])} less time ({interval(step)})."
     )
+
+
+def not_faster(found):
+    bound = found["bound"]
+    if not bound["candidates"]:
+        return (
+            f"The collectives for which there is a choice take {at_most(bound['gain'])} of this"
+            " program's time: no choice makes it faster by more."
+        )
+    calls = ", by the time of its calls" if found.get("by") == "calls" else ""
+    other = "other " if found["rejected"] else ""
+    return (
+        f"No {other}choice makes {timed(found)} of this program more than {at_most(bound['gain'])}"
+        f" faster{calls}: keep the MPI's own collectives."
+    )
+
+
+def undecided(found):
+    step = found["step"]
+    if step and step["low"] > 0 and not found["rejected"]:
+        return (
+            f"Not enough time to be sure: {timed(found)} of this program probably takes"
+            f" {percent(step['gain'])} less time under the best choice ({interval(step)}), but the"
+            " 99.5 % interval of a proof must be above 0, too."
+        )
+    if not found["bound"]["open"] and found["bound"]["gain"] is not None:
+        return (
+            f"Not enough time: at most {at_most(found['bound']['gain'])} can be gained by what was"
+            " tried, but not everything was."
+        )
+    other = "another" if found["rejected"] else "a"
+    told = f"Not enough time to say whether {other} choice makes this program faster."
+    return told + ahead(found)
+
+
+def not_kept(found):
+    """What happened under the best choice."""
+    why = found["rejected"]
+    if why is None:
+        return ""
+    if why["why"] == "different":
+        return "The answers changed under the best choice: it is not kept."
+    return f"Under the best choice the program {why['text']}: it is not kept."
 
 
 def timed(found, article="a"):
@@ -87,13 +127,44 @@ def details(found):
     """More sentences, one a line."""
     return [
         *gains(found),
+        *excluded(found),
         *answers(found),
         *rounding(found),
-        *(why(found) if found["verdict"] != "faster" else []),
+        *(why(found) if found["verdict"] != FASTER else []),
         *shared(found),
         *(f"Note: {note}." for note in found["notes"]),
         *unfinished(found),
     ]
+
+
+def excluded(found):
+    """What intervals say of the candidates, where no choice is proved faster."""
+    bound = found["bound"]
+    if bound is None or not bound["candidates"]:
+        return []
+    if found["verdict"] == NOT_FASTER:
+        if bound["candidates"] == 1:
+            return ["One choice was tried: its 99.5 % interval excludes a larger gain."]
+        count = bound["candidates"]
+        return [f"{count} choices were tried: the 99.5 % interval of each excludes a larger gain."]
+    told = []
+    if known := [c for c in bound["open"] if c["low"] is not None]:
+        named = listed(f"{c['name']} ({gain_between(c)})" for c in known)
+        told.append(f"A gain above {at_most(bound['margin'])} is not excluded for {named}.")
+    if unknown := [c["name"] for c in bound["open"] if c["low"] is None]:
+        told.append(f"Not measured, or in too few rounds: {listed(unknown)}.")
+    return [" ".join(told)] if told else []
+
+
+def listed(names):
+    names = list(names)
+    more = len(names) - MOST_NAMED
+    return ", ".join([*names[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])])
+
+
+def gain_between(candidate):
+    low, high = candidate["low"], candidate["high"]
+    return intervals.with_unit(intervals.of_gain(low, high))
 
 
 def shared(found):
@@ -111,7 +182,7 @@ def shared(found):
 
 def gains(found):
     run = found["run"]
-    if found["verdict"] != "faster":
+    if found["verdict"] != FASTER:
         return []
     if found.get("by") == "calls":
         return [
@@ -129,7 +200,7 @@ def gains(found):
 def answers(found):
     told = found["answers"]
     if told is None:
-        if found["verdict"] != "faster":
+        if found["verdict"] != FASTER:
             return []
         return ["The answers were not compared: no whole run fitted into the budget."]
     if told.get("failed"):
@@ -154,7 +225,7 @@ def answers(found):
 
 def rounding(found):
     changed = [r["rule"] for r in found["rules"] if r["changes_rounding"]]
-    if not changed or found["verdict"] != "faster":
+    if not changed or found["verdict"] != FASTER:
         return []
     return [
         f"Sums may differ in their last digits: {', '.join(changed)}. --keep-rounding leaves"
@@ -164,14 +235,11 @@ def rounding(found):
 
 def why(found):
     """Why nothing is gained, as far as the profile shows it."""
-    parts, lines = found["time"], []
-    if found["verdict"] == "none" and found["step"]:
-        lines.append(
-            f"In the proof the best choice gained {percent(found['step']['gain'])} of"
-            f" {timed(found)} ({interval(found['step'])})."
-        )
-    if found["verdict"] == "none" and found["step"] and not found["agree"]:
-        lines.append(disagree(found["step"], "runs" if found.get("by") == "calls" else "steps"))
+    parts, lines, step = found["time"], [], found["step"]
+    if step and step["low"] <= 0:
+        lines.append(in_proof(found, step))
+    if step and not found["agree"]:
+        lines.append(disagree(step, "runs" if found.get("by") == "calls" else "steps"))
     if parts is None:
         return lines
     lines.append(
@@ -201,13 +269,27 @@ def disagree(step, what):
     )
 
 
+def in_proof(found, step):
+    if step["gain"] >= 0:
+        return (
+            f"In the proof {timed(found)} took {percent(step['gain'])} less time under the choice"
+            f" ({interval(step)})."
+        )
+    low, high = -step["high"], -step["low"]
+    between = intervals.with_unit(intervals.of_difference(low, high))
+    return (
+        f"In the proof {timed(found)} took {percent(-step['gain'])} more time under the choice"
+        f" (95 % interval {between})."
+    )
+
+
 def legend(found):
     """What the columns of the table of arms mean."""
     of = "call" if found.get("by") == "calls" else "step"
     told = [
         f"{of}: time of a {of} against the MPI's own collectives, as a trimmed mean; below 0 is"
         " faster",
-        "mean: the plain mean; an arm counts as faster only if both say so beyond the noise",
+        "mean: the plain mean; an arm counts as faster only if both say so",
     ]
     if any(a["dropped"] for a in found["arms"]):
         told.append("left early: behind the best in a run, so that it took no more of its time")
@@ -219,10 +301,24 @@ def legend(found):
 
 
 def unfinished(found):
-    if found["complete"] and found["verdict"] != "unproven":
+    """How to go on, and for how long where the scatter says it."""
+    if found["complete"] and found["verdict"] != UNDECIDED:
         return []
-    folder = shlex.quote(found["folder"])
-    return [f"`{builds.typed()} explore --resume --output {folder}` goes on."]
+    folder, more = shlex.quote(found["folder"]), found["bound"] and found["bound"]["more_s"]
+    if not more:
+        return [f"`{builds.typed()} explore --resume --output {folder}` goes on."]
+    return [
+        f"`{builds.typed()} explore --resume --budget {budget(more)} --output {folder}` would"
+        " decide, if rounds go on to scatter and to take as long as they did."
+    ]
+
+
+def budget(seconds):
+    """As --budget takes it, rounded up."""
+    if seconds <= 90:
+        return f"{10 * math.ceil(seconds / 10)}s"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes}m" if minutes <= 90 else f"{math.ceil(minutes / 60)}h"
 
 
 def use(found):
