@@ -13,22 +13,38 @@
 #include "core/own_lines.h"
 #include "core/wait.h"
 
-/* The key is made once, by whoever comes first; the list is for the profile.  Both only at set-up
- * and end of a state. */
+/* The key is made once, by whoever comes first; the lists are for what needs all states, and for
+ * handles that may be wrong.  Both only at set-up and end of a state. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int keyval = MPI_KEYVAL_INVALID;
-static cco_comm *states;
+enum { BUCKETS = 1024 };
+static cco_comm *states[BUCKETS];
+
+/* Communicators that this thread frees, the last one first: a delete function may free another. */
+enum { FREED = 8 };
+static _Thread_local struct {
+    MPI_Comm comms[FREED];
+    int count;
+} freed;
 
 _Thread_local cco_comm_last cco_comm_looked_up;
 unsigned cco_comms_ended;
 
+/* Handles are addresses or small numbers. */
+static cco_comm **bucket_of(MPI_Comm comm)
+{
+    const uint64_t handle = (uint64_t)(uintptr_t)comm;
+    return &states[handle * 0x9e3779b97f4a7c15u >> 54];
+}
+
 static void link_state(cco_comm *state)
 {
+    cco_comm **first = bucket_of(state->comm);
     pthread_mutex_lock(&lock);
-    state->next = states;
-    if (states != NULL)
-        states->previous = state;
-    states = state;
+    state->next = *first;
+    if (*first != NULL)
+        (*first)->previous = state;
+    *first = state;
     pthread_mutex_unlock(&lock);
 }
 
@@ -38,7 +54,7 @@ static void unlink_state(cco_comm *state)
     if (state->previous != NULL)
         state->previous->next = state->next;
     else
-        states = state->next;
+        *bucket_of(state->comm) = state->next;
     if (state->next != NULL)
         state->next->previous = state->previous;
     pthread_mutex_unlock(&lock);
@@ -118,10 +134,48 @@ static int make_key(void)
 
 static MPI_Comm first_comm(void)
 {
+    MPI_Comm comm = MPI_COMM_NULL;
     pthread_mutex_lock(&lock);
-    const MPI_Comm comm = states != NULL ? states->comm : MPI_COMM_NULL;
+    for (int i = 0; i < BUCKETS && comm == MPI_COMM_NULL; i++)
+        if (states[i] != NULL)
+            comm = states[i]->comm;
     pthread_mutex_unlock(&lock);
     return comm;
+}
+
+static bool has_state(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    const cco_comm *state = *bucket_of(comm);
+    while (state != NULL && state->comm != comm)
+        state = state->next;
+    pthread_mutex_unlock(&lock);
+    return state != NULL;
+}
+
+int cco_comm_free_begins(const MPI_Comm *comm)
+{
+    const int before = freed.count;
+    if (__atomic_load_n(&keyval, __ATOMIC_ACQUIRE) == MPI_KEYVAL_INVALID || comm == NULL)
+        return before;
+    freed.comms[before % FREED] = *comm; /* it grows if error handlers do not come back */
+    freed.count = before % FREED + 1;
+    if (has_state(*comm))
+        PMPI_Comm_delete_attr(*comm, keyval);
+    return before;
+}
+
+void cco_comm_free_ends(int before)
+{
+    freed.count = before;
+}
+
+static bool is_freed(MPI_Comm comm)
+{
+    for (int i = 0; i < freed.count; i++)
+        if (freed.comms[i] == comm)
+            return true;
+    return false;
 }
 
 MPI_Comm cco_comm_any(void)
@@ -157,7 +211,7 @@ cco_comm *cco_comm_look_up(MPI_Comm comm)
 cco_comm *cco_comm_create(MPI_Comm comm)
 {
     int inter = 0;
-    if (comm == MPI_COMM_NULL || make_key() != MPI_SUCCESS ||
+    if (comm == MPI_COMM_NULL || is_freed(comm) || make_key() != MPI_SUCCESS ||
         PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
     cco_comm *state = cco_own_lines(sizeof *state);
@@ -227,7 +281,8 @@ void *cco_comm_attach(cco_comm *state, const void *key, size_t size, void (*rele
 void cco_comm_for_each(void (*visit)(cco_comm *state))
 {
     pthread_mutex_lock(&lock);
-    for (cco_comm *state = states; state != NULL; state = state->next)
-        visit(state);
+    for (int i = 0; i < BUCKETS; i++)
+        for (cco_comm *state = states[i]; state != NULL; state = state->next)
+            visit(state);
     pthread_mutex_unlock(&lock);
 }

@@ -2,8 +2,10 @@
 /* comm.h - the state of a communicator: what was chosen for it, what was recorded, what the models
  * keep there.
  *
- * An attribute of the communicator; dies with it.  MPI lets no two threads be in blocking
- * collectives of one communicator at once, so a state needs no lock. */
+ * An attribute of the communicator.  It ends when MPI_Comm_free begins, on all ranks alike: the
+ * program's own attributes have delete functions that may call collectives, and are called before
+ * ours on one rank and after it on another.  MPI lets no two threads be in blocking collectives of
+ * one communicator at once, so a state needs no lock. */
 #ifndef CCO_COMM_H
 #define CCO_COMM_H
 
@@ -130,7 +132,7 @@ typedef struct cco_comm {
     cco_channel channel;  /* for our messages; none until it is needed */
     void *program_rules;  /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
-    struct cco_comm *previous, *next; /* all states, for the profile */
+    struct cco_comm *previous, *next; /* states, in the order of their handles' buckets */
 } cco_comm;
 
 /* What this thread looked up last.  A state that ends makes all of these void, so that a handle
@@ -162,12 +164,17 @@ static inline cco_comm *cco_comm_find(MPI_Comm comm)
     return state != NULL ? state : cco_comm_look_up(comm);
 }
 
-/* Makes a state, without communication; NULL for MPI_COMM_NULL or when memory or attributes run
- * out.  Not ready. */
+/* Makes a state, without communication; NULL for MPI_COMM_NULL, for a communicator that is being
+ * freed, or when memory or attributes run out.  Not ready. */
 cco_comm *cco_comm_create(MPI_Comm comm);
 
 /* The number that this rank proposes for a communicator in its set-up: ranks take the largest. */
 uint64_t cco_comm_propose_number(const cco_comm *state);
+
+/* The program frees a communicator: its state ends, and this thread makes no other one until
+ * cco_comm_free_ends with what this has returned.  In between collectives go to the MPI. */
+int cco_comm_free_begins(const MPI_Comm *comm);
+void cco_comm_free_ends(int before);
 
 /* Reads the communicator's name again; "" for none, and for the names that Open MPI makes up. */
 void cco_comm_read_name(cco_comm *state);
