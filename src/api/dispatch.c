@@ -16,6 +16,7 @@
 #include "core/facts.h"
 #include "core/progress_thread.h"
 #include "core/log.h"
+#include "core/raise.h"
 #include "core/mpi_compat.h"
 #include "core/settings.h"
 #include "core/snapshot.h"
@@ -27,7 +28,7 @@
 #include "progress/path.h"
 #include "match/match.h"
 #include "native/calls.h"
-#include "plan/bound.h"
+#include "plan/arguments.h"
 #include "plan/call_cache.h"
 #include "plan/scheduled.h"
 #include "race/race.h"
@@ -185,9 +186,7 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
     if (!(state->classed >> call->coll & 1))
         return cco_choose(state, call->coll, bytes);
     if (!cco_classes_again(call, &classes))
-        classes = cco_arguments_valid(state, call) && cco_bound_is_valid(state, call)
-                      ? cco_classes_of(call)
-                      : 0;
+        classes = cco_arguments_valid(state, call) ? cco_classes_of(call) : 0;
     return cco_choose_classed(state, call->coll, bytes, classes);
 }
 
@@ -196,7 +195,7 @@ cco_choice *cco_choose_by_call(cco_comm *state, const cco_call *call, MPI_Count 
 static bool come_first(cco_comm *state, const cco_call *call)
 {
     const bool looks = state->watched & ~CCO_WATCHED_WHERE;
-    const bool valid = looks && cco_arguments_valid(state, call) && cco_bound_is_valid(state, call);
+    const bool valid = looks && cco_arguments_valid(state, call);
     if (state->watched & CCO_WATCHED_MATCH)
         cco_match_call(state, call, valid);
     if (state->begins_wanted)
@@ -256,7 +255,7 @@ static int run_slow(cco_comm *state, const cco_call *call)
     if (!allowed && cco_is_recorded(state))
         cco_recorder_fails(state);
     if (!allowed)
-        PMPI_Comm_call_errhandler(state->comm, rc);
+        cco_raise_in(state->comm, call->coll, rc);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "core/comm.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "core/raise.h"
 #include "core/data.h"
 #include "native/calls.h"
 #include "sched/fold.h"
@@ -178,7 +179,7 @@ int cco_operands_start(const cco_call *call, cco_copies *copies, MPI_Request *re
     if (pending == NULL)
         cco_copies_free(copies);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        cco_raise_in(call->comm, call->coll, rc);
     else
         rc = cco_native_nonblocking(&cco_native[CCO_BY_US], &carrier, request);
     if (rc != MPI_SUCCESS || is_over(*request)) {

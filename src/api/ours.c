@@ -5,11 +5,11 @@
 
 #include "api/dispatch.h"
 #include "core/guard.h"
+#include "core/raise.h"
 #include "model/registry.h"
 #include "native/calls.h"
 #include "native/near_reduce.h"
-#include "plan/bound.h"
-#include "plan/scheduled.h"
+#include "plan/arguments.h"
 #include "progress/operation_pool.h"
 #include "record/recorder.h"
 #include "tune/topology.h"
@@ -45,7 +45,7 @@ int cco_prepare_ours(const cco_call *call)
         return MPI_ERR_COMM;
     if (!cco_operation_pool_has(state, CCO_PATH_MESSAGES))
         return MPI_ERR_OTHER; /* the MPI has too few tags */
-    if (cco_arguments_valid(state, call) && cco_bound_is_valid(state, call))
+    if (cco_arguments_valid(state, call))
         return MPI_SUCCESS;
     return MPI_ERR_ARG;
 }
@@ -71,19 +71,14 @@ void cco_settle_ours(cco_comm *state, const cco_call *call, cco_begin_path *begi
         *way = (cco_way){.model = &cco_model_p2p};
 }
 
-static int refuse(MPI_Comm comm, int error)
-{
-    PMPI_Comm_call_errhandler(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, error);
-    return error;
-}
-
 /* A persistent call is the recording of one that has not run. */
 int cco_record_ours(const cco_call *call, CRESTA_Recording *recording)
 {
     *recording = CRESTA_RECORDING_NULL;
     cco_comm *state = state_of(call->comm);
     if (state == NULL || state->topology.near == NULL)
-        return refuse(call->comm, call->comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_TOPOLOGY);
+        return cco_raise_in(call->comm, call->coll,
+                            call->comm == MPI_COMM_NULL ? MPI_ERR_COMM : MPI_ERR_TOPOLOGY);
     const int rc = CRESTA_Record_begin(call->comm);
     if (rc != MPI_SUCCESS)
         return rc;

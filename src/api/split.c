@@ -14,6 +14,7 @@
 #include "core/failure.h"
 #include "core/facts.h"
 #include "core/log.h"
+#include "core/raise.h"
 #include "core/next.h"
 #include "core/pause.h"
 #include "core/polite.h"
@@ -22,8 +23,7 @@
 #include "core/where_comm.h"
 #include "match/match.h"
 #include "native/calls.h"
-#include "plan/bound.h"
-#include "plan/scheduled.h"
+#include "plan/arguments.h"
 #include "progress/begin.h"
 #include "progress/copies.h"
 #include "progress/operation_pool.h"
@@ -59,7 +59,7 @@ static decision decide(const cco_call *call)
         return d;
     }
     const bool raced = cco_race_has_begun();
-    if (raced && cco_arguments_valid(d.state, call) && cco_bound_is_valid(d.state, call))
+    if (raced && cco_arguments_valid(d.state, call))
         cco_race_count_begin(d.state);
     d.choice = cco_split_choice(d.state, call);
     d.way = d.choice->way;
@@ -72,8 +72,6 @@ static decision decide(const cco_call *call)
         cco_topology_warn(d.state, call->coll);
     if (d.begin.unprepared || (raced && !d.state->begins_ready && cco_race_is_on()))
         cco_begins_want(d.state);
-    if (d.begin.path != CCO_PATH_NONE && !cco_bound_is_valid(d.state, call))
-        d.begin.path = CCO_PATH_NONE;
     return d;
 }
 
@@ -96,8 +94,7 @@ static int unsupported(const cco_comm *state, const cco_call *call)
     enum { MOMENT_NS = 100 * 1000 * 1000 };
     if (state != NULL && state->rank != 0 && !__atomic_exchange_n(&waited, true, __ATOMIC_RELAXED))
         nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
-    PMPI_Comm_call_errhandler(call->comm, MPI_ERR_UNSUPPORTED_OPERATION);
-    return MPI_ERR_UNSUPPORTED_OPERATION;
+    return cco_raise_in(call->comm, call->coll, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 /* Begins an operation of ours, which has the copies from now on. */
@@ -119,8 +116,7 @@ static int begin_ours(const decision *d, const cco_call *call, cco_copies *copie
     }
     if (rc == MPI_ERR_UNSUPPORTED_OPERATION)
         return unsupported(d->state, call);
-    PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    return cco_raise_in(call->comm, call->coll, rc);
 }
 
 /* Starts the MPI's own call, with what must be kept until its request ends: copies, if any; that
@@ -133,7 +129,7 @@ static int start_kept(const cco_call *call, cco_copies *copies, bool polled, boo
     if (pending != NULL)
         rc = cco_start_nonblocking(call, request);
     else
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        cco_raise_in(call->comm, call->coll, rc);
     if (rc == MPI_SUCCESS) {
         cco_pending_add(pending, polled, holds, *request);
         return rc;
@@ -192,8 +188,7 @@ static int begin_no_ours(const cco_call *call, int error, MPI_Request *request)
         *request = MPI_REQUEST_NULL;
     if (state != NULL && cco_operation_pool_has(state, CCO_PATH_MESSAGES))
         cco_operation_pool_skip(cco_comm_find(call->comm), CCO_PATH_MESSAGES);
-    PMPI_Comm_call_errhandler(call->comm != MPI_COMM_NULL ? call->comm : MPI_COMM_WORLD, error);
-    return error;
+    return cco_raise_in(call->comm, call->coll, error);
 }
 
 /* There is no memory for copies. */
@@ -207,7 +202,7 @@ static void begin_nothing(const decision *d, const cco_call *call, int rc)
         if (check != NULL) /* the other ranks check theirs */
             cco_begun_ended(check, rc);
     }
-    PMPI_Comm_call_errhandler(call->comm, rc);
+    cco_raise_in(call->comm, call->coll, rc);
 }
 
 static int begin_mpis(cco_call *call, cco_copies *copies, MPI_Request *request)

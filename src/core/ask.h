@@ -21,6 +21,13 @@ MPI_Comm cco_ask_any_comm(void);
 int cco_ask_type(MPI_Datatype type, MPI_Count count);
 int cco_ask_op(MPI_Op op, MPI_Datatype type);
 
+/* True if the MPI refuses null buffers of predefined types. */
+#if defined(OPEN_MPI)
+#define CCO_NULL_BUFFERS_REFUSED 0
+#else
+#define CCO_NULL_BUFFERS_REFUSED 1
+#endif
+
 /* True if the MPI takes MPI_DATATYPE_NULL in arrays of types where the count is 0. */
 #if defined(OPEN_MPI)
 #define CCO_NULL_TYPES 0

@@ -2,6 +2,8 @@
 /* call.c - the bytes of a call. */
 #include "core/call.h"
 
+#include <stddef.h>
+
 #include "core/degrees.h"
 
 MPI_Count cco_type_size(MPI_Datatype type)
@@ -22,11 +24,18 @@ static MPI_Count recv_bytes(const cco_call *c)
     return c->recvcount * cco_type_size(c->recvtype);
 }
 
+/* An array that is null is none of a program that the MPI takes: it says so when it gets the call.
+ */
+static MPI_Count at(const cco_call *c, const void *counts, int i)
+{
+    return counts != NULL ? cco_count_at(c, counts, i) : 0;
+}
+
 static MPI_Count sum(const cco_call *c, const void *counts, int size)
 {
     MPI_Count total = 0;
     for (int i = 0; i < size; i++)
-        total += cco_count_at(c, counts, i);
+        total += at(c, counts, i);
     return total;
 }
 
@@ -36,6 +45,7 @@ static MPI_Count mean_block(const cco_call *c, int size)
 {
     const bool in_place = c->sendbuf == MPI_IN_PLACE;
     const void *counts = in_place ? c->recvcounts : c->sendcounts;
+    const MPI_Datatype *types = in_place ? c->recvtypes : c->sendtypes;
     MPI_Count total = 0;
     if (size == 0)
         return 0;
@@ -43,8 +53,7 @@ static MPI_Count mean_block(const cco_call *c, int size)
         total = sum(c, counts, size) * cco_type_size(in_place ? c->recvtype : c->sendtype);
     else
         for (int i = 0; i < size; i++)
-            total += cco_count_at(c, counts, i) *
-                     cco_type_size((in_place ? c->recvtypes : c->sendtypes)[i]);
+            total += at(c, counts, i) * (types != NULL ? cco_type_size(types[i]) : 0);
     return total / size;
 }
 
@@ -60,11 +69,11 @@ MPI_Count cco_bytes(const cco_call *c, int rank, int size)
     case CCO_GATHERV:
     case CCO_ALLGATHERV:
         return c->sendbuf == MPI_IN_PLACE
-                   ? cco_count_at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
+                   ? at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
                    : send_bytes(c);
     case CCO_SCATTERV:
         return c->recvbuf == MPI_IN_PLACE
-                   ? cco_count_at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
+                   ? at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
                    : recv_bytes(c);
     case CCO_REDUCE_SCATTER:
         return sum(c, c->recvcounts, size) * cco_type_size(c->recvtype);

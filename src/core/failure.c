@@ -14,6 +14,7 @@
 #include "core/config.h"
 #include "core/life.h"
 #include "core/log.h"
+#include "core/raise.h"
 #include "core/ulfm.h"
 #include "core/world.h"
 
@@ -91,17 +92,6 @@ static bool claim(const char *identity)
         return true; /* held until this process ends */
     close(s);
     return false;
-}
-
-/* The handler that ends the job, which is the default. */
-static bool ends_job(MPI_Comm comm)
-{
-    MPI_Errhandler handler;
-    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-        return false;
-    const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
-    PMPI_Errhandler_free(&handler);
-    return fatal;
 }
 
 static void name_host(int lost, const cco_life *life, char *text, size_t room)
@@ -195,7 +185,8 @@ static void tell(const cco_comm *state, const char *where, bool ends)
         tell_of(state, failed[i], where);
 }
 
-int cco_comm_raise_in(cco_comm *state, const char *where, int error)
+/* The error that a call returns; a failure is told of here, once. */
+static int settle(cco_comm *state, const char *where, int error)
 {
     const int class = cco_ulfm_class(error);
     if (state->error == MPI_SUCCESS && class != MPI_SUCCESS) {
@@ -207,14 +198,21 @@ int cco_comm_raise_in(cco_comm *state, const char *where, int error)
     const bool revoked = cco_ulfm() && state->error == cco_ulfm_revoked_class();
     if (state->error != MPI_SUCCESS && !revoked && !state->told) {
         state->told = true;
-        tell(state, where, ends_job(state->comm));
+        tell(state, where, cco_raise_ends_job(state->comm));
     }
-    error = state->error != MPI_SUCCESS ? state->error : error;
-    PMPI_Comm_call_errhandler(state->comm, error);
-    return error;
+    return state->error != MPI_SUCCESS ? state->error : error;
+}
+
+int cco_comm_raise_in(cco_comm *state, const char *where, int error)
+{
+    error = settle(state, where, error);
+    return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
+                                       : cco_raise(state->comm, where, error);
 }
 
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error)
 {
-    return cco_comm_raise_in(state, cco_coll_infos[coll].name, error);
+    error = settle(state, cco_coll_infos[coll].name, error);
+    return state->error != MPI_SUCCESS ? cco_raise_said(state->comm, error)
+                                       : cco_raise_in(state->comm, coll, error);
 }

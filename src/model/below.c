@@ -5,6 +5,7 @@
 #include "core/data.h"
 #include "core/failure.h"
 #include "core/fallback.h"
+#include "core/raise.h"
 #include "model/registry.h"
 
 static int number_of(const cco_model *model)
@@ -46,7 +47,5 @@ int cco_run_below(const cco_way *way, cco_comm *state, const cco_call *call, con
     int rc = cco_fall_back(state, &fallback, &reported, number_of(model));
     if (rc == MPI_SUCCESS)
         return model->below->run(state, &(cco_way){.model = model->below}, call);
-    rc = cco_comm_refuse(state, rc);
-    PMPI_Comm_call_errhandler(call->comm, rc);
-    return rc;
+    return cco_raise_in(call->comm, call->coll, cco_comm_refuse(state, rc));
 }

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 
 #include "core/config.h"
+#include "core/raise.h"
 #include "core/ulfm.h"
 #include "model/below.h"
 #include "model/stream_model.h"
 #include "model/registry.h"
+#include "plan/arguments.h"
 #include "native/calls.h"
 
 enum { BUFFER, VIA }; /* options, */
@@ -87,7 +89,7 @@ static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call 
         return cco_run_below(way, state, call, why);
     const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        return cco_raise_in(call->comm, call->coll, rc);
     return rc;
 }
 
@@ -109,14 +111,14 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     cco_stream_model_close(&o->made[via]);
     cco_caf_free(&area);
     if (rc != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, rc);
+        return cco_raise_in(call->comm, call->coll, rc);
     return rc;
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(cco_natives_for(call), call);
+        return cco_arguments_refuse(call);
     own *o = own_of(state);
     const long buffer = way->options[BUFFER];
     const bool dynamic = buffer == DYNAMIC ||

@@ -14,6 +14,7 @@
 #include "model/registry.h"
 #include "native/calls.h"
 #include "plan/hooked.h"
+#include "plan/arguments.h"
 #include "plan/scheduled.h"
 #include "transport/route/route.h"
 
@@ -107,7 +108,7 @@ static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(cco_natives_for(call), call);
+        return cco_arguments_refuse(call);
     if (state->nodes.map == NULL)
         return cco_run_below(way, state, call, "nobody has found out where its ranks are");
     if (is_one_node(state, way))

@@ -15,6 +15,7 @@
 #include "model/node_window.h"
 #include "model/stream_model.h"
 #include "model/registry.h"
+#include "plan/arguments.h"
 #include "native/calls.h"
 #include "plan/hooked.h"
 #include "transport/rma/epochs.h"
@@ -231,7 +232,7 @@ static int kind_of(const cco_way *way)
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(cco_natives_for(call), call);
+        return cco_arguments_refuse(call);
     if (state->error != MPI_SUCCESS) /* a process has failed */
         return told(state, call, state->error);
     own *o = own_of(state);

@@ -6,6 +6,7 @@
 
 #include "core/failure.h"
 #include "model/registry.h"
+#include "plan/arguments.h"
 #include "plan/scheduled.h"
 #include "native/calls.h"
 #include "plan/hooked.h"
@@ -53,8 +54,10 @@ static own *own_of(cco_comm *state)
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(cco_natives_for(call), call);
+    const own *there = cco_comm_attached(state, &own_key);
+    const bool known = there != NULL && cco_scheduled_knows(&there->scheduled, way, call);
+    if (!known && !cco_arguments_valid(state, call))
+        return cco_arguments_refuse(call);
     own *o = own_of(state);
     int rc = o != NULL ? cco_scheduled_run(&o->scheduled, state, way, call)
                        : cco_comm_no_channel(state);

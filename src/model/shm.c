@@ -8,6 +8,7 @@
 #include "plan/bound_pack.h"
 #include "plan/call_cache.h"
 #include "model/registry.h"
+#include "plan/arguments.h"
 #include "plan/scheduled.h"
 #include "model/shm_many.h"
 #include "model/shm_copy.h"
@@ -342,7 +343,7 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return run_again(state, o, k, way, call->sendbuf, call->recvbuf);
     }
     if (!cco_arguments_valid(state, call))
-        return cco_native_blocking(cco_natives_for(call), call);
+        return cco_arguments_refuse(call);
     if (o->behind && !(way->automatic && cco_is_uneven(call)))
         return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
     if (takes_streams(state, way, call->coll))

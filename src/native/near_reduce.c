@@ -12,6 +12,7 @@
 #include "core/ask.h"
 #include "core/data.h"
 #include "core/neighbors.h"
+#include "core/raise.h"
 #include "core/wait.h"
 #include "native/natives.h"
 
@@ -25,8 +26,7 @@ typedef struct vectors {
 
 static int tell(const cco_call *c, int error)
 {
-    PMPI_Comm_call_errhandler(c->comm != MPI_COMM_NULL ? c->comm : MPI_COMM_WORLD, error);
-    return error;
+    return cco_raise_in(c->comm, c->coll, error);
 }
 
 /* What no exchange of the MPI would notice: it knows no operation, and MPI_IN_PLACE of none. */

@@ -62,6 +62,12 @@ static int run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
     return rc;
 }
 
+/* A null buffer of a predefined type, where the MPI refuses it. */
+static bool is_null(const void *buffer, MPI_Datatype type, MPI_Count count)
+{
+    return CCO_NULL_BUFFERS_REFUSED && buffer == NULL && count > 0 && cco_type_predefined(type);
+}
+
 /* A type of the program that the MPI does not take.  Only the root packs the data of a bcast: the
  * others would wait for it. */
 static bool refused(MPI_Datatype type, MPI_Count count)
@@ -77,11 +83,16 @@ static bool wrong(const cco_call *c, const cco_comm *state)
     if (info->out == CCO_NONE)
         return false;
     if (info->in == CCO_NONE || info->properties & CCO_REDUCTION) /* one type on all ranks */
-        return refused(c->recvtype, c->recvcount);
+        return refused(c->recvtype, c->recvcount) ||
+               is_null(c->sendbuf, c->recvtype, c->recvcount) ||
+               (!(other && info->out & CCO_AT_ROOT) &&
+                is_null(c->recvbuf, c->recvtype, c->recvcount));
     const bool sends = info->in & CCO_AT_ROOT ? !other : c->sendbuf != MPI_IN_PLACE || other;
     const bool receives = info->out & CCO_AT_ROOT ? !other : c->recvbuf != MPI_IN_PLACE || other;
-    return (sends && refused(c->sendtype, c->sendcount)) ||
-           (receives && refused(c->recvtype, c->recvcount));
+    return (sends && (refused(c->sendtype, c->sendcount) ||
+                      is_null(c->sendbuf, c->sendtype, c->sendcount))) ||
+           (receives && (refused(c->recvtype, c->recvcount) ||
+                         is_null(c->recvbuf, c->recvtype, c->recvcount)));
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)

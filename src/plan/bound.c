@@ -5,14 +5,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/ask.h"
 #include "core/data.h"
 #include "core/own_lines.h"
 #include "plan/alias.h"
 
-/* Looks the datatype of `count` elements up.  Handles of derived types may come to mean another
+/* Looks a datatype up.  Handles of derived types may come to mean another
  * type, so that only a predefined one is remembered. */
-static int look_up(cco_workspace *workspace, MPI_Datatype type, MPI_Count count, cco_element *e)
+static int look_up(cco_workspace *workspace, MPI_Datatype type, cco_element *e)
 {
     if (workspace->last.size > 0 && workspace->last.type == type) {
         *e = workspace->last;
@@ -22,17 +21,14 @@ static int look_up(cco_workspace *workspace, MPI_Datatype type, MPI_Count count,
     if (type == MPI_DATATYPE_NULL)
         return MPI_ERR_TYPE;
     MPI_Aint start;
-    const bool predefined = cco_type_predefined(type);
-    int rc = predefined ? MPI_SUCCESS : cco_ask_type(type, count);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Type_get_extent(type, &start, &e->extent);
+    int rc = PMPI_Type_get_extent(type, &start, &e->extent);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Type_get_true_extent(type, &e->low, &e->reach);
     if (rc != MPI_SUCCESS)
         return rc;
     e->size = (size_t)cco_type_size(type);
     e->dense = cco_type_dense(type);
-    if (predefined)
+    if (cco_type_predefined(type))
         workspace->last = *e;
     return MPI_SUCCESS;
 }
@@ -54,7 +50,7 @@ static int has_gaps(const cco_call *c, const cco_buffer *end, cco_workspace *wor
     for (int i = 0; i < (end->types != NULL ? end->blocks : end->blocks > 0); i++) {
         if (cco_buffer_absent(c, end, i))
             continue;
-        const int rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, 1, &e);
+        const int rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         *gaps = *gaps || !e.dense;
@@ -93,8 +89,7 @@ static int fill_uneven(cco_side *side, const cco_call *c, const cco_buffer *end,
         if (cco_buffer_absent(c, end, i))
             e = (cco_element){.size = 1, .extent = 1};
         else
-            rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type,
-                         cco_buffer_count(c, end, i), &e);
+            rc = look_up(workspace, end->types != NULL ? end->types[i] : end->type, &e);
         if (rc == MPI_SUCCESS && cco_buffer_count(c, end, i) < 0)
             rc = MPI_ERR_COUNT;
         if (rc != MPI_SUCCESS)
@@ -118,7 +113,7 @@ static int make_side(cco_bound *f, cco_side *side, const cco_call *c, const cco_
     if (end->blocks == 0)
         return MPI_SUCCESS;
     if (end->types == NULL) {
-        const int rc = look_up(workspace, end->type, end->counts == NULL ? end->count : 1, &e);
+        const int rc = look_up(workspace, end->type, &e);
         if (rc != MPI_SUCCESS)
             return rc;
         if (!e.dense && !packed)
@@ -181,16 +176,12 @@ static int make_reduction(cco_bound *f, const cco_comm *state, const cco_call *c
     cco_problem *q = &f->problem;
     cco_element e;
     find_ends_of_reduction(state, c, &f->in, &f->out);
-    int rc = look_up(workspace, f->in.type, f->in.counts == NULL ? f->in.count : 1, &e);
+    int rc = look_up(workspace, f->in.type, &e);
     if (rc != MPI_SUCCESS)
         return rc;
     q->unit = e.size > 0 ? e.size : 1;
     f->binding.operation.kernel = cco_kernel_of(c->op, f->in.type);
     f->binding.operation.fold = cco_fold_of(c->op, f->in.type);
-    if (f->binding.operation.kernel == NULL && cco_op_reserved(c->op))
-        rc = cco_ask_op(c->op, f->in.type);
-    if (rc != MPI_SUCCESS)
-        return rc;
     f->low = e.low;
     rc = make_side(f, &q->in, c, &f->in, CCO_IN, false, workspace);
     if (rc == MPI_SUCCESS)
@@ -304,43 +295,6 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
         return make_movement(f, state, call, packed, workspace);
     const int rc = commutes(call->op, &q->commutative);
     return rc == MPI_SUCCESS ? make_reduction(f, state, call, workspace) : rc;
-}
-
-/* `standard`: its type is one of the standard's. */
-static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
-{
-    for (int i = 0; i < end->blocks; i++) {
-        if (cco_buffer_absent(c, end, i))
-            continue;
-        const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
-        const bool known = standard || (i > 0 && end->types == NULL);
-        if (cco_buffer_count(c, end, i) < 0 || type == MPI_DATATYPE_NULL ||
-            (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS))
-            return false;
-        if (known && end->counts == NULL)
-            break;
-    }
-    return true;
-}
-
-/* What has a kernel is of the standard, and fits. */
-static bool reduction_is_valid(const cco_comm *state, const cco_call *call)
-{
-    cco_buffer in, out;
-    find_ends_of_reduction(state, call, &in, &out);
-    const bool standard = cco_kernel_of(call->op, in.type) != NULL;
-    return end_is_fine(call, &in, standard) &&
-           (!cco_is_near(call->coll) || end_is_fine(call, &out, standard)) &&
-           (standard || !cco_op_reserved(call->op) || cco_ask_op(call->op, in.type) == MPI_SUCCESS);
-}
-
-bool cco_bound_is_valid(const cco_comm *state, const cco_call *call)
-{
-    if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
-        return reduction_is_valid(state, call);
-    cco_bound f = {.in_place = in_place(call, state->rank)};
-    find_ends(&f, state, call);
-    return end_is_fine(call, &f.in, false) && end_is_fine(call, &f.out, false);
 }
 
 void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out)

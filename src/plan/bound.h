@@ -24,12 +24,8 @@ typedef struct cco_bound {
     ptrdiff_t low; /* of the elements of a reduction */
 } cco_bound;
 
-/* True if nothing is wrong with the counts and types of a call, as far as they mean something on
- * this rank, nor with its operation for them: then cco_bound_make fails for lack of memory only. */
-bool cco_bound_is_valid(const cco_comm *state, const cco_call *call);
-
-/* Describes a call; packed if it says so, or if the types leave no choice.  Returns MPI_SUCCESS or
- * an MPI error class. */
+/* Describes a call whose arguments are right (plan/arguments.h); packed if it says so, or if the
+ * types leave no choice.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
                    cco_workspace *workspace);
 

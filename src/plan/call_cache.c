@@ -50,7 +50,7 @@ bool cco_cached_call_has_arrays(const cco_cached_call *m, const cco_call *c)
     list_arrays(c, arrays);
     for (int i = 0; i < ARRAYS; i++) {
         const size_t bytes = length_of(&m->problem, i) * element_of(c, i);
-        if (m->kept >> i & 1 && memcmp(arrays[i], copy, bytes) != 0)
+        if (m->kept >> i & 1 && (arrays[i] == NULL || memcmp(arrays[i], copy, bytes) != 0))
             return false;
         copy += (size_t)m->blocks * WIDEST;
     }
@@ -153,7 +153,7 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
         return false;
     *m = (cco_cached_call){.call = *c,
                            .key = cco_cached_call_key(c->coll, c->root, c->large),
-                           .in_place = {c->sendbuf == MPI_IN_PLACE, c->recvbuf == MPI_IN_PLACE},
+                           .kinds = {cco_buffer_kind(c->sendbuf), cco_buffer_kind(c->recvbuf)},
                            .apart = apart,
                            .way = *way,
                            .set = true,

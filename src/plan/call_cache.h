@@ -20,7 +20,7 @@ enum {
 typedef struct cco_cached_call {
     uint64_t key;     /* cco_cached_call_key */
     uintptr_t apart;  /* where its buffers must not lie (alias.h) */
-    bool in_place[2]; /* which buffers were MPI_IN_PLACE */
+    uint8_t kinds[2]; /* of its buffers (cco_buffer_kind) */
     cco_call call;   /* its buffers mean nothing now; its communicator is the state's */
     cco_way way;
     bool set;       /* otherwise there is nothing here */
@@ -65,12 +65,20 @@ static inline uint64_t cco_cached_call_key(cco_coll coll, int root, bool large)
     return (uint64_t)(unsigned)root << 32 | (uint64_t)large << 8 | (uint64_t)coll;
 }
 
-/* Its buffers are two, and MPI_IN_PLACE where those of the cached call were. */
+/* Null and MPI_IN_PLACE, which follow one another in every MPI, each have a kind of their own:
+ * where a buffer was right, a null one may be wrong. */
+static inline uint8_t cco_buffer_kind(const void *buffer)
+{
+    const uintptr_t in_place = (uintptr_t)MPI_IN_PLACE;
+    const uintptr_t kind = (uintptr_t)buffer - (in_place == 1 ? 0 : in_place);
+    return kind < 2 ? (uint8_t)kind : 2;
+}
+
+/* Its buffers are two, and null or MPI_IN_PLACE where those of the cached call were. */
 static inline bool cco_cached_call_has_buffers(const cco_cached_call *m, const void *sendbuf,
                                                const void *recvbuf)
 {
-    return (sendbuf == MPI_IN_PLACE) == m->in_place[0] &&
-           (recvbuf == MPI_IN_PLACE) == m->in_place[1] &&
+    return cco_buffer_kind(sendbuf) == m->kinds[0] && cco_buffer_kind(recvbuf) == m->kinds[1] &&
            (uintptr_t)sendbuf - (uintptr_t)recvbuf != m->apart;
 }
 

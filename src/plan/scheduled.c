@@ -13,26 +13,11 @@
 #include "core/failure.h"
 #include "core/fallback.h"
 #include "core/log.h"
-#include "native/alias_refused.h"
-#include "plan/alias.h"
 #include "plan/bound_pack.h"
 #include "plan/preset.h"
 #include "sched/engine_run.h"
 #include "sched/near_counts.h"
 #include "sched/near_mates.h"
-
-bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
-{
-    const int properties = cco_coll_infos[c->coll].properties;
-    if (!cco_takes_in_place(c->coll) && c->sendbuf == MPI_IN_PLACE &&
-        cco_comm_blocks(state, c->coll).out > 0)
-        return false;
-    if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
-        return false;
-    if (properties & CCO_REDUCTION && c->op == MPI_OP_NULL)
-        return false;
-    return !cco_aliased(c, state->rank) || !cco_alias_refused(c);
-}
 
 /* Some algorithms want a power of two of processes, or an even number.  Roots and operations are
  * not known yet. */

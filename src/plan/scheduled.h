@@ -24,8 +24,13 @@ typedef struct cco_scheduled {
     cco_between *between; /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;
 
-/* False for arguments that no algorithm should see: the MPI's own call says what is wrong. */
-bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
+/* Whether a call ran before: then its arguments are right. */
+static inline bool cco_scheduled_knows(const cco_scheduled *own, const cco_way *way,
+                                       const cco_call *call)
+{
+    const cco_cached_call *cached = &own->cached[cco_cached_call_index(call)];
+    return cco_cached_call_matches(cached, own->plans.drops, way, call);
+}
 
 /* Runs a call, described by a bound call, as `way` says, or with `way->algo` replaced by the
  * model's choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */

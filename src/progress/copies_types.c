@@ -9,6 +9,7 @@
 
 #include "core/data.h"
 #include "core/fresh.h"
+#include "core/raise.h"
 #include "native/defects.h"
 #include "progress/call_shape.h"
 
@@ -64,10 +65,8 @@ int cco_copy_types(cco_call *call, cco_held **held)
     if (rc == MPI_SUCCESS)
         rc = add_side(types, call->recvtypes, shape.peers, room);
     *held = types;
-    if (rc != MPI_SUCCESS) {
-        PMPI_Comm_call_errhandler(call->comm, rc);
-        return rc;
-    }
+    if (rc != MPI_SUCCESS)
+        return cco_raise_in(call->comm, call->coll, rc);
     call->sendtypes = types->list;
     call->recvtypes = types->list + room;
     return MPI_SUCCESS;

@@ -3,7 +3,7 @@
 #include "progress/path.h"
 
 #include "core/data.h"
-#include "plan/scheduled.h"
+#include "plan/arguments.h"
 #include "progress/operation_pool.h"
 
 /* The path that begins of an implementation take, where the ranks can have it. */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "plan/bound.h"
-#include "plan/scheduled.h"
+#include "plan/arguments.h"
 #include "record/recorded.h"
 
 int cco_recorders;
@@ -107,7 +106,7 @@ void cco_recorder_note(cco_comm *state, const cco_way *way, const cco_call *call
     cco_recorder *r = recorder_of(state);
     if (r == NULL)
         return;
-    if (!cco_arguments_valid(state, call) || !cco_bound_is_valid(state, call)) {
+    if (!cco_arguments_valid(state, call)) {
         fail(r, "has wrong arguments");
         return;
     }

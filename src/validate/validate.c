@@ -12,8 +12,8 @@
 #include "core/wait.h"
 #include "native/blocking_defects.h"
 #include "native/models.h"
+#include "plan/arguments.h"
 #include "plan/bound.h"
-#include "plan/scheduled.h"
 #include "validate/budget.h"
 #include "validate/compare.h"
 #include "validate/report.h"
@@ -153,7 +153,7 @@ cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const c
     cco_validated *v = cco_comm_attached(state, &key);
     cco_begun_progress(true);
     if (v == NULL || state->error != MPI_SUCCESS || choice->way.model == &cco_model_mpi ||
-        !cco_arguments_valid(state, call) || !cco_bound_is_valid(state, call))
+        !cco_arguments_valid(state, call))
         return NULL;
     const bool sized = cco_coll_infos[call->coll].properties & CCO_SIZED;
     const bool taken = cco_sample_takes(&v->sample, call->coll, sized ? (uint64_t)bytes : 0,

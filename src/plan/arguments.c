@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arguments.c - see arguments.h. */
+#include "plan/arguments.h"
+
+#include "core/ask.h"
+#include "core/data.h"
+#include "core/raise.h"
+#include "native/alias_refused.h"
+#include "native/calls.h"
+#include "plan/alias.h"
+#include "plan/bound.h"
+
+/* MPI_BOTTOM is a null pointer: with a derived type it is right, and with displacements it may be
+ * taken for right by an MPI. */
+static bool is_null(const cco_call *c, const cco_buffer *end)
+{
+    return CCO_NULL_BUFFERS_REFUSED && end->buffer == NULL && end->types == NULL &&
+           !cco_is_near(c->coll) && cco_type_predefined(end->type);
+}
+
+/* `standard`: its type is one of the standard's. */
+static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
+{
+    for (int i = 0; i < end->blocks; i++) {
+        if (cco_buffer_absent(c, end, i))
+            continue;
+        const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
+        const MPI_Count count = cco_buffer_count(c, end, i);
+        const bool known = standard || (i > 0 && end->types == NULL);
+        if (count < 0 || type == MPI_DATATYPE_NULL ||
+            (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS) ||
+            (end->buffer == NULL && count > 0 && is_null(c, end)))
+            return false;
+        if (end->counts == NULL && end->types == NULL)
+            break;
+    }
+    return true;
+}
+
+/* What has a kernel is of the standard, and fits. */
+static bool reduction_is_fine(const cco_call *c, const cco_buffer *in, const cco_buffer *out)
+{
+    const bool standard = cco_kernel_of(c->op, in->type) != NULL;
+    return end_is_fine(c, in, standard) && end_is_fine(c, out, standard || in->blocks > 0) &&
+           (standard || !cco_op_reserved(c->op) || cco_ask_op(c->op, in->type) == MPI_SUCCESS);
+}
+
+/* The arrays of a side that has a block for each peer. */
+static bool side_has_arrays(const cco_call *c, bool sent)
+{
+    const void *counts = sent ? c->sendcounts : c->recvcounts;
+    const void *displs = sent ? c->senddispls : c->recvdispls;
+    const bool typed = c->coll == CCO_ALLTOALLW || c->coll == CCO_NEIGHBOR_ALLTOALLW;
+    return counts != NULL && displs != NULL &&
+           (!typed || (sent ? c->sendtypes : c->recvtypes) != NULL);
+}
+
+static bool has_arrays(const cco_comm *state, const cco_call *c)
+{
+    const cco_coll_info *info = &cco_coll_infos[c->coll];
+    const cco_degrees blocks = cco_comm_blocks(state, c->coll);
+    const bool significant = !(info->properties & CCO_ROOTED) || state->rank == c->root;
+    if (!(info->properties & CCO_COUNTS) || !significant)
+        return true;
+    if (info->properties & CCO_REDUCTION)
+        return c->recvcounts != NULL;
+    const bool sends = info->in & (CCO_EACH | CCO_NEAR), takes = info->out & (CCO_EACH | CCO_NEAR);
+    return (!sends || blocks.out == 0 || c->sendbuf == MPI_IN_PLACE || side_has_arrays(c, true)) &&
+           (!takes || blocks.in == 0 || side_has_arrays(c, false));
+}
+
+bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
+{
+    const int properties = cco_coll_infos[c->coll].properties;
+    cco_buffer in, out;
+    if (c->coll == CCO_BARRIER)
+        return true;
+    if (!cco_takes_in_place(c->coll) && c->sendbuf == MPI_IN_PLACE &&
+        cco_comm_blocks(state, c->coll).out > 0)
+        return false;
+    if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
+        return false;
+    if (properties & CCO_REDUCTION && c->op == MPI_OP_NULL)
+        return false;
+    if (!has_arrays(state, c) || (cco_aliased(c, state->rank) && cco_alias_refused(c)))
+        return false;
+    cco_bound_ends(state, c, &in, &out);
+    return properties & CCO_REDUCTION ? reduction_is_fine(c, &in, &out)
+                                      : end_is_fine(c, &in, false) && end_is_fine(c, &out, false);
+}
+
+/* Where the error ends the job, launchers often lose what the MPI says of it: then it is said
+ * here, and waited for. */
+int cco_arguments_refuse(const cco_call *call)
+{
+    const cco_natives *to = cco_natives_for(call);
+    MPI_Errhandler theirs;
+    if (!cco_raise_ends_job(call->comm) ||
+        PMPI_Comm_get_errhandler(call->comm, &theirs) != MPI_SUCCESS)
+        return cco_native_blocking(to, call);
+    PMPI_Comm_set_errhandler(call->comm, MPI_ERRORS_RETURN);
+    const int rc = cco_native_blocking(to, call);
+    PMPI_Comm_set_errhandler(call->comm, theirs);
+    return rc == MPI_SUCCESS ? rc : cco_raise_in(call->comm, call->coll, rc);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* arguments.h - whether the arguments of a call are right, as far as they mean something on this
+ * rank.  What is wrong the MPI says itself: it knows which errors it looks for, and in which words.
+ */
+#ifndef CCO_ARGUMENTS_H
+#define CCO_ARGUMENTS_H
+
+#include <stdbool.h>
+
+#include "core/comm.h"
+
+/* False for a call that the MPI has to refuse: its root, operation, counts, types, arrays, or
+ * buffers that are null or one. */
+bool cco_arguments_valid(const cco_comm *state, const cco_call *call);
+
+/* The end of such a call: the MPI makes it. */
+int cco_arguments_refuse(const cco_call *call);
+
+#endif
