@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crestacoll import profiles
 from crestacoll.bisect import candidates, halving
-from crestacoll.explore import runs
+from crestacoll.explore import given, runs
 from crestacoll.ui import Problem, visible
 
 PLAIN = "*=mpi\nneighbor_*=mpi"
@@ -37,6 +37,7 @@ class Runs:
         self.switches = switches
         self.say = say
         self.limit = FIRST_LIMIT
+        self.stdin = given.Input(folder)
         self.done = []
         for name in (*forcing, *switches):
             os.environ.pop(name, None)
@@ -48,12 +49,12 @@ class Runs:
         folder.mkdir(parents=True)
         (folder / "rules").write_text(rules + "\n", encoding="utf-8", errors="surrogateescape")
         tuning = {k: v for k, v in self.settings.items() if tuned}
-        given = tuning | (variables or {}) | {
+        asked = tuning | (variables or {}) | {
             "CRESTA_IMPL": f"@{folder / 'rules'}",
             "CRESTA_PROFILE": str(folder / "profile.json"),
             "CRESTA_PROFILE_WAIT": "0",
         }
-        ended = runs.run(self.job, given, folder, self.limit)
+        ended = runs.run(self.job, asked, folder, self.limit, stdin=self.stdin)
         wrong = self.judge.wrong(ended, self.limit)
         self.done.append({"run": number, "settings": what, "wrong": wrong or None,
                           "seconds": round(ended.seconds, 3)})

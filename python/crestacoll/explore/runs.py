@@ -7,14 +7,13 @@ import functools
 import os
 import re
 import signal
-import stat
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from crestacoll import lastwords
-from crestacoll.explore import hang
+from crestacoll.explore import given, hang
 from crestacoll.explore.leftovers import Leftovers
 from crestacoll.installed import MISFIT
 from crestacoll.ui import NOT_FOUND, Problem
@@ -123,42 +122,37 @@ def settings_of(variables, folder):
     }
 
 
-def standard_input():
-    """Every run reads a file from its beginning; a terminal or a pipe would serve only one."""
-    try:
-        if stat.S_ISREG(os.fstat(0).st_mode):
-            os.lseek(0, 0, os.SEEK_SET)
-            return 0
-    except OSError:
-        pass
-    return subprocess.DEVNULL
-
-
 def prepare_child():
     """In the child: no signal is held back, and it ends with us, even if we are killed."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     LIBC.prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
 
 
-def plain_run(job, variables, folder, limit, watch=lambda seconds: None):
+def plain_run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None):
     """The same as `run`; a run that does not end within the limit is asked whether it hangs."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with hang.listening(Path(folder)) as listener:
         more = listener.settings if listener is not None else {}
-        return run(job, variables | more, folder, limit, watch, listener)
+        return run(job, variables | more, folder, limit, watch, stdin, listener)
 
 
-def run(job, variables, folder, limit, watch=lambda seconds: None, listener=None):
+def run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None, listener=None):
     """Runs the program; its output goes to files in `folder`. `watch` gets the seconds since the
-    start, again and again; if it returns a word, the program is ended for that reason.
+    start, again and again; if it returns a word, the program is ended for that reason. `stdin`:
+    the Input of all runs.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     settings = settings_of(variables, folder)
     words, more = job.with_settings(settings)
+    stdin = stdin or given.Input(folder)
     begin = time.monotonic()
-    with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
-        child = start(words, environment() | more, out, err)
+    with (
+        stdin.for_run() as source,
+        open(folder / "stdout", "wb") as out,
+        open(folder / "stderr", "wb") as err,
+    ):
+        child = start(words, environment() | more, source, out, err)
         left = Leftovers(child.pid, f"CRESTA_LOADED={settings['CRESTA_LOADED']}")
         why, over, hung = "limit", False, ""
         if listener is not None:
@@ -167,7 +161,7 @@ def run(job, variables, folder, limit, watch=lambda seconds: None, listener=None
             while not over and time.monotonic() - begin < limit:
                 over = wait(child, POLL)
                 left.look_sometimes(time.monotonic() - begin)
-                said = watch(time.monotonic() - begin)
+                said = watch(time.monotonic() - begin) or ("input" if stdin.too_large else None)
                 if said and not over:
                     why = said
                     break
@@ -180,17 +174,18 @@ def run(job, variables, folder, limit, watch=lambda seconds: None, listener=None
                 end(child)
             if not over or child.returncode != 0:
                 left.remove()
+    stdin.need_room()
     code = child.returncode if child.returncode >= 0 else 128 - child.returncode
     why = "ended" if over else "hangs" if hung else why
     return Ended(code, time.monotonic() - begin, why, folder, hung)
 
 
-def start(words, variables, out, err):
+def start(words, variables, source, out, err):
     try:
         return subprocess.Popen(
             words,
             env=variables,
-            stdin=standard_input(),
+            stdin=source,
             stdout=out,
             stderr=err,
             start_new_session=True,  # Ctrl-C is ours alone: we end the program in its own time

@@ -4,7 +4,7 @@
 import time
 
 from crestacoll import machine, outputs, race, racestats
-from crestacoll.explore import arms, blame, bycalls, calldata, outcome, reasons, runs
+from crestacoll.explore import arms, blame, bycalls, calldata, given, outcome, reasons, runs
 from crestacoll.explore import settle, verdict, watch, whole, words
 from crestacoll.explore.state import choice_data
 
@@ -34,7 +34,7 @@ class Search:
 
     def __init__(self, job, description, state, budget, tell):
         self.job, self.description, self.state, self.tell = job, description, state, tell
-        self.options = state.data["options"]
+        self.options, self.stdin = state.data["options"], given.Input(state.folder)
         self.begin, self.budget = time.monotonic(), budget
         self.earlier_s, self.profile = state.data["spent_s"], None
 
@@ -54,7 +54,7 @@ class Search:
             return look(seconds)
 
         try:
-            return runner(self.job, variables(number, folder), folder, limit, both)
+            return runner(self.job, variables(number, folder), folder, limit, both, self.stdin)
         finally:
             known = self.state.stage(stage)
             known["spent_s"] = known.get("spent_s", 0.0) + time.monotonic() - began
