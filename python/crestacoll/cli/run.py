@@ -15,6 +15,7 @@ from crestacoll import (
     optional,
     outputs,
     runfiles,
+    scripts,
     supervise,
     validation,
 )
@@ -248,11 +249,13 @@ class Job:
         """{family: program}; the names of those that are no MPI programs go to self.scripts."""
         kind = launcher.kind_of(self.command.launcher, self.launcher_family)
         found, self.scripts, self.linked, self.libraries = {}, [], [], []
+        self.loaded, self.runtimes = [], {}
         for name in launcher.programs(self.command, kind):
             path = shutil.which(name)
             if path is None:
                 continue  # the launcher says so better
             self.linked.append(family.is_linked(path))
+            self.runtimes |= dict.fromkeys(scripts.runtimes_of(path))
             if family.is_static(path):
                 raise Problem(
                     f"{name} is statically linked: nothing can be preloaded into it. "
@@ -263,7 +266,17 @@ class Job:
                 self.libraries += filter(None, [family.mpi_library(path)])
             else:
                 self.scripts.append(name)
+                if not installed.is_wheel():
+                    found |= self.look_at_script(name, path)
         return found
+
+    def look_at_script(self, name, path):
+        """{family: name} of a script that loads an MPI of its own."""
+        start = shutil.which(self.command.launcher) if self.launcher_family else None
+        own = scripts.own_library(path, self.launcher_family, start)
+        self.loaded.append(own)
+        kind = own and family.family_of_libraries({os.path.basename(own): own})
+        return {kind: name} if kind else {}
 
     def misfit(self):
         """Why no library of the wheel fits the MPI of a program; None if nothing is known against
@@ -275,12 +288,12 @@ class Job:
 
     def preloaded(self):
         """The preload library. An interpreter loads its MPI later and for itself alone (mpi4py):
-        then the MPI has to be there before.
+        then the MPI has to be there before. The runtime of a sanitizer insists on being the first.
         """
         libraries = [str(self.build.preload)]
-        if self.scripts and self.build.mpi_library and not installed.is_wheel():
-            libraries.append(self.build.mpi_library)
-        return ":".join(libraries)
+        if self.scripts and not installed.is_wheel():
+            libraries += filter(None, [scripts.mpi_to_preload(self.build, self.loaded)])
+        return ":".join([*self.runtimes, *libraries])
 
     def with_settings(self, settings):
         if self.linked and all(self.linked):  # two libraries would write each file
