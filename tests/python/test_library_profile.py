@@ -126,3 +126,33 @@ def test_clocks_that_differ(build, tmp_path, ahead_us, ppm, nodes):
         wait = record["wait_us"]
         assert wait["samples"] == 1 and 0 < wait["clock_error"] <= 2 * worst
         assert wait["high"] - wait["mean"] <= wait["clock_error"] + 0.01
+
+
+def test_late_ranks(build, tmp_path):
+    """What ranks wait is what the program's own stamps say, with clocks that differ, too. Ranks
+    that are held up between two stamps make both differ: they come later then, until that does not
+    count.
+    """
+    calls, late = 20, 1000
+    while True:
+        asked = [f"{pattern}:{late}" for pattern in ("one", "rotating", "random")]
+        wrong = lateness(build, tmp_path, calls, asked)
+        if not wrong or late >= 64000:
+            break
+        late *= 2
+    assert not wrong
+
+
+def lateness(build, tmp_path, calls, asked):
+    path = tmp_path / "p.json"
+    env = {"CRESTA_PROFILE": str(path), "CRESTA_NODES": "2x1", "CRESTA_DEBUG": "clock=30000:20"}
+    done = good(run(build, "lateness", str(calls), *asked, env=env, preload=True))
+    records = {r["communicator"]: r for r in profiles.load(path)["records"]}
+    wrong = []
+    for word, _, waited, _ in (line.split() for line in done.stdout.splitlines() if ":" in line):
+        wait = records[word]["wait_us"]
+        allowed = 0.1 * float(waited) + 0.2 * calls + wait["clock_error"]
+        if abs(wait["mean"] - float(waited)) > allowed:
+            wrong.append((word, waited, wait))
+    assert set(asked) <= set(records)
+    return wrong

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""waiting_truth.py - the waiting that a profile states, beside stamps of the kernel's clock that
+the program takes itself (tests/mpi/lateness.c).
+
+    .venv/bin/python tools/waiting_truth.py [--mpi openmpi] [--impl mpi,p2p,shm] [--ranks 2,4]
+        [--hosts 1,2] [--calls 1000] [--late 0,1,10,100,1000] [--runs 3] [--cost 5]
+
+With --hosts 2 the ranks are on two hosts that are name spaces of this machine, which takes root;
+in the library their clocks differ by 30 ms and drift by 20 ppm (CRESTA_DEBUG=clock). A line says,
+of the run in the middle of --runs, what ranks waited in a call, what the profile says, by how much
+it is wrong, and what is allowed: a tenth of the truth, 0.2 us, and the error of the clocks that the
+profile states. The last lines
+sum up: the median and the 90th percentile of the error, and with --cost N what sampling costs in
+loops of 200,000 allreduces, N with it and N without in turn.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "python")]
+
+from crestacoll import benchjob, nethosts  # noqa: E402
+from crestacoll.builds import choose_builds  # noqa: E402
+
+LIMIT = 900  # seconds of a job
+PLANTED = "30000:20"  # us and ppm
+
+
+def words(text):
+    return text.split(",")
+
+
+def patterns(late):
+    """What the program is asked for: how ranks are late, and by how many microseconds."""
+    made = []
+    for us in late:
+        made += [f"{name}:{us}" for name in ("one", "rotating", "random")[: 3 if us != "0" else 1]]
+    return made
+
+
+def run(launch, build, settings, calls, asked):
+    """{word: (time, waited, most)} of the program, and {word: record} of the profile."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "p.json"
+        env = {"LD_PRELOAD": build.preload, "CRESTA_PROFILE": path, **settings}
+        program = build.folder / "tests" / "bin" / "lateness"
+        command = [*launch, "env", *(f"{k}={v}" for k, v in env.items()), program, calls, *asked]
+        done = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, timeout=LIMIT,
+            env=dict(os.environ), check=False,
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(map(str, command))}: exit code {done.returncode}\n"
+                             f"{done.stderr[-2000:]}")
+        lines = [line.split() for line in done.stdout.splitlines() if ":" in line]
+        told = {word: [float(number) for number in numbers] for word, *numbers in lines}
+        records = json.loads(path.read_text())["records"]
+    return told, {r["communicator"]: r for r in records if r["collective"] == "allreduce"}
+
+
+def compare(name, runs, calls):
+    """Prints a line for each word, of the run whose error is in the middle: a rank that is held up
+    between two stamps, the program's and the library's, makes them differ. Returns all errors, and
+    how many words are too wrong.
+    """
+    errors, wrong = [], 0
+    for word in runs[0][0]:
+        found = []
+        for told, records in runs:
+            (time, waited, _), wait = told[word], records[word]["wait_us"]
+            allowed = (0.1 * waited + wait["clock_error"]) / calls + 0.2
+            found.append((abs(wait["mean"] - waited) / calls, allowed, time, waited, wait))
+        found.sort(key=lambda f: f[0] - f[1])
+        errors += [f[0] for f in found]
+        error, allowed, time, waited, wait = found[(len(found) - 1) // 2]
+        wrong += error > allowed
+        print(
+            f"{name} {word:14} {time / calls:9.3f} us a call, waited {waited / calls:9.3f}, stated"
+            f" {wait['mean'] / calls:9.3f}, wrong by {error:7.3f}, allowed {allowed:7.3f}"
+            f" ({wait['clock_error'] / calls:.3f} for the clocks)"
+            f"{'' if error <= allowed else '  TOO MUCH'}",
+            flush=True,
+        )
+    return errors, wrong
+
+
+def measure(build, impl, ranks, hosts, options):
+    """What compare takes: each run is a job."""
+    runs = []
+    for _ in range(options.runs):
+        settings = {"CRESTA_IMPL": f"*={impl}"}
+        with contextlib.ExitStack() as stack:
+            launch = benchjob.launch_words(build, ranks)
+            if hosts > 1:
+                settings["CRESTA_DEBUG"] = f"clock={PLANTED}"
+                launch = stack.enter_context(nethosts.hosts(hosts)).launch_words(build, ranks)
+            runs.append(run(launch, build, settings, options.calls, patterns(options.late)))
+    return runs
+
+
+def cost(build, impl, runs):
+    """Median ratio of a call's time with and without samples, of a profile and of none."""
+    ways = {"samples": {"CRESTA_PROFILE_WAIT": "1"}, "none": {"CRESTA_PROFILE_WAIT": "0"}}
+    times = {way: [] for way in ways}
+    for _ in range(runs):
+        for way, settings in ways.items():
+            settings = settings | {"CRESTA_IMPL": f"*={impl}"}
+            launch = benchjob.launch_words(build, 2)
+            told, _ = run(launch, build, settings, 200000, ["one:0"])
+            times[way].append(told["one:0"][2])
+    ratios = [a / b for a, b in zip(times["samples"], times["none"])]
+    print(
+        f"{build.name} {impl}: {statistics.median(times['none']):.4f} us a call in a profile"
+        f" without samples, {statistics.median(times['samples']):.4f} with; ratio"
+        f" {statistics.median(ratios):.3f}, from {min(ratios):.3f} to {max(ratios):.3f}",
+        flush=True,
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--mpi", default=None)
+    parser.add_argument("--impl", type=words, default=["mpi", "p2p", "shm"])
+    parser.add_argument("--ranks", type=words, default=["2", "4"])
+    parser.add_argument("--hosts", type=words, default=["1", "2"])
+    parser.add_argument("--calls", type=int, default=1000)
+    parser.add_argument("--late", type=words, default=["0", "1", "10", "100", "1000"])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--cost", type=int, default=0)
+    options = parser.parse_args()
+    wrong, found = 0, {}
+    for build in choose_builds(options.mpi):
+        for hosts in map(int, options.hosts):
+            for ranks in map(int, options.ranks):
+                for impl in options.impl:
+                    runs = measure(build, impl, ranks, hosts, options)
+                    name = f"{build.name} {impl} {ranks} ranks {hosts} hosts"
+                    errors, bad = compare(name, runs, options.calls)
+                    found.setdefault((ranks, hosts), []).extend(errors)
+                    wrong += bad
+        for impl in options.impl if options.cost else []:
+            cost(build, impl, options.cost)
+    for (ranks, hosts), errors in found.items():
+        errors.sort()
+        p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]
+        print(
+            f"{ranks} ranks, {hosts} hosts: error of a call {statistics.median(errors):.3f} us in"
+            f" the median, {p90:.3f} us at the 90th percentile of {len(errors)}"
+        )
+    print(f"{wrong} more wrong than allowed")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
