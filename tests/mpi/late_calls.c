@@ -4,6 +4,7 @@
  * that a test knows which implementation is the best.  Either LATE_US microseconds, in which it
  * computes.  Or, without LATE_US, 0.2 s by the clock of this process alone, which goes forward by
  * as much in no time: that is far more than what other programs on the same cores do to a step.
+ * LATE_AHEAD_US says how far the clock goes instead, and late_compute lets a program do the same.
  * LATE=crash: in an alltoall of model nonblock, others than rank 0 end that and crash. */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -34,13 +35,22 @@ __attribute__((no_sanitize("address", "undefined"))) int clock_gettime(clockid_t
     return rc;
 }
 
+/* So many microseconds, by the clock of this process. */
+void late_compute(double us);
+void late_compute(double us)
+{
+    __atomic_add_fetch(&ahead_ns, (long)(1e3 * us), __ATOMIC_RELAXED);
+}
+
 /* Computes, as naps are not exact. */
 static void be_late(const char *call)
 {
-    const char *late = getenv("LATE"), *us = getenv("LATE_US");
+    const char *late = getenv("LATE"), *us = getenv("LATE_US"), *ahead = getenv("LATE_AHEAD_US");
     if (late == NULL || strcmp(late, call) != 0)
         return;
-    if (us == NULL)
+    if (ahead != NULL)
+        late_compute(atof(ahead));
+    else if (us == NULL)
         __atomic_add_fetch(&ahead_ns, AHEAD_NS, __ATOMIC_RELAXED);
     const double begin = MPI_Wtime();
     while (us != NULL && MPI_Wtime() - begin < 1e-6 * atof(us)) {

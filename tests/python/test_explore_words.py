@@ -159,6 +159,24 @@ def test_a_bound_is_rounded_up():
     assert words.at_most(0.013) == "1.3 %"
 
 
+@pytest.mark.parametrize("gain, scatter", [(0.0, 0.05), (0.0, 0.2), (0.1, 0.2)])
+def test_the_budget_that_is_named_decides(gain, scatter):
+    """After so many rounds the interval excludes a gain above the margin, or leaves 0 out."""
+    noise = np.random.default_rng(5).standard_normal(100000)
+
+    def after(rounds):
+        values = (1 - gain) * np.exp(scatter * noise[: int(rounds)])
+        found = racestats.difference(values, np.ones(len(values)))
+        return verdict.Candidate("models", "shm", ((0, "shm"),), found)
+
+    few, margin = after(16), 0.02
+    assert few.allows > margin and not few.difference.surely_faster
+    needed = few.needed(margin)
+    assert 16 < verdict.ROOM * needed < 100000
+    later = after(verdict.ROOM * needed)
+    assert later.difference.surely_faster if gain else later.allows <= margin
+
+
 def confirmations(short, long):
     """What long blocks say of models with these gains in short and in long blocks."""
     names = ["mpi", *short]

@@ -46,12 +46,14 @@ class Candidate:
         return self.share * max(0.0, gain)
 
     def needed(self, margin):
-        """Rounds after which its interval would leave the margin or 0 out, if the mean stays."""
+        """Rounds after which its interval leaves out the margin or 0, wherever in the present one
+        the mean comes to lie: halfway between both takes the most.
+        """
         d = self.difference
         low, high = (math.log1p(x) for x in d.surely_within)
-        centre, half = math.log1p(d.trimmed), (high - low) / 2
         room = -math.log1p(-min(margin / self.share, 0.99))
-        return d.rounds * (half / max(-centre, room + centre)) ** 2
+        centre = min(max(-room / 2, low), high)
+        return d.rounds * ((high - low) / 2 / max(-centre, room + centre)) ** 2
 
 
 # Candidates.
