@@ -4,6 +4,7 @@
 
 #include "core/data.h"
 #include "core/failure.h"
+#include "core/unlike.h"
 #include "model/below.h"
 #include "plan/bound_pack.h"
 #include "plan/call_cache.h"
@@ -76,6 +77,48 @@ static void fail(void *data, int error, int lost)
     cco_comm_fail(o->state, error, lost);
 }
 
+/* The end of a call that failed.  Where ranks made unlike calls, two that swap their slots no
+ * longer know where these are. */
+__attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cco_coll coll, int rc)
+{
+    cco_slot_family *families[] = {&o->slots.family, &o->many.levels.near_family,
+                                   &o->many.levels.far_family};
+    for (int i = 0; i < 3; i++) {
+        if (!families[i]->unlike.met)
+            continue;
+        cco_unlike_tell(state, &families[i]->unlike);
+        families[i]->unlike.met = false;
+        state->told = true; /* no process has failed */
+        if (state->size == 2)
+            cco_comm_fail(state, rc, -1);
+    }
+    return cco_comm_raise(state, coll, rc);
+}
+
+/* Before all ranks set something up together: they must be in the same call, as far as there are
+ * slot rings to find it out. */
+static int meet(own *o, uint64_t stamp)
+{
+    for (int i = 0; i < CCO_SHM_RINGS; i++)
+        if (o->slots.rings[i].memory != NULL)
+            return cco_flat_meet(&o->slots.rings[i], stamp);
+    return MPI_SUCCESS;
+}
+
+/* What makes calls alike before they are planned. */
+static uint64_t stamp_of(const cco_problem *q)
+{
+    return cco_stamp(q->coll, q->root, q->bytes);
+}
+
+/* The ranks asked for unlike memory, because they make unlike calls. */
+static int no_common_rings(own *o, cco_comm *state, uint64_t stamp)
+{
+    o->slots.family.unlike = (cco_unlike){true, -1, stamp, 0};
+    cco_comm_fail(state, MPI_ERR_TRUNCATE, -1);
+    return MPI_ERR_TRUNCATE;
+}
+
 /* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
  * first ones of their part are asked for. */
 static bool has_rings(own *o, cco_comm *state, cco_shm_part part)
@@ -112,9 +155,9 @@ static void use_pull(own *o)
 
 /* copy=auto: whether the kernel copies in a call, by what all ranks know.  Where it may not, nobody
  * asked for it. */
-static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call)
+static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call,
+                 cco_shm_copy_verdict verdict)
 {
-    const cco_shm_copy_verdict verdict = cco_shm_copy_judge(call);
     if (verdict == CCO_SHM_COPY_NO ||
         !cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
         return false;
@@ -127,23 +170,36 @@ static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call)
 }
 
 /* Lets the kernel copy in a large call, if it pays by what all ranks know. */
-static void judge_copy(own *o, const cco_comm *state, const cco_problem *q)
+static int judge_copy(own *o, const cco_comm *state, const cco_problem *q)
 {
     const cco_shm_copy_call call = {q->coll, q->bytes, state->size, state->facts.crowded};
-    if (!pays(o, state, &call))
-        return;
+    const cco_shm_copy_verdict verdict = cco_shm_copy_judge(&call);
+    const bool measures = verdict == CCO_SHM_COPY_MEASURE && !o->single.measured;
+    if (verdict != CCO_SHM_COPY_NO && (measures || !o->single.asked)) {
+        const int rc = meet(o, stamp_of(q));
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    if (!pays(o, state, &call, verdict))
+        return MPI_SUCCESS;
     o->reach.pull = &o->single.pull;
     o->reach.least = cco_shm_copy_least(&call);
+    return MPI_SUCCESS;
 }
 
 /* Whether the kernel copies in a large call.  Cached calls ask, too: they hold for every option,
  * and ranks remember different ones.  Collective, the first time. */
 static int choose_copy(own *o, cco_comm *state, const cco_way *way, const cco_problem *q)
 {
+    int rc = MPI_SUCCESS;
     if (way->options[COPY] == AUTO)
-        judge_copy(o, state, q);
+        rc = judge_copy(o, state, q);
     if (way->options[COPY] != SINGLE)
-        return MPI_SUCCESS;
+        return rc;
+    if (!o->single.asked)
+        rc = meet(o, stamp_of(q));
+    if (rc != MPI_SUCCESS)
+        return rc;
     if (!cco_shm_single_open(&o->single, state, &o->slots.segments[CCO_SHM_FAR]))
         return cco_shm_single_refused(state);
     use_pull(o);
@@ -249,15 +305,21 @@ static int run_new(own *o, kept *k, cco_comm *state, const cco_way *way, const c
         fall_behind(o, state, rc);
     if (rc == MPI_SUCCESS && fits)
         plan = cco_flat_plan(&bound.problem, cco_shm_rooms, CCO_SHM_RINGS, state->facts.crowded);
-    if (rc == MPI_SUCCESS && !has_rings(o, state, cco_shm_part_of(&plan))) {
-        cco_workspace_trim(&o->workspace);
-        return run_below(state, way, call);
+    const cco_shm_part part = cco_shm_part_of(&plan);
+    if (rc == MPI_SUCCESS && !o->slots.asked[part])
+        rc = meet(o, stamp_of(&bound.problem));
+    if (rc == MPI_SUCCESS && !has_rings(o, state, part)) {
+        if (!o->slots.segments[part].unlike) {
+            cco_workspace_trim(&o->workspace);
+            return run_below(state, way, call);
+        }
+        rc = no_common_rings(o, state, stamp_of(&bound.problem));
     }
     if (rc == MPI_SUCCESS)
         rc = fits ? run_planned(o, k, state, way, &plan, &bound) : run_turns(o, state, &bound);
     cco_workspace_trim(&o->workspace);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, call->coll, rc);
+        rc = fail_call(o, state, call->coll, rc);
     return rc;
 }
 
@@ -272,7 +334,7 @@ __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k,
     if (rc == MPI_SUCCESS)
         rc = cco_flat_run(o->slots.rings, &k->plan, &cached->problem, &cached->binding, reach);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, cached->call.coll, rc);
+        rc = fail_call(o, state, cached->call.coll, rc);
     return rc;
 }
 
@@ -292,7 +354,7 @@ static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, c
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
                                       &cached->binding);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, cached->call.coll, rc);
+        rc = fail_call(o, state, cached->call.coll, rc);
     return rc;
 }
 
@@ -323,7 +385,7 @@ static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (o->many.behind)
         fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
-        rc = cco_comm_raise(state, call->coll, rc);
+        rc = fail_call(o, state, call->coll, rc);
     return rc;
 }
 

@@ -94,10 +94,18 @@ static void watch_rings(cco_shm_many *many, const cco_comm *state)
             many->far[g->group[i]] = i;
     }
     many->watch.seats = many->segment.seats;
+    many->levels.near_family = (cco_slot_family){.rings = many->levels.near,
+                                                 .count = CCO_LEVELS_RINGS};
+    many->levels.far_family = (cco_slot_family){.rings = many->levels.far,
+                                                .count = g->member[state->rank] == 0
+                                                             ? CCO_LEVELS_RINGS
+                                                             : 0};
     for (int i = 0; i < CCO_LEVELS_RINGS; i++) {
         many->levels.near[i].watch = many->levels.far[i].watch = &many->watch;
         many->levels.near[i].seats = many->near;
         many->levels.far[i].seats = many->far;
+        many->levels.near[i].family = &many->levels.near_family;
+        many->levels.far[i].family = &many->levels.far_family;
     }
 }
 
@@ -115,8 +123,10 @@ void cco_shm_many_leave(cco_shm_many *many, int error)
 {
     if (many->segment.memory == NULL)
         return;
-    for (int i = 0; i < CCO_LEVELS_RINGS; i++)
-        many->levels.near[i].error = many->levels.far[i].error = error;
+    for (int i = 0; i < CCO_LEVELS_RINGS; i++) {
+        cco_slot_ring_give_up(&many->levels.near[i], error);
+        cco_slot_ring_give_up(&many->levels.far[i], error);
+    }
     cco_segment_detach(&many->segment);
 }
 

@@ -37,8 +37,11 @@ static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_com
         r->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
                                          counts[i], state->rank, state->size, mark);
         r->rings[i].watch = &r->watches[part];
+        r->rings[i].family = &r->family;
         before += cco_slot_ring_share(slots[i], counts[i]);
     }
+    r->family.rings = r->rings;
+    r->family.count = CCO_SHM_RINGS;
     r->watches[part] = *watch;
     r->watches[part].seats = segment->seats;
 }
@@ -56,7 +59,7 @@ bool cco_shm_rings_there(cco_shm_rings *r, cco_shm_part part, size_t more, const
 void cco_shm_rings_leave(cco_shm_rings *r, int error)
 {
     for (int i = 0; i < CCO_SHM_RINGS; i++)
-        r->rings[i].error = error;
+        cco_slot_ring_give_up(&r->rings[i], error);
     for (int i = 0; i < CCO_SHM_PARTS; i++)
         if (r->segments[i].memory != NULL)
             cco_segment_detach(&r->segments[i]);
@@ -69,7 +72,7 @@ static void let_go(cco_shm_rings *r, cco_shm_part part)
     uint64_t mark = first->call;
     if (r->segments[part].memory == NULL)
         return;
-    if (first->error != MPI_SUCCESS) { /* nobody else may use it */
+    if (first->over) { /* nobody else may use it */
         cco_segment_free(&r->segments[part]);
         return;
     }

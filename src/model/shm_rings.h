@@ -21,6 +21,7 @@ typedef struct cco_shm_rings {
     cco_watch watches[CCO_SHM_PARTS]; /* of the ranks that share them */
     bool asked[CCO_SHM_PARTS];        /* for a segment: it is there, or never will be */
     cco_slot_ring rings[CCO_SHM_RINGS];
+    cco_slot_family family; /* of these */
     size_t more; /* where a share has what else the last part was asked for */
 } cco_shm_rings;
 

@@ -205,6 +205,42 @@ static void settle_in_place(cco_bound *f, cco_coll coll)
         q->out = own_block(q, &q->in);
 }
 
+/* How many bytes a side has of this rank's own. */
+static size_t own_bytes(const cco_problem *q, const cco_side *side, int shape)
+{
+    return (shape & CCO_EACH ? cco_block(q, side, q->rank) : cco_whole(side)).n;
+}
+
+/* Blocks that are all alike, or this rank's own, get `n` bytes. */
+static void shorten(const cco_problem *q, cco_side *side, int shape, size_t n)
+{
+    if (side->n != NULL && shape & CCO_EACH)
+        ((size_t *)(uintptr_t)side->n)[q->rank] = n; /* of the workspace */
+    else
+        side->each = n;
+}
+
+/* What this rank gives to itself has one size, or the call is wrong: then it goes on with the
+ * lesser one, since others take part in it. */
+static void settle_own(cco_bound *f, const cco_comm *state)
+{
+    cco_problem *q = &f->problem;
+    const cco_coll_info *info = &cco_coll_infos[q->coll];
+    const bool root = q->rank == q->root;
+    if (f->in_place || cco_is_near(q->coll) || cco_blocks(info->in, root, q->size) == 0 ||
+        cco_blocks(info->out, root, q->size) == 0)
+        return;
+    f->gives = own_bytes(q, &q->in, info->in);
+    f->takes = own_bytes(q, &q->out, info->out);
+    if (f->gives == f->takes)
+        return;
+    const size_t n = f->gives < f->takes ? f->gives : f->takes;
+    shorten(q, &q->in, info->in, n);
+    shorten(q, &q->out, info->out, n);
+    q->bytes = q->bytes > 0 ? n : 0;
+    f->differs = state;
+}
+
 /* The ends that mean something on this rank; blocks of an alltoall* in place are both sent and
  * received. */
 static void find_ends(cco_bound *f, const cco_comm *state, const cco_call *c)
@@ -246,6 +282,7 @@ static int make_movement(cco_bound *f, const cco_comm *state, const cco_call *c,
         return MPI_ERR_NO_MEM;
     if (f->in_place)
         settle_in_place(f, c->coll);
+    settle_own(f, state);
     return MPI_SUCCESS;
 }
 

@@ -22,6 +22,9 @@ typedef struct cco_bound {
     cco_buffer in, out;
     bool in_place, packs_in, packs_out;
     ptrdiff_t low; /* of the elements of a reduction */
+    const cco_comm *differs; /* this rank gives itself other bytes than it takes: the lesser go, and
+                                the call ends with MPI_ERR_TRUNCATE; NULL: it does not */
+    size_t gives, takes;     /* how many */
 } cco_bound;
 
 /* Describes a call whose arguments are right (plan/arguments.h); packed if it says so, or if the

@@ -3,6 +3,7 @@
 #include "plan/bound_pack.h"
 
 #include "core/data.h"
+#include "core/unlike.h"
 
 /* Packs or unpacks block `i` of an end, from or to where its side has it. */
 static int transfer(const cco_bound *f, const cco_buffer *end, const cco_side *side, int i,
@@ -56,8 +57,19 @@ int cco_bound_pack(const cco_bound *f)
     return MPI_SUCCESS;
 }
 
+static int tell_own(const cco_bound *f)
+{
+    const cco_problem *q = &f->problem;
+    const cco_unlike own = {true, q->rank, cco_stamp(q->coll, q->root, f->takes),
+                            cco_stamp(q->coll, q->root, f->gives)};
+    cco_unlike_tell(f->differs, &own);
+    return MPI_ERR_TRUNCATE;
+}
+
 int cco_bound_unpack_rest(const cco_bound *f, const bool *done)
 {
+    if (f->differs != NULL)
+        return tell_own(f);
     if (!f->packs_out || (f->problem.coll == CCO_BCAST && f->problem.rank == f->problem.root))
         return MPI_SUCCESS;
     return transfer_all(f, &f->out, &f->problem.out, true, done);

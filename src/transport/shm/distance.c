@@ -63,10 +63,10 @@ static uint64_t await(const side *s, uint64_t least)
          (number = __atomic_load_n(&s->other->number, __ATOMIC_ACQUIRE)) < least;) {
         cco_pull_serve(s->pull);
         cco_pause(&tries);
-        if (s->ring->error == MPI_SUCCESS && cco_lost_gone(s->ring, s->peer, tries) &&
+        if (!s->ring->over && cco_lost_gone(s->ring, s->peer, tries) &&
             __atomic_load_n(&s->other->number, __ATOMIC_ACQUIRE) < least)
             cco_lost_give_up(s->ring, s->peer);
-        if (s->ring->error != MPI_SUCCESS)
+        if (s->ring->over)
             return least + END; /* which ends it, whoever waits */
     }
     return number;

@@ -15,25 +15,27 @@ static void keep(const cco_run *r, char *to, const char *from, size_t n)
         memcpy(to, from, n);
 }
 
-/* Reads a part of what `rank` shows, `at` bytes from the start of its slot; all at once of what the
- * kernel reads. */
-static void take(const cco_run *r, cco_span block, int rank, uint64_t k, size_t at)
+/* Where a slot of `writer` has the data for this rank. */
+static size_t offset(const cco_run *r, int writer)
+{
+    return r->stage->per_reader ? cco_run_lane(r, writer, r->q->rank) : 0;
+}
+
+/* Reads a part of what `rank` shows; all at once of what the kernel reads. */
+static void take(const cco_run *r, cco_span block, int rank, uint64_t k)
 {
     cco_span to = cco_run_part(r, block, k);
     if (to.n == 0)
         return;
-    const char *from = cco_run_data(r, rank, k, at, cco_run_start(r, k));
+    const char *from = cco_run_data(
+        r, rank, k, (cco_shown_at){offset(r, rank), cco_run_start(r, k), block.n});
+    if (from == NULL)
+        return;
     if (!cco_run_remote(r, rank))
         keep(r, cco_run_place(r, to), from, to.n);
     else if (k == 0)
         cco_pull_read(r->reach->pull, rank, from, cco_run_place(r, to),
                       block.n - cco_run_start(r, 0));
-}
-
-/* Where the slot of `writer` has the data for `reader`; it has none for the writer. */
-static size_t offset(const cco_run *r, int writer, int reader)
-{
-    return (size_t)(reader - (reader > writer)) * r->stage->window;
 }
 
 static void show(const cco_run *r, cco_span block, uint64_t k)
@@ -48,8 +50,12 @@ static void show_lanes(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     char *slot = cco_slot_ring_reserve(r->ring, k, CCO_SLOT_READERS_ALL);
     for (int i = 0; i < q->size; i++)
-        if (i != q->rank)
-            cco_run_give(r, cco_block(q, &q->in, i), k, slot + offset(r, q->rank, i));
+        if (i != q->rank) {
+            const cco_span block = cco_block(q, &q->in, i);
+            char *lane = slot + cco_run_lane(r, q->rank, i);
+            cco_run_set_head(r, lane, block.n);
+            cco_run_give(r, block, k, lane);
+        }
     cco_run_show(r, k);
 }
 
@@ -62,20 +68,26 @@ static void show_piece(const cco_run *r, uint64_t k)
         show(r, cco_whole(q->coll == CCO_BCAST ? &q->out : &q->in), k);
 }
 
+/* The operand of a rank; this one's own in place of what it must not take. */
+static const char *operand(const cco_run *r, int rank, uint64_t k, cco_span own)
+{
+    const char *mine = cco_run_place(r, cco_run_part(r, own, k)), *from = NULL;
+    if (rank != r->q->rank)
+        from = cco_run_data(r, rank, k,
+                            (cco_shown_at){offset(r, rank), cco_run_start(r, k), own.n});
+    return from != NULL ? from : mine;
+}
+
 /* Folds piece `k` of the operands, from where the slots have them for this rank; all at once if
  * none has a slot. */
 static int fold(const cco_run *r, int first, int last, uint64_t k, cco_span own, cco_span result)
 {
-    const cco_problem *q = r->q;
     const char *from[CCO_FLAT_RANKS];
     cco_span to = cco_run_part(r, result, k);
     if (k > 0 && cco_run_all_found(r, first, last))
         return MPI_SUCCESS;
     for (int i = first; to.n > 0 && i <= last; i++)
-        from[i] = i == q->rank
-                      ? cco_run_place(r, cco_run_part(r, own, k))
-                      : cco_run_data(r, i, k, r->stage->per_reader ? offset(r, i, q->rank) : 0,
-                                     cco_run_start(r, k));
+        from[i] = operand(r, i, k, own);
     if (to.n > 0 && cco_run_all_found(r, first, last))
         to.n = result.n - cco_run_start(r, k);
     return cco_run_fold(r, from, first, last, cco_run_place(r, to), to.n);
@@ -105,8 +117,7 @@ static void take_all(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size; i++) {
         const int rank = (q->rank + i) % q->size;
-        take(r, cco_block(q, &q->out, rank), rank, k,
-             r->stage->per_reader ? offset(r, rank, q->rank) : 0);
+        take(r, cco_block(q, &q->out, rank), rank, k);
     }
 }
 
@@ -117,8 +128,7 @@ static void take_piece(const cco_run *r, uint64_t k)
     if (shape & CCO_EACH && cco_blocks(shape, q->rank == q->root, q->size) > 0)
         take_all(r, k);
     else if (shape == CCO_ONE && q->rank != q->root) /* from the root: no others show anything */
-        take(r, cco_whole(&q->out), q->root, k,
-             r->stage->per_reader ? offset(r, q->root, q->rank) : 0);
+        take(r, cco_whole(&q->out), q->root, k);
 }
 
 /* This rank's block of a side. */
@@ -290,7 +300,7 @@ static void check_found(const cco_run *r)
 {
     const cco_slot_ring *b = r->ring;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the look comes after the reads */
-    for (int i = 0; b->watch != NULL && b->error == MPI_SUCCESS && i < r->q->size; i++)
+    for (int i = 0; b->watch != NULL && !b->over && i < r->q->size; i++)
         if (r->found->ranks >> i & 1 && cco_lost_has_left(b, i))
             cco_lost_give_up(b, i);
 }
@@ -324,6 +334,7 @@ static int run_pieces(cco_run *r)
 static int run_stage(cco_run *r)
 {
     cco_slot_ring_begin(r->ring, r->stage->swaps);
+    r->ring->stamp = r->stage->stamp;
     const int rc = r->stage->small ? cco_run_small(r) : run_pieces(r);
     cco_slot_ring_end(r->ring);
     if (r->stage->pieces > 1)
@@ -336,15 +347,26 @@ static int run_stage(cco_run *r)
 /* Calls are counted on both slot rings, also by ranks that have nothing left. */
 static int run_last(const cco_flat *plan, cco_run *r, cco_slot_ring *rings)
 {
+    const uint64_t strangers = r->ring->strangers;
     r->ring = &rings[plan->stage[1].ring];
     if (plan->stage[0].last) {
         cco_slot_ring_begin(r->ring, (cco_slot_rounds){0, false});
         cco_slot_ring_end(r->ring);
         return MPI_SUCCESS;
     }
+    r->ring->strangers = strangers;
     r->stage = &plan->stage[1];
     r->region = CCO_RUN_SLOTS;
     return run_stage(r);
+}
+
+void cco_flat_is_part(cco_flat *plan, uint64_t stamp)
+{
+    for (int i = 0; i < plan->stages; i++) {
+        cco_stage *s = &plan->stage[i];
+        s->word = s->word - s->base + stamp;
+        s->base = s->stamp = stamp;
+    }
 }
 
 int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_problem *q,
@@ -352,11 +374,12 @@ int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_p
 {
     cco_run r = {&rings[stage->ring], stage, q, binding, NULL, NULL, CCO_RUN_SLOTS};
     if (r.ring->pair)
-        return run_stage(&r);
+        return cco_elsewhere_end(r.ring, run_stage(&r));
     cco_slot_ring_begin_own(r.ring);
+    r.ring->stamp = stage->stamp;
     const int rc = cco_run_small(&r);
     cco_slot_ring_end_own(r.ring);
-    return rc == MPI_SUCCESS ? r.ring->error : rc;
+    return rc == MPI_SUCCESS && r.ring->error == MPI_SUCCESS ? rc : cco_elsewhere_end(r.ring, rc);
 }
 
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
@@ -364,9 +387,27 @@ int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *
 {
     const cco_stage *first = &plan->stage[0];
     cco_run r = {&rings[first->ring], first, q, binding, reach, NULL, CCO_RUN_SLOTS};
-    const int rc = run_stage(&r);
-    if (plan->stages == 1)
-        return rc;
-    const int last = run_last(plan, &r, rings);
-    return rc == MPI_SUCCESS ? last : rc;
+    int rc = run_stage(&r);
+    if (plan->stages > 1) {
+        const int last = run_last(plan, &r, rings);
+        rc = rc == MPI_SUCCESS ? last : rc;
+    }
+    for (int i = 0; i < plan->stages && rc != MPI_SUCCESS; i++)
+        rc = cco_elsewhere_end(&rings[plan->stage[i].ring], rc);
+    return rc;
+}
+
+int cco_flat_meet(cco_slot_ring *ring, uint64_t stamp)
+{
+    const cco_stage stage = {.window = 1,
+                             .gives = 1,
+                             .rounds = 1,
+                             .small = true,
+                             .last = true,
+                             .stamp = stamp,
+                             .base = stamp,
+                             .word = stamp};
+    const cco_problem q = {.coll = CCO_BARRIER, .rank = ring->rank, .size = ring->size};
+    const cco_binding binding = {.base = {NULL}};
+    return cco_flat_run_small(ring, &stage, &q, &binding);
 }

@@ -24,7 +24,7 @@ typedef struct cco_stage {
     size_t window;   /* bytes of every block, or of the vector, that go in one piece */
     uint64_t gives;  /* pieces of its own data that this rank shows */
     uint64_t rounds; /* pieces that it shows or reads */
-    bool per_reader; /* a slot has something else for each reader, and nothing for its writer */
+    bool per_reader; /* a slot has a lane for each reader, and nothing for its writer */
     cco_slot_rounds swaps; /* of two ranks */
     uint64_t pieces;       /* of a call in rounds that goes on, if all ranks know */
     uint32_t pattern;      /* of such calls, for core/writes.h */
@@ -38,6 +38,11 @@ typedef struct cco_stage {
     bool past;             /* what this rank gets is written past the caches, which it would fill */
     size_t wide;           /* the window in shares if no operand needs a slot; 0: none */
     size_t count;          /* elements of a reduction's result, if in one piece */
+    uint64_t stamp;        /* of the call (core/stamp.h), the same on all ranks */
+    uint64_t word;         /* what slots of this rank say: what those of all do, */
+    uint64_t base;
+    bool says;             /* and how long their block is, where all have others */
+    size_t head;           /* bytes before each lane that say how long it is; 0: none do */
 } cco_stage;
 
 /* All of a call: where every rank knows how much goes, over one slot ring. Where each knows only
@@ -62,6 +67,13 @@ typedef struct cco_reach {
  * MPI returned. */
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,
                  const cco_binding *binding, const cco_reach *reach);
+
+/* Waits until all ranks have come to the call that `stamp` says, on a ring that has its call to
+ * itself.  MPI_SUCCESS or the class of an error: some rank makes another call. */
+int cco_flat_meet(cco_slot_ring *ring, uint64_t stamp);
+
+/* What ranks compare is the call of which the planned one is a part: `stamp`. */
+void cco_flat_is_part(cco_flat *plan, uint64_t stamp);
 
 /* The same for a plan whose only stage is `small`, in fewer instructions. */
 int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_problem *q,

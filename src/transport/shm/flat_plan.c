@@ -201,6 +201,40 @@ static uint32_t pattern_of(const cco_problem *q, size_t most)
     return (power * CCO_COLLECTIVES + q->coll) * UINT32_C(2654435769) >> 8;
 }
 
+/* Of the sizes that two ranks give each other, in one order on both. */
+static size_t sizes_of_two(const cco_problem *q)
+{
+    const size_t give = given(q), take = taken(q);
+    return q->rank == 0 ? cco_stamp_sizes(cco_stamp_sizes(0, give), take)
+                        : cco_stamp_sizes(cco_stamp_sizes(0, take), give);
+}
+
+/* Of what ranks must have alike of blocks of unlike sizes: all of them, or what two have. */
+static size_t sizes_of(const cco_problem *q)
+{
+    const cco_side *side = q->coll == CCO_REDUCE_SCATTER ? &q->in : &q->out;
+    size_t sizes = 0;
+    if (q->coll != CCO_REDUCE_SCATTER && q->coll != CCO_ALLGATHERV)
+        return q->size == 2 ? sizes_of_two(q) : 0;
+    for (int i = 0; i < q->size; i++)
+        sizes = cco_stamp_sizes(sizes, side->n != NULL ? side->n[i] : side->each);
+    return sizes;
+}
+
+/* What slots say of the call. */
+static void put_stamp(cco_stage *s, const cco_problem *q)
+{
+    const int properties = cco_coll_infos[q->coll].properties;
+    const bool counts = properties & CCO_COUNTS;
+    s->stamp = cco_stamp(q->coll, q->root, counts ? sizes_of(q) : q->bytes);
+    s->says = counts && !(properties & CCO_REDUCTION) && s->head == 0 &&
+              (!s->per_reader || q->size == 2);
+    s->base = s->says ? cco_stamp(q->coll, q->root, 0) : s->stamp;
+    s->word = s->base + (s->says ? cco_stamp_bytes(given(q)) : 0);
+}
+
+enum { HEAD = sizeof(uint64_t) }; /* bytes that say how long a lane is */
+
 /* Most blocks are small, and no rank knows of all. The first piece of each goes over a slot ring
  * with many slots, from which nobody waits for anybody; the rest over the last. */
 static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t per_reader,
@@ -211,10 +245,13 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
     for (int i = 0; i < f.stages; i++) {
         cco_stage *s = &f.stage[i];
         const int ring = n - f.stages + i;
+        const size_t lane = rooms[ring] / per_reader;
+        const bool headed = i == 0 && slot_per_reader(q->coll) && lane > 2 * HEAD;
         *s = (cco_stage){.ring = ring,
                          .before = before,
-                         .window = whole_lines(rooms[ring] / per_reader, q->unit),
+                         .window = whole_lines(headed ? lane - HEAD : lane, q->unit),
                          .per_reader = slot_per_reader(q->coll),
+                         .head = headed ? HEAD : 0,
                          .direct = ring == n - 1,
                          .pattern = pattern_of(q, 0),
                          .use = use_of(q, crowded),
@@ -222,6 +259,7 @@ static cco_flat uneven(const cco_problem *q, const size_t *rooms, int n, size_t 
         s->gives = pieces(s, given(q));
         s->rounds = pieces(s, larger(given(q), taken(q)));
         s->past = s->rounds > 0 && past(q, s); /* small data have none over the last ring */
+        put_stamp(s, q);
         before += s->window;
     }
     cco_stage *first = &f.stage[0];
@@ -300,6 +338,7 @@ static cco_stage even(const cco_problem *q, const size_t *rooms, int n, size_t p
     s.wide = s.direct && !s.small ? wide(q, rooms[n - 1], s.shares) : 0;
     s.count = q->out.each / q->unit;
     s.shown = q->size > 1 && most < CCO_WRITES_LEAST && s.swaps.slots == 0;
+    put_stamp(&s, q);
     return s;
 }
 
@@ -314,12 +353,19 @@ bool cco_flat_fits(const cco_problem *q, const size_t *rooms, int n)
     return q->unit <= CCO_FLAT_UNIT && q->unit <= rooms[n - 1] / readers(q);
 }
 
+static cco_stage barrier(const cco_problem *q)
+{
+    cco_stage s = {.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true};
+    put_stamp(&s, q);
+    return s;
+}
+
 cco_flat cco_flat_plan(const cco_problem *q, const size_t *rooms, int n, bool crowded)
 {
     const size_t per_reader = readers(q);
     const size_t most = common(q);
     if (q->coll == CCO_BARRIER)
-        return (cco_flat){1, {{.window = 1, .gives = 1, .rounds = 1, .small = true, .last = true}}};
+        return (cco_flat){1, {barrier(q)}};
     if (most == SIZE_MAX)
         return uneven(q, rooms, n, per_reader, crowded);
     return (cco_flat){1, {even(q, rooms, n, per_reader, most, crowded)}};

@@ -81,7 +81,11 @@ static void flat(run *r, cco_slot_ring *rings, cco_problem q)
     q.size = rings->size;
     q.commutative = true;
     q.layouts = r->q->layouts;
-    const cco_flat plan = cco_flat_plan(&q, rooms, CCO_LEVELS_RINGS, false);
+    cco_flat plan = cco_flat_plan(&q, rooms, CCO_LEVELS_RINGS, false);
+    cco_flat_is_part(&plan, cco_stamp(r->q->coll, r->q->root, r->q->bytes));
+    if (rings->family != NULL && (r->levels->near_family.unlike.met ||
+                                  r->levels->far_family.unlike.met)) /* wrong data came into it */
+        plan.stage[0].word = CCO_STAMP_SPOILT;
     const int rc = cco_flat_run(rings, &plan, &q, &r->binding, NULL);
     r->rc = r->rc == MPI_SUCCESS ? rc : r->rc;
 }

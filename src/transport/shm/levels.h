@@ -17,6 +17,7 @@ typedef struct cco_levels {
     const cco_groups *groups;
     int rank;
     cco_slot_ring near[CCO_LEVELS_RINGS], far[CCO_LEVELS_RINGS];
+    cco_slot_family near_family, far_family; /* of these */
     char *scratch; /* cco_levels_scratch() bytes */
 } cco_levels;
 

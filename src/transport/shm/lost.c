@@ -2,14 +2,14 @@
 /* lost.c - see lost.h. */
 #include "transport/shm/lost.h"
 
-static int seat_of(const cco_slot_ring *b, int rank)
+int cco_lost_seat(const cco_slot_ring *b, int rank)
 {
     return b->seats != NULL ? b->seats[rank] : rank;
 }
 
 bool cco_lost_has_left(const cco_slot_ring *b, int rank)
 {
-    return __atomic_load_n(&b->watch->seats[seat_of(b, rank)].left, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&b->watch->seats[cco_lost_seat(b, rank)].left, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* The flag of a rank that has left is memory; processes and the MPI are asked more seldom. */
@@ -19,12 +19,12 @@ bool cco_lost_gone(const cco_slot_ring *b, int rank, int tries)
         return false;
     if (cco_lost_has_left(b, rank))
         return true;
-    return cco_watch_due(b->watch) && (cco_watch_gone(b->watch, seat_of(b, rank)) ||
+    return cco_watch_due(b->watch) && (cco_watch_gone(b->watch, cco_lost_seat(b, rank)) ||
                                        cco_watch_error(b->watch) != MPI_SUCCESS);
 }
 
 void cco_lost_give_up(const cco_slot_ring *b, int rank)
 {
     cco_watch_fail(b->watch, cco_watch_error(b->watch),
-                   cco_lost_has_left(b, rank) ? -1 : seat_of(b, rank));
+                   cco_lost_has_left(b, rank) ? -1 : cco_lost_seat(b, rank));
 }

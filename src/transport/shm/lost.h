@@ -13,4 +13,7 @@ void cco_lost_give_up(const cco_slot_ring *b, int rank);
 /* Whether it has said so itself. */
 bool cco_lost_has_left(const cco_slot_ring *b, int rank);
 
+/* The seat of a rank of the ring. */
+int cco_lost_seat(const cco_slot_ring *b, int rank);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/collectives.h"
+#include "transport/shm/elsewhere.h"
 #include "transport/shm/flat.h"
 
 /* Where ranks give data that need no slot. */
@@ -101,22 +102,72 @@ static inline void cco_run_give(const cco_run *r, cco_span block, uint64_t k, ch
 
 static inline void cco_run_show(const cco_run *r, uint64_t piece)
 {
-    cco_slot_ring_publish(r->ring, piece, (uint64_t)(r->region + 1));
+    cco_slot_ring_publish(r->ring, piece, r->stage->word + (uint64_t)(r->region + 1));
 }
 
-/* Data that `rank` shows: `offset` bytes into its slot for a piece of the slot ring, or `at` bytes
- * into the block that its first piece told of; an address of that rank if they are remote. */
-static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, size_t offset,
-                                       size_t at)
+/* Where the lane of `writer` for `reader` begins in a slot, in which the writer has none. */
+static inline size_t cco_run_lane(const cco_run *r, int writer, int reader)
 {
+    const size_t lane = r->stage->window + r->stage->head;
+    return (size_t)(reader - (reader > writer)) * lane + r->stage->head;
+}
+
+/* What the slots of a rank say in a call like this one if a block of them has `n` bytes. */
+static inline uint64_t cco_run_expected(const cco_run *r, size_t n)
+{
+    return r->stage->base + (r->stage->says ? cco_stamp_bytes(n) : 0);
+}
+
+/* How long the lane is. */
+static inline uint64_t cco_run_head(const char *lane)
+{
+    uint64_t n;
+    memcpy(&n, lane - sizeof n, sizeof n);
+    return n;
+}
+
+static inline void cco_run_set_head(const cco_run *r, char *lane, size_t n)
+{
+    const uint64_t head = n;
+    if (r->stage->head > 0)
+        memcpy(lane - sizeof head, &head, sizeof head);
+}
+
+/* A rank makes another call than this one, or gives other bytes; `lane`: NULL, or its lane, where
+ * that says how long it is. */
+void cco_run_differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n);
+
+/* Whether a rank makes another call, by what came of it before. */
+static inline bool cco_run_strange(const cco_run *r, int rank)
+{
+    return __builtin_expect(r->ring->strangers != 0, 0) && r->ring->strangers >> rank & 1;
+}
+
+/* Where data that `rank` shows lie: how far into its slot for a piece of the slot ring, or into the
+ * block that its first piece told of, which has `n` bytes. */
+typedef struct cco_shown_at {
+    size_t offset, at, n;
+} cco_shown_at;
+
+/* Those data; an address of that rank if they are remote.  NULL if it makes another call. */
+static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piece, cco_shown_at in)
+{
+    const uint64_t expected = cco_run_expected(r, in.n);
     if (r->found->ranks >> rank & 1)
-        return r->found->data[rank] + at;
-    const char *slot = cco_slot_ring_read(r->ring, rank, piece);
-    const uint64_t word = cco_slot_word(slot);
+        return r->found->data[rank] + in.at;
+    if (cco_run_strange(r, rank))
+        return NULL;
+    const char *slot = cco_slot_ring_read(r->ring, rank, piece), *data = slot + in.offset;
+    const uint64_t stamp = cco_stamp_alone(cco_slot_word(slot));
+    const uint64_t word = cco_slot_word(slot) - stamp;
+    if (stamp != expected || (r->stage->head > 0 && cco_run_head(data) != in.n)) {
+        cco_run_differs(r, rank, slot, data, in.n);
+        return NULL;
+    }
     if (word == 0)
-        return slot + offset;
+        return data;
     uint64_t place;
-    memcpy(&place, slot + offset, sizeof place);
+    memcpy(&place, data, sizeof place);
     const uint64_t bit = (uint64_t)1 << rank;
     if (word == CCO_RUN_OWN + 1) {
         r->found->data[rank] = (const char *)(uintptr_t)place;
@@ -125,7 +176,7 @@ static inline const char *cco_run_data(const cco_run *r, int rank, uint64_t piec
         r->found->data[rank] = r->reach->regions->list[word - 1].memory + place;
     }
     r->found->ranks |= bit;
-    return r->found->data[rank] + at;
+    return r->found->data[rank] + in.at;
 }
 
 /* Whether the data of a rank are in memory of its own, once that is known. */

@@ -48,7 +48,8 @@ static int make_file(size_t size, address *a)
     return file;
 }
 
-static int open_file(const address *theirs)
+/* Ranks whose calls do not match may ask for unlike sizes: beyond its end there is no memory. */
+static int open_file(const address *theirs, size_t size, bool *unlike)
 {
     char path[64];
     struct stat status;
@@ -57,7 +58,11 @@ static int open_file(const address *theirs)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", theirs->process, theirs->file);
     const int file = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (file >= 0 && (fstat(file, &status) != 0 || status.st_ino != theirs->inode)) {
+    if (file < 0)
+        return -1;
+    const bool known = fstat(file, &status) == 0 && status.st_ino == theirs->inode;
+    *unlike = known && status.st_size != (off_t)size;
+    if (!known || *unlike) {
         close(file);
         return -1;
     }
@@ -180,6 +185,7 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
 {
     address a = {.file = -1};
     int file = -1;
+    bool unlike = false;
     *segment = (cco_segment){.share = cco_segment_pages(share),
                              .shares = part->shares,
                              .members = c->size,
@@ -191,7 +197,7 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
     tell(c, &a);
     segment->id = (cco_segment_id){(uint64_t)a.process, a.inode};
     if (!c->first)
-        file = open_file(&a);
+        file = open_file(&a, size_of(segment), &unlike);
     if (may_use(segment, most))
         segment->memory = map(file, segment, part);
     if (segment->memory != NULL)
@@ -199,9 +205,11 @@ static bool make(cco_segment *segment, size_t share, size_t most, const cco_segm
     const bool all = all_of(c, segment->memory != NULL);
     if (file >= 0)
         close(file);
-    if (!all)
-        cco_segment_free(segment);
-    return all;
+    if (all)
+        return true;
+    cco_segment_free(segment);
+    segment->unlike = !all_of(c, !unlike);
+    return false;
 }
 
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,

@@ -51,13 +51,20 @@ static bool is_read(const cco_problem *q)
     return q->coll == CCO_ALLREDUCE || q->rank != q->root;
 }
 
+/* Where the operand of a rank lies for piece `k`; NULL: it makes another call. */
+static const char *operand(const cco_run *r, int rank, uint64_t k)
+{
+    return cco_run_data(r, rank, 2 * k,
+                        (cco_shown_at){.at = cco_run_start(r, k), .n = r->q->in.each});
+}
+
 /* Where every rank's data are that need no slot is told in its first piece only: a rank without a
  * share of that piece may have one of a later piece, which is smaller. */
 static void find_operands(const cco_run *r)
 {
     for (int i = 0; i < r->q->size; i++)
         if (i != r->q->rank)
-            cco_run_data(r, i, 0, 0, 0);
+            operand(r, i, 0);
 }
 
 /* Folds this rank's share to where it goes on this rank, and shows it to those who collect it. */
@@ -71,10 +78,10 @@ static int fold_share(const cco_run *r, uint64_t k)
             find_operands(r);
         return MPI_SUCCESS;
     }
-    for (int i = 0; i < q->size; i++)
-        from[i] = i == q->rank
-                      ? cco_run_place(r, mine)
-                      : cco_run_data(r, i, 2 * k, 0, cco_run_start(r, k)) + (mine.at - whole.at);
+    for (int i = 0; i < q->size; i++) {
+        const char *theirs = i != q->rank ? operand(r, i, k) : NULL;
+        from[i] = theirs != NULL ? theirs + (mine.at - whole.at) : cco_run_place(r, mine);
+    }
     const int reader = q->coll == CCO_ALLREDUCE ? CCO_SLOT_READERS_ALL : q->root;
     char *slot = is_read(q) ? cco_slot_ring_reserve(r->ring, 2 * k + 1, reader) : NULL;
     char *own = collects(q) ? cco_run_place(r, share(r, part_of(r, &q->out, k), q->rank)) : slot;
@@ -82,8 +89,21 @@ static int fold_share(const cco_run *r, uint64_t k)
     if (slot != NULL && own != slot)
         cco_writes_copy(&r->ring->writes, r->stage->use, r->stage->pattern, slot, own, mine.n);
     if (slot != NULL)
-        cco_slot_ring_publish(r->ring, 2 * k + 1, 0);
+        cco_slot_ring_publish(r->ring, 2 * k + 1,
+                              r->ring->strangers == 0 ? r->stage->word : CCO_STAMP_SPOILT);
     return rc;
+}
+
+/* The share of the result that another rank has. */
+static void collect_from(const cco_run *r, int rank, cco_span to, uint64_t k)
+{
+    if (to.n == 0 || cco_run_strange(r, rank))
+        return;
+    const char *from = cco_slot_ring_read(r->ring, rank, 2 * k + 1);
+    if (cco_slot_word(from) == r->stage->word)
+        memcpy(cco_run_place(r, to), from, to.n);
+    else
+        cco_run_differs(r, rank, from, NULL, 0);
 }
 
 static void collect(const cco_run *r, uint64_t k)
@@ -91,9 +111,7 @@ static void collect(const cco_run *r, uint64_t k)
     const cco_problem *q = r->q;
     for (int i = 1; i < q->size && collects(q); i++) {
         const int rank = (q->rank + i) % q->size;
-        const cco_span to = share(r, part_of(r, &q->out, k), rank);
-        if (to.n > 0)
-            memcpy(cco_run_place(r, to), cco_slot_ring_read(r->ring, rank, 2 * k + 1), to.n);
+        collect_from(r, rank, share(r, part_of(r, &q->out, k), rank), k);
     }
     cco_slot_ring_release(r->ring, 2 * k + 1);
 }

@@ -3,6 +3,7 @@
 #include "transport/shm/slot_ring.h"
 
 #include "core/whereabouts.h"
+#include "transport/shm/elsewhere.h"
 #include "transport/shm/lost.h"
 #include "transport/shm/pull.h"
 
@@ -67,6 +68,7 @@ void cco_slot_ring_renew(cco_slot_ring *b)
         b->passed = newer;
         b->passed_by = CCO_SLOT_READERS_ALL;
     }
+    cco_elsewhere_forget(b);
     if (b->call == 0) {
         b->call += (uint64_t)1 << CCO_SLOT_PIECE_BITS;
         b->first++;
@@ -151,12 +153,15 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
         tell_where(b, slot);
     const size_t place = (size_t)((const char *)slot - b->memory) / b->share;
     const int writer = b->pair ? 1 - b->rank : (int)place;
-    bool gone = false;
-    for (int tries = CCO_PAUSE_MEMORY; b->error == MPI_SUCCESS;) { /* the caller has looked */
+    bool away, gone;
+    for (int tries = CCO_PAUSE_MEMORY; !b->over;) { /* the caller has looked */
         cco_slot_ring_pause(b, &tries);
-        gone = cco_lost_gone(b, writer, tries);
+        away = cco_elsewhere(b, writer, tries);
+        gone = !away && cco_lost_gone(b, writer, tries);
         if (__atomic_load_n(slot, __ATOMIC_ACQUIRE) == number)
             return;
+        if (away)
+            cco_elsewhere_give_up(b, writer);
         if (gone)
             cco_lost_give_up(b, writer);
     }
@@ -177,10 +182,12 @@ static int behind(const cco_slot_ring *b, int reader, uint64_t number)
 static void wait_for_leave(const cco_slot_ring *b, int reader, uint64_t number)
 {
     int tries = CCO_PAUSE_MEMORY;
-    for (int rank; b->error == MPI_SUCCESS && (rank = behind(b, reader, number)) >= 0;) {
+    for (int rank; !b->over && (rank = behind(b, reader, number)) >= 0;) {
         cco_slot_ring_pause(b, &tries);
-        if (cco_lost_gone(b, rank, tries) && cco_slot_number_before(left_by(b, rank), number))
-            cco_lost_give_up(b, rank);
+        const bool away = cco_elsewhere(b, rank, tries);
+        const bool gone = !away && cco_lost_gone(b, rank, tries);
+        if ((away || gone) && cco_slot_number_before(left_by(b, rank), number))
+            (away ? cco_elsewhere_give_up : cco_lost_give_up)(b, rank);
     }
 }
 

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/pause.h"
+#include "core/unlike.h"
 #include "core/watch.h"
 #include "core/writes.h"
 
@@ -36,6 +37,13 @@ typedef struct cco_slot_use {
     int reader;      /* who needs it until then: a rank or CCO_SLOT_READERS_ALL */
 } cco_slot_use;
 
+/* Rings of one communicator, through whose calls its ranks go in one order. */
+typedef struct cco_slot_family {
+    const struct cco_slot_ring *rings;
+    int count;
+    cco_unlike unlike; /* the first rank that made another call */
+} cco_slot_family;
+
 typedef struct cco_slot_ring {
     char *memory;   /* of rank 0, zero to begin with */
     size_t share;   /* bytes of memory from one rank to the next, at least cco_slot_ring_share */
@@ -52,8 +60,13 @@ typedef struct cco_slot_ring {
     uint64_t passed;     /* up to here `passed_by` is known to need nothing */
     int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
-    int error;             /* not MPI_SUCCESS: no wait comes to an end here any more, the memory is
-                              this rank's alone (cco_segment_detach), and calls return it */
+    int error;             /* not MPI_SUCCESS: what the call returns, because a rank makes another
+                              one, or */
+    bool over;             /* because no wait comes to an end here any more: the memory is this
+                              rank's alone (cco_segment_detach), and all calls return it */
+    uint64_t strangers;    /* bit per rank: those that do so, whose data are not taken */
+    uint64_t stamp;        /* of the call under way, the same on all ranks */
+    cco_slot_family *family; /* NULL: nobody looks for such ranks in waits */
     cco_watch *watch;      /* of the others; NULL: nobody looks after them */
     const int *seats;      /* of the ranks of the ring; NULL: each has the seat of its number */
     cco_slot_use uses[2][CCO_SLOT_RING_MOST]; /* of its own slots, and of the other's of a pair */
@@ -263,6 +276,13 @@ static inline void cco_slot_ring_end(cco_slot_ring *b)
     if (b->pair)
         cco_slot_ring_note_use(b, 0);
     cco_slot_ring_end_own(b);
+}
+
+/* No wait comes to an end here any more. */
+static inline void cco_slot_ring_give_up(cco_slot_ring *b, int error)
+{
+    b->error = error;
+    b->over = true;
 }
 
 /* Waits until `reader` has ended the call too. */

@@ -17,16 +17,40 @@ static inline size_t bytes(const cco_side *side, int i)
     return side->n != NULL ? side->n[i] : side->each;
 }
 
-static inline const char *of(const cco_run *r, int rank)
+/* What is not for this rank: NULL. */
+__attribute__((noinline, cold)) static const char *differs(const cco_run *r, int rank,
+                                                           const char *slot, const char *lane,
+                                                           size_t n)
 {
-    return cco_slot_ring_read(r->ring, rank, 0);
+    cco_run_differs(r, rank, slot, lane, n);
+    return NULL;
+}
+
+/* What a rank shows, `n` bytes where it gives those of its own; NULL if it makes another call. */
+static inline const char *of(const cco_run *r, int rank, size_t n)
+{
+    const char *slot = cco_slot_ring_read(r->ring, rank, 0);
+    return __builtin_expect(cco_slot_word(slot) == cco_run_expected(r, n), 1)
+               ? slot
+               : differs(r, rank, slot, NULL, n);
 }
 
 /* What `writer` shows for this rank, where it shows something else for each. */
-static inline const char *lane_of(const cco_run *r, int writer)
+static inline const char *lane_of(const cco_run *r, int writer, size_t n)
 {
-    const int rank = r->q->rank;
-    return of(r, writer) + (size_t)(rank - (rank > writer)) * r->stage->window;
+    const char *slot = of(r, writer, n);
+    if (slot == NULL)
+        return NULL;
+    const char *lane = slot + cco_run_lane(r, writer, r->q->rank);
+    return r->stage->head == 0 || __builtin_expect(cco_run_head(lane) == n, 1)
+               ? lane
+               : differs(r, writer, slot, lane, n);
+}
+
+static inline void take(char *to, const char *from, size_t n)
+{
+    if (from != NULL)
+        cco_run_copy(to, from, n);
 }
 
 /* Shows a block for `reader`; returns where it is. */
@@ -36,7 +60,7 @@ static inline char *show(const cco_run *r, const cco_side *side, int reader)
     char *slot = cco_slot_ring_reserve(ring, 0, reader);
     const uint64_t number = ring->call;
     cco_run_write(r, slot, block(r, side, 0), side->each);
-    cco_slot_ring_publish_number(slot, number, 0);
+    cco_slot_ring_publish_number(slot, number, r->stage->word);
     return slot;
 }
 
@@ -46,10 +70,12 @@ static void show_lanes(const cco_run *r)
     char *slot = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
     for (int i = 0; i < q->size; i++)
         if (i != q->rank) {
+            slot += r->stage->head;
+            cco_run_set_head(r, slot, bytes(&q->in, i));
             cco_run_write(r, slot, block(r, &q->in, i), bytes(&q->in, i));
             slot += r->stage->window;
         }
-    cco_slot_ring_publish(r->ring, 0, 0);
+    cco_slot_ring_publish(r->ring, 0, r->stage->word);
 }
 
 /* What a rank gives to itself. */
@@ -65,7 +91,7 @@ static int bcast(const cco_run *r)
     if (q->rank == q->root)
         show(r, &q->out, CCO_SLOT_READERS_ALL);
     else
-        cco_run_copy(block(r, &q->out, 0), of(r, q->root), q->out.each);
+        take(block(r, &q->out, 0), of(r, q->root, q->out.each), q->out.each);
     return MPI_SUCCESS;
 }
 
@@ -76,7 +102,7 @@ static void take_all(const cco_run *r, bool per_reader)
         const int rank = q->rank + i < q->size ? q->rank + i : q->rank + i - q->size;
         const size_t n = bytes(&q->out, rank);
         if (n > 0)
-            cco_run_copy(block(r, &q->out, rank), per_reader ? lane_of(r, rank) : of(r, rank), n);
+            take(block(r, &q->out, rank), per_reader ? lane_of(r, rank, n) : of(r, rank, n), n);
     }
 }
 
@@ -106,7 +132,7 @@ static int scatter(const cco_run *r)
     const cco_problem *q = r->q;
     if (q->rank != q->root) {
         if (q->out.each > 0)
-            cco_run_copy(block(r, &q->out, 0), lane_of(r, q->root), q->out.each);
+            take(block(r, &q->out, 0), lane_of(r, q->root, q->out.each), q->out.each);
         return MPI_SUCCESS;
     }
     show_lanes(r);
@@ -127,18 +153,26 @@ static int alltoall(const cco_run *r)
 static int barrier(const cco_run *r)
 {
     char *own = cco_slot_ring_reserve(r->ring, 0, CCO_SLOT_READERS_ALL);
-    cco_slot_ring_publish_at(r->ring, own, 0, 0);
+    const uint64_t word = r->stage->word;
+    cco_slot_ring_publish_at(r->ring, own, 0, word);
     const uint64_t number = r->ring->call;
     const char *slot = (const char *)cco_slot_ring_slot(r->ring, 0, 0);
     for (int rank = 0; rank < r->q->size; rank++, slot += r->ring->share)
-        if (rank != r->q->rank)
-            cco_slot_ring_read_at(r->ring, (const uint64_t *)slot, number);
+        if (rank != r->q->rank) {
+            const char *data = cco_slot_ring_read_at(r->ring, (const uint64_t *)slot, number);
+            if (__builtin_expect(cco_slot_word(data) != word, 0))
+                cco_run_differs(r, rank, data, NULL, 0);
+        }
     return MPI_SUCCESS;
 }
 
+/* This rank's own in place of what it must not take. */
 static inline const char *operand(const cco_run *r, int rank, const char *own, bool per_reader)
 {
-    return rank == r->q->rank ? own : per_reader ? lane_of(r, rank) : of(r, rank);
+    if (rank == r->q->rank)
+        return own;
+    const char *from = per_reader ? lane_of(r, rank, 0) : of(r, rank, 0);
+    return from != NULL ? from : own;
 }
 
 /* All operands at once, where the result cannot be written before they are read. */
@@ -187,15 +221,20 @@ static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel 
 {
     const cco_slot_ring *ring = r->ring;
     const size_t share = ring->share, count = r->stage->count;
-    const uint64_t number = ring->call;
+    const uint64_t number = ring->call, word = r->stage->word;
     char *to = block(r, &q->out, 0);
     const char *own = own_operand(r, shown), *so_far = NULL;
     int rank = q->size - 1;
     const char *slot = shown - CCO_SLOT_HEAD + (ptrdiff_t)(rank - q->rank) * (ptrdiff_t)share;
     for (; rank >= 0; rank--, slot -= share) {
-        const char *from = rank == q->rank
-                               ? own
-                               : cco_slot_ring_read_at(ring, (const uint64_t *)slot, number);
+        const char *from = own;
+        if (rank != q->rank) {
+            from = cco_slot_ring_read_at(ring, (const uint64_t *)slot, number);
+            if (__builtin_expect(cco_slot_word(from) != word, 0)) {
+                cco_run_differs(r, rank, from, NULL, 0);
+                from = own;
+            }
+        }
         if (so_far != NULL)
             kernel(from, so_far, to, count);
         so_far = so_far != NULL ? to : from;

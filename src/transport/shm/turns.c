@@ -74,7 +74,8 @@ static int give(const turns *t, int giver, char *to)
         binding.base[CCO_OUT] = binding.base[CCO_IN] + t->at[giver];
     if (!alike && mine)
         move.in = (cco_side){.base = CCO_IN, .blocks = q->size, .n = t->n, .at = t->at};
-    const cco_flat plan = cco_flat_plan(&move, t->rooms, t->count, t->crowded);
+    cco_flat plan = cco_flat_plan(&move, t->rooms, t->count, t->crowded);
+    cco_flat_is_part(&plan, cco_stamp(q->coll, q->root, alike ? q->bytes : 0));
     const int rc = cco_flat_run(t->rings, &plan, &move, &binding, NULL);
     if (alike && mine)
         memcpy(to, binding.base[CCO_OUT], t->n[giver]);

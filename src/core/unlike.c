@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* unlike.c - see unlike.h. */
+#include "core/unlike.h"
+
+#include <stdio.h>
+
+#include "core/comm.h"
+#include "core/log.h"
+
+static void show(uint64_t stamp, const char *verb, char *text, size_t room)
+{
+    const unsigned coll = (uint8_t)(stamp >> CCO_STAMP_COLL_AT);
+    const unsigned root = (uint8_t)(stamp >> CCO_STAMP_ROOT_AT);
+    const unsigned long long bytes = stamp >> CCO_STAMP_BYTES_AT;
+    if (stamp == 0) {
+        snprintf(text, room, "another call, or one that gives nothing");
+        return;
+    }
+    if (coll == 0 || coll > CCO_COLLECTIVES) {
+        snprintf(text, room, "a call that met unlike ones itself");
+        return;
+    }
+    const cco_coll_info *info = &cco_coll_infos[coll - 1];
+    int n = snprintf(text, room, "MPI_%s", info->mpi_name);
+    if (info->properties & CCO_ROOTED)
+        n += snprintf(text + n, room - (size_t)n, ", root %u", root);
+    if (info->properties & CCO_COUNTS && stamp >> 63)
+        snprintf(text + n, room - (size_t)n, ", with counts that differ");
+    else if (coll - 1 != CCO_BARRIER)
+        snprintf(text + n, room - (size_t)n, ", %s%llu bytes", verb, bytes);
+}
+
+void cco_unlike_tell(const cco_comm *state, const cco_unlike *unlike)
+{
+    enum { LINES = 20 };
+    static int told;
+    char here[128], there[128];
+    if (__atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= LINES)
+        return;
+    const bool sizes = cco_unlike_class(unlike->here, unlike->there) == MPI_ERR_TRUNCATE;
+    show(unlike->here, sizes && unlike->rank >= 0 ? "takes " : "", here, sizeof here);
+    show(unlike->there, sizes ? "gives " : "", there, sizeof there);
+    if (unlike->rank < 0) {
+        cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
+                "(MPI_ERR_TRUNCATE): rank %d makes %s",
+                state->name, state->size, state->rank, here);
+        return;
+    }
+    cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there (%s):\n"
+            "    rank %d: %s\n    rank %d: %s",
+            state->name, state->size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", state->rank,
+            here, unlike->rank, there);
+}

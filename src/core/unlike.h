@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* unlike.h - ranks whose calls do not match: one gives other bytes than the other takes, or they
+ * make different calls. */
+#ifndef CCO_UNLIKE_H
+#define CCO_UNLIKE_H
+
+#include "core/mpi_compat.h"
+#include "core/stamp.h"
+
+struct cco_comm;
+
+/* The first that a call has met. */
+typedef struct cco_unlike {
+    bool met;
+    int rank;             /* of the communicator: the other one */
+    uint64_t here, there; /* stamps of the calls; `there` is 0 if that is not known */
+} cco_unlike;
+
+/* MPI_ERR_TRUNCATE if the calls differ in their bytes only, else MPI_ERR_OTHER. */
+static inline int cco_unlike_class(uint64_t here, uint64_t there)
+{
+    return there == 0 || cco_stamp_alike(here, there) ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+}
+
+/* Says which calls they are. */
+void cco_unlike_tell(const struct cco_comm *state, const cco_unlike *unlike);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* elsewhere.c - see elsewhere.h. */
+#include "transport/shm/elsewhere.h"
+
+#include "transport/shm/lost.h"
+
+/* Words of the line of a rank, after the number that it has released. */
+enum { POSTED = 1, STAMP = 2 };
+
+static uint64_t *line_of(const cco_slot_ring *b, int rank)
+{
+    return (uint64_t *)(void *)(b->memory + (size_t)rank * b->share);
+}
+
+static bool is_before(uint64_t number, uint64_t other)
+{
+    return (int64_t)(number - other) < 0; /* they wrap */
+}
+
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Says in which call this rank waits.  Who reads in between finds no number. */
+static void post(const cco_slot_ring *b)
+{
+    uint64_t *line = line_of(b, b->rank);
+    if (line[POSTED] == b->call && line[STAMP] == b->stamp)
+        return;
+    __atomic_store_n(&line[POSTED], 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&line[STAMP], b->stamp, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&line[POSTED], b->call, __ATOMIC_SEQ_CST);
+}
+
+void cco_elsewhere_forget(const cco_slot_ring *b)
+{
+    __atomic_store_n(&line_of(b, b->rank)[POSTED], 0, __ATOMIC_SEQ_CST);
+}
+
+/* In which call a rank waits, or waited last; 0: that is not known just now. */
+static uint64_t posted_by(const cco_slot_ring *b, int rank, uint64_t *stamp)
+{
+    const uint64_t *line = line_of(b, rank);
+    const uint64_t number = __atomic_load_n(&line[POSTED], __ATOMIC_SEQ_CST);
+    *stamp = __atomic_load_n(&line[STAMP], __ATOMIC_SEQ_CST);
+    return __atomic_load_n(&line[POSTED], __ATOMIC_SEQ_CST) == number ? number : 0;
+}
+
+/* The word in a slot of `rank` that has a piece of a call; 0 if there is none. */
+static uint64_t word_of(const cco_slot_ring *b, int rank, uint64_t call)
+{
+    for (unsigned i = 0; i < (b->pair ? 2 : 1) * b->slots; i++) {
+        const char *line = (const char *)line_of(b, i < b->slots ? rank : 1 - rank);
+        const uint64_t *slot = (const uint64_t *)(const void *)(line + CCO_SLOT_LINE +
+                                                                i % b->slots * b->slot);
+        if (load(slot) >> CCO_SLOT_PIECE_BITS == call >> CCO_SLOT_PIECE_BITS)
+            return slot[1];
+    }
+    return 0;
+}
+
+/* Whether `rank` has come to a call on a ring that this rank has not come to, or, on the ring where
+ * it waits, has ended its call or makes another one. */
+static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *there)
+{
+    const uint64_t next = b->call + ((uint64_t)1 << CCO_SLOT_PIECE_BITS);
+    const uint64_t left = load(line_of(b, rank));
+    const uint64_t posted = posted_by(b, rank, there);
+    if (posted != 0 && (!is_before(posted, next) ||
+                        (waits && posted == b->call && *there != b->stamp)))
+        return true;
+    *there = 0;
+    return !is_before(left, waits ? b->call + CCO_SLOT_PIECE_LAST : next);
+}
+
+static const cco_slot_ring *away(const cco_slot_ring *b, int rank, uint64_t *there)
+{
+    const cco_slot_family *family = b->family;
+    for (int i = 0; i < family->count; i++) {
+        const cco_slot_ring *ring = &family->rings[i];
+        if (ring->memory != NULL && is_away(ring, rank, ring == b, there))
+            return ring;
+    }
+    return NULL;
+}
+
+bool cco_elsewhere(const cco_slot_ring *b, int rank, int tries)
+{
+    uint64_t there;
+    if (b->family == NULL || !cco_watch_is_time(tries))
+        return false;
+    post(b);
+    return away(b, rank, &there) != NULL;
+}
+
+static void tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
+{
+    if (b->family != NULL && !b->family->unlike.met)
+        b->family->unlike = (cco_unlike){true, cco_lost_seat(b, rank), here, there};
+}
+
+void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
+{
+    uint64_t there = 0;
+    const cco_slot_ring *ring = away(b, rank, &there);
+    if (ring != NULL && there == 0)
+        there = word_of(ring, rank, ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS
+                                                            : 0));
+    tell(b, rank, b->stamp, there);
+    cco_watch_fail(b->watch, cco_unlike_class(b->stamp, there), -1);
+}
+
+void cco_elsewhere_note(cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
+{
+    if (b->over) /* the slots are this rank's alone, and hold nothing */
+        return;
+    tell(b, rank, here, there);
+    b->strangers |= (uint64_t)1 << rank;
+    if (b->error == MPI_SUCCESS)
+        b->error = cco_unlike_class(here, there);
+}
+
+int cco_elsewhere_end(cco_slot_ring *b, int rc)
+{
+    rc = rc == MPI_SUCCESS ? b->error : rc;
+    b->error = b->over ? b->error : MPI_SUCCESS;
+    b->strangers = 0;
+    return rc;
+}

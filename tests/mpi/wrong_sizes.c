@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wrong_sizes.c - one rank gives and takes other bytes than all others: some rank gets
+ * MPI_ERR_TRUNCATE, no rank writes outside its buffers, and calls that come later end.
+ *
+ *     wrong_sizes IMPL,... */
+#include <stdbool.h>
+
+#include "choose.h"
+
+enum { MOST = 2 << 20, RANKS = 4, CANARY = 64, MARK = 0x5a };
+enum { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV,
+       ALLTOALLW, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, CALLS };
+
+static const char *const names[CALLS] = {
+    "bcast",     "gather",    "gatherv",   "scatter", "scatterv",  "allgather",
+    "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce",  "allreduce",
+    "reduce_scatter", "reduce_scatter_block", "scan", "exscan"};
+static char in[MOST * RANKS], out[MOST * RANKS + CANARY];
+static int rank, size;
+
+static int blocks_out(int call)
+{
+    const bool root = rank == 0;
+    return call == GATHER || call == GATHERV ? (root ? size : 0)
+           : call >= ALLGATHER && call <= ALLTOALLW ? size
+           : call == REDUCE                         ? root
+                                                    : 1;
+}
+
+/* Blocks of n bytes, of which `gives` are given where they may be others than those taken. */
+static int make(int call, int n, int gives, MPI_Comm comm)
+{
+    int counts[RANKS], given[RANKS], at[RANKS];
+    MPI_Datatype types[RANKS];
+    const MPI_Datatype byte = MPI_BYTE;
+    for (int i = 0; i < size; i++) {
+        counts[i] = n, given[i] = gives, at[i] = i * n, types[i] = byte;
+    }
+    switch (call) {
+    case BCAST:
+        return CRESTA_Bcast(out, n, byte, 0, comm);
+    case GATHER:
+        return CRESTA_Gather(in, gives, byte, out, n, byte, 0, comm);
+    case GATHERV:
+        return CRESTA_Gatherv(in, gives, byte, out, counts, at, byte, 0, comm);
+    case SCATTER:
+        return CRESTA_Scatter(in, gives, byte, out, n, byte, 0, comm);
+    case SCATTERV:
+        return CRESTA_Scatterv(in, given, at, byte, out, n, byte, 0, comm);
+    case ALLGATHER:
+        return CRESTA_Allgather(in, gives, byte, out, n, byte, comm);
+    case ALLGATHERV:
+        return CRESTA_Allgatherv(in, gives, byte, out, counts, at, byte, comm);
+    case ALLTOALL:
+        return CRESTA_Alltoall(in, gives, byte, out, n, byte, comm);
+    case ALLTOALLV:
+        return CRESTA_Alltoallv(in, given, at, byte, out, counts, at, byte, comm);
+    case ALLTOALLW:
+        return CRESTA_Alltoallw(in, given, at, types, out, counts, at, types, comm);
+    case REDUCE:
+        return CRESTA_Reduce(in, out, n / 4, MPI_INT, MPI_SUM, 0, comm);
+    case ALLREDUCE:
+        return CRESTA_Allreduce(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+    case REDUCE_SCATTER:
+        for (int i = 0; i < size; i++)
+            counts[i] = n / 4;
+        return CRESTA_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+    case REDUCE_SCATTER_BLOCK:
+        return CRESTA_Reduce_scatter_block(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+    case SCAN:
+        return CRESTA_Scan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+    default:
+        return CRESTA_Exscan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+    }
+}
+
+static bool any(bool mine)
+{
+    int some = mine;
+    PMPI_Allreduce(MPI_IN_PLACE, &some, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+    return some;
+}
+
+/* `odd`: what the last rank gives, and takes unless only `own` differs. */
+static void try(const char *impl, int call, int n, int odd, bool own)
+{
+    MPI_Comm comm;
+    const bool last = rank == size - 1;
+    const int mine = last && !own ? odd : n, gives = last ? odd : n;
+    const size_t end = (size_t)mine * (size_t)blocks_out(call);
+    int class = MPI_SUCCESS, harm = 0;
+    snprintf(testing_label, sizeof testing_label, "%s of %d bytes, %d on rank %d%s", names[call], n,
+             odd, size - 1, own ? ", where it gives them only" : "");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    choose(comm, impl);
+    memset(out + end, MARK, CANARY);
+    const int rc = make(call, mine, gives, comm);
+    if (rc != MPI_SUCCESS)
+        MPI_Error_class(rc, &class);
+    for (int i = 0; i < CANARY; i++)
+        harm += out[end + (size_t)i] != MARK;
+    CHECK(harm == 0, "%d bytes behind the buffer are written", harm);
+    CHECK(any(class == MPI_ERR_TRUNCATE), "no rank has MPI_ERR_TRUNCATE");
+    make(call, n, n, comm); /* ends, on every rank, if only with an error */
+    MPI_Comm_free(&comm);
+}
+
+static void run(const char *impl)
+{
+    static const int sizes[] = {8, 2 << 10, 40 << 10, 1 << 20};
+    for (int call = 0; call < CALLS; call++)
+        for (int i = 0; i < LEN(sizes); i++) {
+            const int n = sizes[i];
+            try(impl, call, n, 2 * n, false);
+            try(impl, call, n, n / 2, false);
+            if (call == GATHER || (call >= ALLGATHER && call <= ALLTOALLW)) {
+                try(impl, call, n, 2 * n, true);
+                try(impl, call, n, n / 2, true);
+            }
+        }
+}
+
+int main(int argc, char **argv)
+{
+    testing_watchdog(50);
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &testing_rank);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_each(argc > 1 ? argv[1] : "shm", run);
+    MPI_Finalize();
+    return testing_end("wrong_sizes");
+}
