@@ -7,6 +7,7 @@ import math
 import pytest
 from spoilt import RULES, spoilt
 
+from crestacoll.explore import runs
 from crestacoll.bisect import answers, candidates, halving, job
 
 __all__ = ["spoilt"]
@@ -31,7 +32,7 @@ def test_the_search_finds_each_of_them(count):
 class FakeRuns(job.Runs):
     """Runs of a program that is wrong with one of its settings (None: without any, too)."""
 
-    seconds = 1.0  # of each, which is its own end
+    seconds, why = 1.0, "limit"  # of each, which is its own end
 
     def __init__(self, tmp_path, records, guilty):
         super().__init__(None, answers.Judge(), tmp_path, {"CRESTA_IMPL": "*=p2p"}, {}, {}, len)
@@ -71,11 +72,30 @@ def test_runs_in_all(tmp_path, count, profile_data):
 def test_answers():
     right = "time 3\nsum: 1.0000000 and 2e-3 m\n"
     same = "time 4\nsum: 1.0000001 and .002 m\n"
-    assert answers.first_difference(right, same, 1e-6, ["^time"]) is None
-    assert "became" in answers.first_difference(right, same, 1e-6, [])
-    assert "became" in answers.first_difference(right, same, 0, ["^time"])
-    assert "became" in answers.first_difference(right, same.replace(" m", " s"), 1e-6, ["^time"])
-    assert answers.first_difference(right, "time 3\n", 0, []) == "1 lines in place of 2"
+    assert answers.first_difference([right], same, 1e-6, ["^time"]) is None
+    assert "became" in answers.first_difference([right], same, 1e-6, [])
+    assert "became" in answers.first_difference([right], same, 0, ["^time"])
+    assert "in place of" in answers.first_difference([right], same.replace(" m", " s"), 1, [])
+    assert answers.first_difference([right], "time 3\n", 0, []) == (
+        "0 lines like 'sum: 1.0000000 and 2e-3 m' in place of 1"
+    )
+
+
+def test_what_varies_by_itself_is_not_wrong(tmp_path):
+    """Times differ in each run; a sum does not, however it is written."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    judge = answers.Judge()
+
+    def judged(text):
+        (folder / "stdout").write_text(text)
+        return judge.wrong(runs.Ended(0, 1.0, "ended", folder), 10)
+
+    assert judged("time 3 s\nsum 10\n") == ""
+    assert judged("time 4 s\nsum 10.0\n") == "'time 3 s' became 'time 4 s'"
+    judge.learn(runs.Ended(0, 1.0, "ended", folder))
+    assert judged("time 5 s\nsum 1e1\n") == ""
+    assert judged("time 5 s\nsum 11\n") == "'sum 10' became 'sum 11'"
 
 
 def test_candidates(profile_data):

@@ -274,9 +274,16 @@ def test_wrong_answers_are_not_recommended(explore, tmp_path):
 
 
 def test_outputs_that_differ_are_only_said_to_differ(explore):
-    said = "prints something else"
+    """Two plain runs printed the same."""
+    said = "prints something else: 'answer 42' became 'answer 43', where 2 plain runs print the"
     text = patiently(explore, lambda text: said in text, "--", "wrong")
     assert result()["verdict"] == "faster" and said in text
+
+
+def test_times_are_not_answers(explore):
+    """They vary between plain runs as well."""
+    said = "with and without the rules: 2 words compared, numbers by their value. 1 more differ"
+    assert said in patiently(explore, lambda text: said in text, "--", "times")
 
 
 def test_rules_that_break_the_program(explore):

@@ -16,7 +16,7 @@ class Search:
         self.folder, self.ends, self.notes, self.done = folder, list(ends), [], []
         self.wall_s, self.budget, self.seconds_left = 1.0, 100.0, left
         self.tell = SimpleNamespace(tries=lambda text: None)
-        self.state = SimpleNamespace(save=lambda: None)
+        self.state = SimpleNamespace(save=lambda: None, data={})
 
     def left(self):
         return self.seconds_left

@@ -5,7 +5,11 @@ import os
 import re
 import subprocess
 
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
+from crestacoll import printed
+
+
+def text_of(ended):
+    return (ended.folder / "stdout").read_text(encoding="utf-8", errors="backslashreplace")
 
 
 def kept(text, ignored):
@@ -13,42 +17,26 @@ def kept(text, ignored):
     return [line for line in text.splitlines() if not any(re.search(p, line) for p in ignored)]
 
 
-def near(a, b, tolerance):
-    """Two numbers as text, the same or no further apart than the larger one times tolerance."""
-    x, y = (float(n.lower().replace("d", "e")) for n in (a, b))
-    return x == y or abs(x - y) <= tolerance * max(abs(x), abs(y))
-
-
-def same_line(a, b, tolerance):
-    if a == b or not tolerance:
-        return a == b
-    ours, theirs = NUMBER.findall(a), NUMBER.findall(b)
-    return (
-        NUMBER.split(a) == NUMBER.split(b)
-        and len(ours) == len(theirs)
-        and all(near(x, y, tolerance) for x, y in zip(ours, theirs))
-    )
-
-
-def first_difference(right, found, tolerance, ignored):
-    """The first line that is another one, as text; None if there is none."""
-    a, b = kept(right, ignored), kept(found, ignored)
-    for ours, theirs in zip(a, b):
-        if not same_line(ours, theirs, tolerance):
-            return f"'{ours.strip()}' became '{theirs.strip()}'"
-    return None if len(a) == len(b) else f"{len(b)} lines in place of {len(a)}"
+def first_difference(rights, found, tolerance, ignored):
+    """The first line that is another one than in all right runs, as text; None if there is none."""
+    texts = ["\n".join(kept(text, ignored)) for text in (*rights, found)]
+    return printed.compare(texts[:-1], texts[-1], tolerance).difference or None
 
 
 class Judge:
-    """Says what is wrong with a run; "" if nothing. The first run without settings is right,
-    unless a command checks them all.
+    """Says what is wrong with a run; "" if nothing. The runs without settings are right, unless a
+    command checks them all; in what they differ, nothing is wrong.
     """
 
     def __init__(self, check=None, tolerance=0.0, ignored=()):
         self.check = check
         self.tolerance = tolerance
         self.ignored = ignored
-        self.right = None
+        self.rights = []  # what the runs without settings printed
+
+    def learn(self, ended):
+        """From another run without settings."""
+        self.rights.append(text_of(ended))
 
     def wrong(self, ended, limit):
         if ended.why != "ended":
@@ -58,10 +46,10 @@ class Judge:
         output = ended.folder / "stdout"
         if self.check:
             return self.checked(output)
-        text = output.read_text(encoding="utf-8", errors="backslashreplace")
-        if self.right is None:
-            self.right = text
-        return first_difference(self.right, text, self.tolerance, self.ignored) or ""
+        text = text_of(ended)
+        if not self.rights:
+            self.rights = [text]
+        return first_difference(self.rights, text, self.tolerance, self.ignored) or ""
 
     def checked(self, output):
         """By the user's command, which finds the output of the run in a variable, and whatever the

@@ -75,6 +75,19 @@ class Runs:
         log = {"CRESTA_LOG": "info"}
         return self.run("all settings", self.rules, self.forcing | self.switches | log)
 
+    def varies(self, ended):
+        """Whether a run with all settings is only wrong in what varies by itself, such as times:
+        another run without them shows that. A run that failed, or a check, needs none.
+        """
+        if ended.why != "ended" or ended.code != 0 or self.judge.check:
+            return False
+        again, wrong = self.run("the MPI's own calls, once more", PLAIN, tuned=False)
+        if again.why != "ended" or again.code != 0:
+            raise Problem(f"the program fails at times without any setting: {wrong}")
+        if wrong:
+            self.judge.learn(again)
+        return wrong and not self.judge.wrong(ended, self.limit)
+
     def with_some(self, every, on):
         """Some candidates; the others are the MPI's own calls, its variables not set."""
         off = [c.point.rule("mpi") for i, c in enumerate(every) if c.point and i not in on]
@@ -108,6 +121,8 @@ def blame(jobs):
     if wrong:
         return heal(jobs, plain, wrong)
     ended, wrong = jobs.full()
+    if wrong and jobs.varies(ended):
+        wrong = ""
     if not wrong:
         return {"verdict": "no_setting"}
     profile, own_only = jobs.profile_of(ended), True

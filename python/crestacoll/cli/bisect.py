@@ -26,7 +26,7 @@ crestacoll bisect --force allreduce=ring --ignore 'elapsed' -- mpirun -n 4 ./app
 Candidates are what crestacoll chooses (--impl, --tuning, CRESTA_ variables; default: auto), for
 each collective, power of two of bytes and communicator; and the variables in your shell, or of
 --force, that choose algorithms within the MPI: OMPI_MCA_coll_tuned_..., MPIR_CVAR_..._ALGORITHM,
-I_MPI_ADJUST_... With N candidates there are at most 2 + log2(N) runs, rounded up: one without them,
+I_MPI_ADJUST_... With N candidates there are at most 3 + log2(N) runs, rounded up: two without them,
 one with all, and those that halve what is left; the program itself is a suspect, too. If it
 fails --check without any setting, the MPI's own calls are the candidates.
 

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from crestacoll import lastwords
+from crestacoll import lastwords, printed
 from crestacoll.explore import given, hang
 from crestacoll.explore.leftovers import Leftovers
 from crestacoll.installed import MISFIT
@@ -213,11 +213,8 @@ def end(child):
         child.wait()
 
 
-def same_output(first, second, compare=None):
-    """Are two outputs the same, as the user's command or their bytes say?"""
-    if compare is None:
-        with open(first, "rb") as a, open(second, "rb") as b:
-            return a.read() == b.read()
+def says(compare, first, second):
+    """Whether two outputs are the same, as the user's command says."""
     try:
         done = subprocess.run([*compare, str(first), str(second)], stdout=2, check=False)
     except OSError as e:
@@ -225,14 +222,24 @@ def same_output(first, second, compare=None):
     return done.returncode == 0
 
 
-def answers(plain, ended, compare=None):
-    """What is said of a whole run under rules: whether it printed what the plain one did, whose
-    output is in a file `plain`.
+def text_of(path):
+    return Path(path).read_text(encoding="utf-8", errors="backslashreplace")
+
+
+def answers(plains, tuned, compare=None):
+    """What is said of a whole run under rules: whether it printed what plain runs did; all names of
+    files.
     """
-    tuned = ended.folder / "stdout"
-    same = same_output(plain, tuned, compare)
-    found = {"plain": str(plain), "tuned": str(tuned), "by": compare}
-    return found | {"prints": plain.stat().st_size > 0, "same": same, "ok": same or compare is None}
+    found = {"plain": str(plains[0]), "tuned": str(tuned), "by": compare, "plain_runs": len(plains)}
+    found["prints"] = plains[0].stat().st_size > 0
+    if compare is not None:
+        same = says(compare, plains[0], tuned)
+        return found | {"same": same, "ok": same}
+    if plains[0].read_bytes() == Path(tuned).read_bytes():
+        return found | {"same": True, "bytes": True, "ok": True}
+    told = printed.compare([text_of(p) for p in plains], text_of(tuned))
+    found |= {"words": told.words, "left_out": told.left_out, "difference": told.difference}
+    return found | {"same": not told.difference, "bytes": False, "ok": True}
 
 
 def failed_answers(ended, plain, how, after):

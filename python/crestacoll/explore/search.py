@@ -2,6 +2,7 @@
 """The work of `crestacoll explore`: a profile, races one after the other, and the proof."""
 
 import time
+from pathlib import Path
 
 from crestacoll import machine, outputs, race, racestats
 from crestacoll.explore import arms, blame, bycalls, calldata, given, outcome, reasons, runs
@@ -380,14 +381,33 @@ class Search:
         return max(1.0, round(min(wanted, 1e3 * seconds / PROOF_ROUNDS / 4), 3))
 
     def compare_answers(self, stage, rules):
-        """Runs the program to its end under the rules."""
+        """Runs the program to its end under the rules; once more without them if what it prints
+        differs, and no other plain run shows what varies by itself.
+        """
         self.tell.tries("a whole run under the rules, to compare its answers")
-        ended = whole.Whole(self, stage, rules).tuned()
-        if ended is not None and "answers" not in stage:
-            self.judge_answers(stage, ended)
+        pair = whole.Whole(self, stage, rules)
+        ended = pair.tuned()
+        if ended is None or "answers" in stage:
+            return
+        self.judge_answers(stage, ended)
+        told, left = stage["answers"], self.left() + whole.OVER * self.budget
+        if not told["same"] and told["by"] is None and told["plain_runs"] < 2:
+            if left > pair.plain_s and pair.plain() is not None:
+                self.judge_answers(stage, ended)
 
     def judge_answers(self, stage, ended):
-        """What a whole run under the rules printed, against the plain one of the profile."""
+        """What a whole run under the rules printed, against all plain ones. One that printed
+        something else is not forgotten for others that did not.
+        """
         plain = self.state.run_folder(self.state.stage("profile")["runs"][-1]) / "stdout"
-        stage["answers"] = runs.answers(plain, ended, self.options["compare"])
+        plains = [plain, *map(Path, self.state.data.get("plain_outputs", []))]
+        before, compare = stage.get("answers"), self.options["compare"]
+        found = runs.answers(plains, ended.folder / "stdout", compare)
+        if before is not None and before["same"] and found["same"]:
+            (ended.folder / "stdout").unlink()
+            found["tuned"] = before["tuned"]
+        elif before is not None and not before["same"]:
+            again = runs.answers(plains, Path(before["tuned"]), compare)
+            found = found if again["same"] else again
+        stage["answers"] = found
         self.state.save()

@@ -9,6 +9,7 @@ from crestacoll.explore import reasons, runs
 
 TIMES, MORE_S = 3, 5.0  # a run under the rules may take so much longer than the plain one
 OVER = 0.1  # of the budget: so much longer it may take if the answers can be compared then
+MOST_OUTPUTS = 6  # of plain runs
 AGAIN = "the plain program once more, before anything is blamed"
 
 
@@ -67,7 +68,16 @@ class Whole:
             )
             return None
         self.plain_s = self.stage["plain_s"] = ended.seconds
+        self.keep(ended.folder / "stdout")
         return ended
+
+    def keep(self, output):
+        """A few show which words vary by themselves."""
+        kept = self.search.state.data.setdefault("plain_outputs", [])
+        if len(kept) < MOST_OUTPUTS:
+            kept.append(str(output))
+        else:
+            output.unlink(missing_ok=True)
 
     def tuned(self):
         """A run under the rules; None if it is not known whether it would have ended well. One that

@@ -8,6 +8,7 @@ from crestacoll import builds, intervals, machine
 from crestacoll.explore import arms
 from crestacoll.explore.verdict import FASTER, NOT_FASTER, UNDECIDED
 from crestacoll.profiles import seconds as readable
+from crestacoll.ui import counted
 
 TITLES = {
     "models": "models",
@@ -215,12 +216,35 @@ def answers(found):
         return [f"The answers with and without the rules are {same}, says `{by}`."]
     if not told["prints"]:
         return ["The program prints nothing: its answers were not compared (see --compare)."]
-    if told["same"]:
+    if told["same"] and told.get("bytes", True):
         return ["The program prints the same with and without the rules, byte by byte."]
-    return [
-        "The program prints something else in each run, or under the rules: times, for example."
-        f" Compare {told['plain']} with {told['tuned']}, or name a command by --compare."
-    ]
+    return [printed(told)]
+
+
+def printed(told):
+    """Of outputs that are not the same byte by byte."""
+    files = f"Compare {told['plain']} with {told['tuned']}, or name a command by --compare."
+    if "words" not in told:  # an exploration of old
+        return f"The program does not print the same with and without the rules. {files}"
+    count, plains = counted(told["words"], "word"), told["plain_runs"]
+    out = told["left_out"]
+    left = f" {out} more differ between plain runs as well, such as times." if out else ""
+    if not told["words"]:
+        return f"The answers were not compared: no two plain runs print the same. {files}"
+    if told["same"]:
+        return (
+            f"The program prints the same with and without the rules: {count} compared, numbers by"
+            f" their value.{left}"
+        )
+    if plains < 2:
+        return (
+            f"Under the rules the program prints something else: {told['difference']}. There was no"
+            f" time for another plain run, to see whether that varies by itself. {files}"
+        )
+    return (
+        f"Under the rules the program prints something else: {told['difference']}, where"
+        f" {plains} plain runs print the same. {count} compared.{left} {files}"
+    )
 
 
 def rounding(found):
