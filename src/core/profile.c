@@ -10,6 +10,7 @@
 #include "core/clock.h"
 #include "core/comm.h"
 #include "core/common_clock.h"
+#include "core/config.h"
 #include "core/log.h"
 #include "core/timeline.h"
 
@@ -69,26 +70,65 @@ bool cco_rows_add(cco_rows *rows, const cco_row *row)
     return true;
 }
 
+void cco_rows_end_keys(cco_rows *rows)
+{
+    free(rows->places);
+    rows->places = NULL;
+    rows->slots = 0;
+}
+
+/* Where the place of a row is, or will be. */
+static int *slot_of(const cco_rows *rows, const cco_row *row)
+{
+    const uint64_t numbers = (uint64_t)row->coll << 40 ^ (uint64_t)row->mode << 36 ^
+                             (uint64_t)row->size_class << 24 ^ (uint64_t)row->processes;
+    const uint64_t hash = cco_hash(cco_hash(numbers, row->communicator), row->impl);
+    const unsigned mask = (unsigned)rows->slots - 1;
+    unsigned i = (unsigned)(hash ^ hash >> 32) & mask;
+    while (rows->places[i] != 0 && !same_key(&rows->list[rows->places[i] - 1], row))
+        i = (i + 1) & mask;
+    return &rows->places[i];
+}
+
+/* Half of the slots stay empty.  False when memory runs out. */
+static bool make_slots(cco_rows *rows)
+{
+    if (2 * rows->count < rows->slots)
+        return true;
+    int *old = rows->places;
+    const int slots = rows->slots > 0 ? 2 * rows->slots : 64;
+    rows->places = calloc((size_t)slots, sizeof *rows->places);
+    if (rows->places == NULL) {
+        rows->places = old;
+        return false;
+    }
+    free(old);
+    rows->slots = slots;
+    for (int i = 0; i < rows->count; i++)
+        *slot_of(rows, &rows->list[i]) = i + 1;
+    return true;
+}
+
 /* Rows of one rank: calls of communicators with one name and size are one rank's calls.  Returns
- * the place. */
+ * the place; -1 when memory runs out. */
 static int keep_row(cco_rows *rows, const cco_row *row)
 {
-    for (int i = 0; i < rows->count; i++) {
-        cco_row *old = &rows->list[i];
-        if (!same_key(old, row))
-            continue;
-        old->calls += row->calls;
-        old->calls_max = old->calls;
-        old->bytes += row->bytes;
-        old->nodes = row->nodes > old->nodes ? row->nodes : old->nodes;
-        cco_between_add(&old->between, &row->between);
-        old->us_sum += row->us_sum;
-        old->us_min = old->us_max = old->us_sum;
-        return i;
-    }
-    if (!cco_rows_add(rows, row))
+    int *slot = make_slots(rows) ? slot_of(rows, row) : NULL;
+    if (slot == NULL || (*slot == 0 && !cco_rows_add(rows, row))) {
         cco_log(CCO_LOG_WARN, "no memory for the profile: a row is missing");
-    return rows->count - 1;
+        return -1;
+    }
+    if (*slot == 0)
+        return (*slot = rows->count) - 1;
+    cco_row *old = &rows->list[*slot - 1];
+    old->calls += row->calls;
+    old->calls_max = old->calls;
+    old->bytes += row->bytes;
+    old->nodes = row->nodes > old->nodes ? row->nodes : old->nodes;
+    cco_between_add(&old->between, &row->between);
+    old->us_sum += row->us_sum;
+    old->us_min = old->us_max = old->us_sum;
+    return *slot - 1;
 }
 
 static cco_row make_row(const cco_record *r, double tick_us)
@@ -136,9 +176,9 @@ int cco_profile_row(const cco_comm *state, cco_coll coll, const cco_choice *choi
 {
     const cco_row row = row_of(state, coll, choice, mode, size_class, &(cco_record){0});
     pthread_mutex_lock(&lock);
-    const int rows = kept.count, place = keep_row(&kept, &row);
+    const int place = keep_row(&kept, &row);
     pthread_mutex_unlock(&lock);
-    return place < rows || kept.count > rows ? place + 1 : -1;
+    return place >= 0 ? place + 1 : -1;
 }
 
 /* What a choice has counted goes to a set. */
@@ -241,6 +281,7 @@ void cco_rows_subtract(cco_rows *rows, const cco_rows *before)
 cco_rows cco_profile_take(cco_member_sets *members)
 {
     pthread_mutex_lock(&lock);
+    cco_rows_end_keys(&kept);
     const cco_rows rows = kept;
     *members = kept_members;
     kept = (cco_rows){0};

@@ -54,6 +54,7 @@ typedef struct cco_row {
 typedef struct cco_rows {
     cco_row *list;
     int count, room;
+    int *places, slots; /* by the hash of the key, counted from 1; NULL: rows have no keys */
 } cco_rows;
 
 struct cco_choice;
@@ -96,6 +97,9 @@ void cco_profile_keep(struct cco_comm *state, cco_coll coll, struct cco_choice *
  * world, or MPI_COMM_NULL on all ranks: then nobody knows what they wait.  Communicators that are
  * there have to be updated (cco_comm_update). */
 void cco_profile_begin(MPI_Comm comm, unsigned rate);
+
+/* No more rows are kept in a set by their keys. */
+void cco_rows_end_keys(cco_rows *rows);
 
 /* Appends a row to a set.  False when memory runs out. */
 bool cco_rows_add(cco_rows *rows, const cco_row *row);

@@ -47,6 +47,7 @@ cco_rows cco_snapshot_rows(void)
     gathered = (cco_rows){0};
     cco_profile_add_kept(&gathered);
     cco_comm_for_each(add);
+    cco_rows_end_keys(&gathered);
     const cco_rows rows = gathered;
     pthread_mutex_unlock(&lock);
     return rows;

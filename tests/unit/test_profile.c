@@ -2,6 +2,7 @@
 /* test_profile.c - size classes, rows, the hash. Needs no running MPI. */
 #include <limits.h>
 
+#include "core/comm.h"
 #include "core/config.h"
 #include "core/profile.h"
 #include "testing/testing.h"
@@ -51,6 +52,24 @@ static void rows(void)
     free(set.list);
 }
 
+/* Rows are kept apart by all of their key, and found again, however many there are. */
+static void keys(void)
+{
+    static cco_comm state = {.size = 2};
+    cco_choice choice = {.impl = "mpi"};
+    cco_member_sets members;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < 3000; i++) {
+            snprintf(state.name, sizeof state.name, "step %d", i / 3);
+            snprintf(choice.impl, sizeof choice.impl, i % 3 < 2 ? "mpi" : "shm");
+            const int place = cco_profile_row(&state, CCO_BCAST, &choice, CCO_BLOCKING, i % 3 > 0);
+            CHECK(place == i + 1, "row %d has place %d", i, place);
+        }
+    cco_rows rows = cco_profile_take(&members);
+    CHECK(rows.count == 3000 && rows.places == NULL, "%d rows", rows.count);
+    free(rows.list);
+}
+
 static void hash(void)
 {
     CHECK(cco_hash(0, "*=mpi") == cco_hash(0, "*=mpi"), "equal");
@@ -62,6 +81,7 @@ int main(void)
 {
     size_classes();
     rows();
+    keys();
     hash();
     return testing_end("test_profile");
 }
