@@ -228,7 +228,10 @@ class ByCalls:
             return
         if self.stage["failed"] and not self.stage["good"]:
             reasons.fails_under_all(self.stage["failed"][0]["text"])
-        reasons.no_turns(self.state.data.get("no_steps", ""))
+        calls, point = max(((self.calls_of(p), p) for p in self.state.points), key=lambda c: c[0])
+        seen = {"runs": len(self.stage["runs"]), "calls": calls, "name": point.where}
+        seen["inside"] = 1 - arms.time_parts(self.search.profile)["outside"]
+        reasons.no_turns(self.state.data.get("no_steps", ""), seen)
 
     # Whole runs.
 

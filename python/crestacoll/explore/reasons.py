@@ -4,9 +4,10 @@
 from crestacoll import lastwords
 from crestacoll.explore import arms
 from crestacoll.rollcall.listen import ENDED as HANGS
-from crestacoll.ui import CANNOT, NOT_LOADED, Problem
+from crestacoll.ui import CANNOT, NOT_LOADED, Problem, counted
 
 CRASHED, ABORTED, TIME_LIMIT, NO_COLLECTIVE, NO_RHYTHM = 10, 11, 12, 13, 14
+LITTLE = 0.02  # of the time of a run
 
 
 def judge_plain(ended, limit):
@@ -102,12 +103,23 @@ def only_a_part(log):
     )
 
 
-def no_turns(why):
-    raise Problem(
-        f"the program has no rhythm{why}, and too few calls of one kind to compare them one by"
-        " one. Is the run long enough? Use an input with some hundred steps, or a larger --budget",
-        NO_RHYTHM,
+def no_turns(why, seen):
+    """`seen`: of a program without steps, the numbers of runs that compared its calls, of calls of
+    the kind with most of them in one run, its name, and the share of its time in collectives.
+    """
+    told = (
+        f"the program has no rhythm{why}, and its calls could not be compared one by one, either:"
+        f" {counted(seen['runs'], 'run')} with changing implementations gave too few comparisons. A"
+        f" run makes {counted(seen['calls'], 'call')} of the most frequent kind, {seen['name']}."
     )
+    if seen["inside"] < LITTLE:
+        told += (
+            f" Only {100 * seen['inside']:.1f} % of a run passes in collectives: there is little to"
+            " gain"
+        )
+    else:
+        told += " A larger --budget gives more runs, a longer input more calls"
+    raise Problem(told, NO_RHYTHM)
 
 
 def fails_under_all(what):
@@ -130,7 +142,7 @@ def need_collectives(profile, begins=False):
     if profile.get("job_ranks", profile["ranks"]) == 1:
         raise Problem(
             "the program runs on one rank: it has nothing to communicate, and there is nothing to"
-            " choose. Start it with more (mpirun -n 2 ...)",
+            " choose. Start it with more ranks (mpirun -n 2 ...)",
             NO_COLLECTIVE,
         )
     if any(arms.usable(r, False, begins) for r in profile["records"]):

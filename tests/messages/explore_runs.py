@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Why a program cannot be explored, and what is said of its answers."""
+
+from pathlib import Path
+
+from crestacoll.explore import reasons, runs, words
+from crestacoll.ui import Problem
+
+RULE = "-" * 74
+MISSING = f"{RULE}\nmpirun was unable to launch the specified application as it could not access\n"
+MISSING += f"or execute an executable:\n\nExecutable: ./nothere\n{RULE}\n"
+BANNER = f"{RULE}\nMPI_ABORT was invoked on rank 0\n{RULE}\n"
+
+
+def _ended(code, stderr="", why="ended", hang="", loaded=True):
+    folder = Path("runs")
+    folder.mkdir(exist_ok=True)
+    (folder / "stderr").write_text(stderr, encoding="utf-8")
+    (folder / "loaded").unlink(missing_ok=True)
+    if loaded:
+        (folder / "loaded").write_text("0.1.0\n", encoding="utf-8")
+    return runs.Ended(code, 3.0, why, folder, hang)
+
+
+def _refused(screen, function, *arguments):
+    try:
+        function(*arguments)
+    except Problem as e:
+        screen.say(f"crestacoll: {e.message}\n(exit code {e.exit_code})\n")
+
+
+def the_plain_program_fails(screen):
+    """By itself, or its launcher does."""
+    odd = "rank 0 waits in MPI_Allreduce, call 7; rank 1 calls MPI_Barrier, call 7"
+    hang = f"no rank ended a call in its last 5 s: {odd}"
+    for code, stderr, more in (
+        (132, MISSING, {"loaded": False}),
+        (3, "needs a terminal\n" + BANNER, {}),
+        (139, "", {}),
+        (143, "", {"why": "hangs", "hang": hang}),
+    ):
+        _refused(screen, reasons.judge_plain, _ended(code, stderr, **more), 5.0)
+
+
+def a_failure_under_rules(screen):
+    """The plain program runs again."""
+    before = "under the rules the program did not end in 8 s"
+    _refused(screen, reasons.need_innocence, _ended(9, "no memory\n"), before)
+    said = "crestacoll: CRESTA_IMPL=@rules: cannot read this file: No such file or directory\n"
+    _refused(screen, reasons.need_settings, _ended(2, said, loaded=False))
+
+
+def too_few_comparisons(screen):
+    """Of a program without steps."""
+    seen = {"runs": 2, "calls": 600, "name": "allreduce", "inside": 0.003}
+    for inside in (0.003, 0.3):
+        _refused(screen, reasons.no_turns, " (its calls do not repeat)", seen | {"inside": inside})
+
+
+def one_rank(screen):
+    """There is nobody to communicate with."""
+    _refused(screen, reasons.need_collectives, {"ranks": 1, "records": []})
+
+
+def answers(screen):
+    """What runs print."""
+    told = {"plain": "1/stdout", "tuned": "9/stdout", "difference": "'sum 10' became 'sum 11'"}
+    for words_, out, plains, same in ((7, 2, 3, True), (0, 2, 2, True), (7, 0, 1, False)):
+        found = told | {"words": words_, "left_out": out, "plain_runs": plains, "same": same}
+        screen.say(words.printed(found))
+    screen.say(words.printed(told | {"words": 7, "left_out": 1, "plain_runs": 2, "same": False}))
