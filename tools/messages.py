@@ -36,7 +36,7 @@ class Screen:
     """What a user sees, one section of a text."""
 
     def __init__(self):
-        self.lines = []
+        self.lines, self.masks = [], []
 
     def write(self, name, data):
         """A file in the folder of this screen: text, or what becomes JSON."""
@@ -61,11 +61,15 @@ class Screen:
         """More text."""
         self.lines += [line.rstrip() for line in text.rstrip("\n").split("\n")]
 
+    def mask(self, pattern, word):
+        """What this pattern matches differs between machines, and is shown as a word."""
+        self.masks.append((pattern, word))
+
     def text(self):
-        return masked("\n".join(self.lines)) + "\n"
+        return masked("\n".join(self.lines), self.masks) + "\n"
 
 
-def masked(text):
+def masked(text, masks):
     """Without what differs between machines and versions."""
     from crestacoll import __version__, machine
 
@@ -75,6 +79,7 @@ def masked(text):
         (re.escape(str(ROOT)), "<root>"),
         (re.escape(__version__), "<version>"),
         (here, "<machine>"),
+        *masks,
     ):
         text = re.sub(found, word, text)
     return text

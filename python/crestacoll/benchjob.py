@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from crestacoll import __version__, machine, nethosts
 from crestacoll.builds import clean_environment
 from crestacoll.refusals import refusals
+from crestacoll.sizes import format_size
 from crestacoll.ui import DECODED, TEXT, Problem, counted
 
 
@@ -276,6 +277,38 @@ def where(header, rate=None):
     """4 ranks on 2 hosts, 1gbit each"""
     hosts = f"{header['hosts']} host{'s' * (header['hosts'] > 1)}"
     return f"{counted(header['ranks'], 'rank')} on {hosts}" + (f", {rate} each" if rate else "")
+
+
+def remarks(result):
+    """Lines about what is not in the tables, or not as asked."""
+    return [*cut_short(result), *folded(result.notes)]
+
+
+def cut_short(result):
+    short = [r for r in result.records if r["samples"] < r["samples_asked"]]
+    if not short:
+        return []
+    missed = " or a rank missed the agreed start" * (short[0].get("timing") == "synchronised")
+    return [
+        f"# {len(short)} of {len(result.records)} lines have fewer samples than the"
+        f" {short[0]['samples_asked']} asked for: the time budget ended (--budget){missed}"
+    ]
+
+
+SIZE = re.compile(r"(?P<what>.+) (?P<bytes>\d+) bytes")
+
+
+def folded(notes):
+    """A line for what is said of several sizes of one collective."""
+    sizes = {}
+    for note in notes:
+        found = SIZE.fullmatch(note["about"])
+        what, size = (found["what"], int(found["bytes"])) if found else (note["about"], None)
+        sizes.setdefault((what, note["text"]), []).append(size)
+    for (what, text), known in sizes.items():
+        each = dict.fromkeys(format_size(size) for size in known if size is not None)
+        of = f" of {', '.join(each)} bytes" if each else ""
+        yield f"# {what}{of}: {text}"
 
 
 @contextlib.contextmanager

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options that mean the same in several sub-commands that measure."""
 
+import os
 import re
 
 import click
 
 from crestacoll import outputs
 from crestacoll.sizes import Sizes
-from crestacoll.ui import Problem
+from crestacoll.ui import USAGE, Problem, counted
 
 
 class Duration(click.ParamType):
@@ -56,16 +57,49 @@ resume = click.option(
 )
 
 
+EACH = 64  # ranks for each core, beyond which they mostly wait for cores, and may fill the memory
+CROWDED = "--crowded"
+
+
+def refuse_crowd(ctx, param, value):
+    """For ranks that a command starts on this machine: a number of them, or a list. Needs the
+    option `crowded`.
+    """
+    cores = len(os.sched_getaffinity(0))
+    most = max(value if isinstance(value, list) else [value or 0])
+    if most > EACH * cores and not ctx.meta.get(CROWDED):
+        raise Problem(
+            f"-n {most}: this machine has {counted(cores, 'core')}, and more than {EACH * cores}"
+            f" ranks ({EACH} for each core) would mostly wait for one; {CROWDED} starts them"
+            " nevertheless",
+            USAGE,
+        )
+    return value
+
+
+crowded = click.option(
+    CROWDED,
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, param, value: ctx.meta.update({CROWDED: value}),
+    help=f"Start more than {EACH} ranks for each core of this machine, if -n asks for them.",
+)
+
+
 def ranks(default):
-    return click.option(
+    """-n and --crowded."""
+    number = click.option(
         "-n",
         "--ranks",
         default=default,
         show_default=True,
         type=click.IntRange(1),
         metavar="N",
+        callback=refuse_crowd,
         help="Number of ranks.",
     )
+    return lambda command: number(crowded(command))
 
 
 def sizes(default):

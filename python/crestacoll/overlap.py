@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs crestacoll-overlap, and says in words what its figures mean."""
 
+import math
 from dataclasses import dataclass
 
 from crestacoll import benchjob
+from crestacoll.ui import counted
 
 LITTLE, MUCH = 0.2, 0.8  # of what could overlap
+NOISE = 0.25  # a share that is not known better says nothing
+MEDIAN = 1.25 / 2.56  # standard error of a median, from p90 - p10 of one sample of a normal law
 SOCKETS = "sockets"  # beside the implementations: two threads and a socket, no MPI
 
 
@@ -30,16 +34,49 @@ def verdicts(records):
 
 
 def verdict(name, records):
-    best = max(records, key=lambda r: r["overlap_cresta"])
-    share = f"{best['overlap_cresta']:.0%}"
-    where = f"{best['collective']} of {best['bytes']} bytes"
+    """What the sizes show together: that one of them looks best may be noise."""
+    known = {r["bytes"]: r["overlap_cresta"] for r in records if margin(r) <= NOISE}
     if name == SOCKETS:
-        return f"{name}: two threads and a socket, without MPI, hide up to {share} ({where})"
-    if best["overlap_cresta"] < LITTLE:
-        what = f"does not progress in the background: at most {share} is hidden"
-    elif best["overlap_cresta"] < MUCH:
-        what = f"overlaps in part: at most {share} is hidden ({where})"
+        what = "two threads and a socket, without MPI:"
     else:
-        what = f"overlaps with the computation: up to {share} is hidden ({where})"
-    whose = "this MPI's own call" if name in ("mpi", "nonblock", "persist") else name
-    return f"{name}: {whose} {what}" if whose != name else f"{name}: {what}"
+        what = "this MPI's own call" if name in ("mpi", "nonblock", "persist") else ""
+    return " ".join(filter(None, [f"{name}:", what, told(known, len(records), name == SOCKETS)]))
+
+
+def told(known, sizes, plain):
+    """`known`: {bytes: share that is hidden} of so many sizes; `plain`: the figures alone."""
+    if not known:
+        return f"cannot be judged: the times scatter too much ({counted(sizes, 'size')})"
+    least, most = min(known.values()), max(known.values())
+    span = f"{percent(least)} to {percent(most)}"
+    hidden = f"{span if percent(least) != percent(most) else percent(most)} is hidden"
+    hidden += f" ({counted(len(known), 'size')}{of_all(len(known), sizes)})"
+    if plain:
+        return hidden
+    if most < LITTLE:
+        return f"does not progress in the background: {hidden}"
+    if least >= MUCH:
+        return f"overlaps with the computation: {hidden}"
+    if least < LITTLE and most >= MUCH:
+        return f"overlaps at some sizes and not at others: {hidden}"
+    return f"overlaps in part: {hidden}"
+
+
+def of_all(known, sizes):
+    return "" if known == sizes else f"; at {sizes - known} more the times scatter too much"
+
+
+def percent(share):
+    return f"{max(share, 0.0):.0%}"
+
+
+def margin(record):
+    """How far the share may be from the truth: two standard errors, from the scatter of the samples
+    of N, C and T. Results of earlier versions do not have it.
+    """
+    spreads = [record.get(f"{k}_p90_us", 0.0) - record.get(f"{k}_p10_us", 0.0) for k in "NCT"]
+    shorter = min(record.get("N_us", 0.0), record.get("C_us", 0.0))
+    if shorter <= 0 or not any(spreads):
+        return 0.0
+    error = MEDIAN * math.hypot(*spreads) / math.sqrt(record["samples"])
+    return 2 * error / shorter

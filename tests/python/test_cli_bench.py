@@ -2,6 +2,7 @@
 """`crestacoll bench` end to end, and what it does with results that are wrong."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -310,7 +311,7 @@ def test_lines_are_sorted():
 def test_a_wrong_result_is_an_error(capsys):
     result = benchjob.Result()
     benchjob.take(result, json.dumps(RECORD), "openmpi")
-    assert "fewer samples" in bench.cut_short(result)[0]
+    assert "fewer samples" in benchjob.remarks(result)[0]
     with pytest.raises(SystemExit) as e:
         bench.say_wrong([result])
     assert e.value.code == 1
@@ -336,3 +337,22 @@ def test_between_hosts(crestacoll, build):
 def test_hosts_need_ranks(crestacoll):
     ran = crestacoll("bench", "bcast", "--hosts", "3")
     assert ran.returncode == 2 and "--hosts 3: there are only 2 ranks" in ran.stderr
+
+
+def test_a_collective_without_a_line_is_an_error():
+    """A table that is empty has not the exit code of one that is not."""
+    build = SimpleNamespace(name="openmpi")
+    result = benchjob.Result()
+    benchjob.take(result, json.dumps(RECORD), "openmpi")
+    plans = [(build, SimpleNamespace(collectives=["allreduce"]))]
+    bench.say_unmeasured(plans, [result])
+    plans[0][1].collectives.append("scan")
+    with pytest.raises(Problem, match=r"nothing was measured of scan \(openmpi\)") as e:
+        bench.say_unmeasured(plans, [result])
+    assert e.value.exit_code == 125
+
+
+def test_ranks_that_the_machine_cannot_run_are_refused(crestacoll):
+    ran = crestacoll("bench", "allreduce", "-n", "100000", timeout=60)
+    assert ran.returncode == 2 and "-n 100000: this machine has" in ran.stderr
+    assert "--crowded starts them" in ran.stderr

@@ -27,15 +27,7 @@ reduce_scatter_block; the whole vector for the others; the mean block of the une
     epilog=EPILOG,
 )
 @click.argument("collectives")
-@click.option(
-    "-n",
-    "--ranks",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1),
-    metavar="N",
-    help="Number of ranks.",
-)
+@options.ranks(2)
 @click.option(
     "--impl",
     "implementations",
@@ -188,6 +180,7 @@ def command(
 
         benchreport.save(results, plot)
     say_wrong(results)
+    say_unmeasured(plans, results)
 
 
 def checked_buffers(text):
@@ -314,7 +307,7 @@ def print_result(result, rate=None):
         out.print(line, style="dim", soft_wrap=True)
     for records in benchjob.panels(result.records):
         print_collective(records)
-    for note in cut_short(result) + [f"# {n['about']}: {n['text']}" for n in result.notes]:
+    for note in benchjob.remarks(result):
         out.print(note, style="yellow", soft_wrap=True)
 
 
@@ -366,15 +359,16 @@ def print_collective(records):
     show(made)
 
 
-def cut_short(result):
-    short = [r for r in result.records if r["samples"] < r["samples_asked"]]
-    if not short:
-        return []
-    return [
-        f"# {len(short)} of {len(result.records)} lines have fewer samples than the"
-        f" {short[0]['samples_asked']} asked for: the time budget ended (--budget) or a rank missed"
-        " the agreed start"
+def say_unmeasured(plans, results):
+    """A collective without a line is no result, whatever else was measured."""
+    lacking = [
+        f"{c} ({build.name})"
+        for (build, plan), result in zip(plans, results, strict=True)
+        for c in plan.collectives
+        if c not in {r["collective"] for r in result.records}
     ]
+    if lacking:
+        raise Problem(f"nothing was measured of {', '.join(lacking)}: the notes above say why")
 
 
 def say_wrong(results):

@@ -14,6 +14,7 @@ from crestacoll import (
     machine,
     matrix,
     optional,
+    options,
     outputs,
 )
 from crestacoll.builds import (
@@ -40,8 +41,10 @@ from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, w
     "--ranks",
     type=click.IntRange(1),
     metavar="N",
+    callback=options.refuse_crowd,
     help="Ranks of the job that is asked for its nodes; default: what the launcher starts itself.",
 )
+@options.crowded
 @click.option(
     "--table",
     "table_to",

@@ -36,6 +36,7 @@ Exit codes: 0 it ended, whether something is gained or not; 2 wrong usage; 125 i
     metavar="LIST",
     help="Numbers of ranks; powers of two up to the largest are added: 8 is 2,4,8.",
 )
+@shared.crowded
 @click.option(
     "--sizes",
     type=Sizes(),
@@ -97,10 +98,13 @@ def options_of(build, collectives, ranks, sizes, keep_rounding, native, launcher
     words = shlex.split(launcher) if launcher else None
     if words and shutil.which(words[0]) is None:
         raise click.UsageError(f"--launcher: there is no command '{words[0]}'")
+    counts = grid.rank_counts(ranks)
+    if words is None:
+        shared.refuse_crowd(click.get_current_context(), None, counts)
     known = natives.collectives(build) if native else build.measured
     return {
         "collectives": grid.collectives(collectives, known, keep_rounding),
-        "ranks": grid.rank_counts(ranks),
+        "ranks": counts,
         "sizes": sorted(sizes),
         "keep_rounding": keep_rounding,
         "native": native,

@@ -6,11 +6,7 @@ from crestacoll.sizes import format_size
 from crestacoll.tune import grid
 from crestacoll.tune.rules import winner
 from crestacoll.tune.speeds import Speeds
-from crestacoll.ui import out, show, table, word
-
-
-def counted(number, what):
-    return f"{number} {what}{'s' * (number != 1)}"
+from crestacoll.ui import counted, out, show, table, word
 
 
 def percent(fraction):
@@ -36,12 +32,13 @@ def row_of(point, cell):
     if proof is None:
         why = "" if cell["found"] else "too little time"
         return (*start, grid.MPI, "-", "-", "-", why if not cell["candidate"] else "not proved")
-    name = winner(cell)
-    why = "not proved at each speed" if cell.get("lacks") else "not sure in the proof"
-    note = "" if name else f"{cell['candidate']}: {why}"
+    name, rounds = winner(cell), str(proof["rounds"])
     between = intervals.with_unit(intervals.of_gain(-proof["high"], -proof["low"]))
-    gain = percent(-proof["trimmed"])
-    return (*start, word(name or grid.MPI), gain, between, str(proof["rounds"]), word(note))
+    if name is None:  # what the proof had is the gain of another than the one that stays
+        why = "not proved at each speed" if cell.get("lacks") else "not sure"
+        note = f"{cell['candidate']}: a gain of {between} is {why}"
+        return (*start, grid.MPI, "-", "-", rounds, word(note))
+    return (*start, word(name), percent(-proof["trimmed"]), between, rounds, "")
 
 
 def show_rules(found):

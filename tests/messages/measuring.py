@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What commands that measure say of their figures."""
+
+from crestacoll import benchjob, overlap
+from crestacoll.racestats import Difference
+from crestacoll.tune import words
+
+
+def too_many_ranks(screen):
+    """More ranks than a machine can run are started only if the user insists."""
+    screen.mask(r"\d+ cores?, and more than \d+", "N cores, and more than N")
+    screen.crestacoll("bench", "allreduce", "-n", 1000000)
+    screen.crestacoll("overlap", "allreduce", "-n", 1000000)
+
+
+def bench_without_time(screen):
+    """What the time budget left out, a line for each collective."""
+    skipped = "skipped: the time budget is spent"
+    notes = [
+        {"about": f"{c} {size} bytes", "text": skipped}
+        for c in ("allreduce", "alltoall")
+        for size in (8, 8, 65536, 65536)
+    ]
+    notes.append({"about": "persist scan", "text": "left out on 2 ranks: it cannot do this here"})
+    record = {"samples": 3, "samples_asked": 200, "timing": "back_to_back"}
+    result = benchjob.Result(records=[record], notes=notes)
+    for line in benchjob.remarks(result):
+        screen.say(line)
+
+
+def overlap_verdicts(screen):
+    """A sentence for each implementation, from all of its sizes."""
+    shares = {"nonblock": (-0.1, 0.12), "p2p": (0.85, 0.97), "os": (0.3, 0.5), "shm": (0.05, 0.9)}
+    records = [
+        {"implementation": name, "collective": "alltoall", "bytes": size, "overlap_cresta": share}
+        for name, both in [*shares.items(), (overlap.SOCKETS, (0.8, 0.9))]
+        for size, share in zip((65536, 1 << 20), both)
+    ]
+    scatter = {f"{k}_{end}_us": us for k in "NCT" for end, us in (("p10", 40.0), ("p90", 160.0))}
+    records.append(records[0] | scatter | {"implementation": "hier", "samples": 25} |
+                   {"N_us": 100.0, "C_us": 100.0})
+    for line in overlap.verdicts(records):
+        screen.say(line)
+
+
+def tuned_points(screen):
+    """The table of `crestacoll tune`: a gain belongs to what is named beside it."""
+    proof = Difference(-0.648, -0.8, -0.5, -0.6, True, 30).as_dict()
+    open_end = Difference(-0.648, -0.8, 0.1, -0.6, True, 30).as_dict()
+    fine = {"bytes": 8, "found": {"shm": {}}, "candidate": "shm", "arms": [], "proof": proof}
+    unsure = fine | {"bytes": 64, "proof": open_end}
+    none = fine | {"bytes": 512, "candidate": None, "proof": None}
+    point = {"collective": "allreduce", "ranks": 2}
+    for cell in (fine, unsure, none, none | {"found": {}}):
+        screen.say("  ".join(map(str, words.row_of(point, cell))))
