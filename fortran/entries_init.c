@@ -3,6 +3,7 @@
  * MPI_Pcontrol where they do not pass the C names. */
 #include "api/progress.h"
 #include "api/process.h"
+#include "api/set_up.h"
 #include "core/next.h"
 #include "handles.h"
 
@@ -81,7 +82,7 @@ void mpi_init_f08_(MPI_Fint *ierror)
     else
         pmpir_init_f08_(&rc);
     if (rc == MPI_SUCCESS)
-        cco_process_begin();
+        cco_set_up_job();
     cco_f_return(ierror, rc);
 }
 
@@ -93,7 +94,7 @@ void mpi_init_thread_f08_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr
     else
         pmpir_init_thread_f08_(&level, provided, &rc);
     if (rc == MPI_SUCCESS)
-        cco_process_begin();
+        cco_set_up_job();
     cco_f_return(ierror, rc);
 }
 

@@ -218,6 +218,8 @@ static void check_imposed_nodes(void)
 static int end(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)attribute, (void)extra;
+    if (begun)
+        cco_match_end();
     cco_outputs_write(begun, spawned);
     set_phase(CCO_IDLE);
     cco_polite_end();

@@ -16,4 +16,7 @@ void cco_begins_want(cco_comm *state);
  * not. */
 cco_comm *cco_prepare(MPI_Comm comm);
 
+/* In MPI_Init, once the MPI has begun: collective. */
+void cco_set_up_job(void);
+
 #endif

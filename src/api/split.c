@@ -240,11 +240,15 @@ static int refuse_while_recorded(const cco_comm *state, const cco_call *call, MP
 }
 
 /* For a roll-call, and for the comparison of calls between ranks. */
-static void note_start(cco_comm *state, const cco_call *call)
+static void note_start(cco_comm *state, const cco_call *call, bool persistent)
 {
-    cco_where_starts(state, call);
-    if (cco_configured.debug.match > 0)
-        cco_match_begun(cco_comm_find(call->comm), call);
+    if (!persistent)
+        cco_where_starts(state, call);
+    cco_comm *compared = cco_configured.debug.match > 0 && call->comm != MPI_COMM_NULL
+                                   ? cco_comm_find(call->comm)
+                                   : NULL;
+    if (compared != NULL && compared->ready)
+        cco_match_begun(compared, call, cco_arguments_valid(compared, call), persistent);
 }
 
 int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info info,
@@ -260,8 +264,7 @@ int cco_start(cco_comm *state, cco_mode mode, const cco_call *call, MPI_Info inf
     const bool exact = cco_operands_wanted(call);
     if (exact && !cco_operands_allowed(call, mode == CCO_PERSISTENT))
         return unsupported(state, call);
-    if (mode != CCO_PERSISTENT)
-        note_start(state, call);
+    note_start(state, call, mode == CCO_PERSISTENT);
     const uint64_t start = cco_start_clock(state);
     int rc;
     if (mode == CCO_PERSISTENT)
@@ -296,7 +299,7 @@ int cco_begin(const cco_call *call, MPI_Request *request)
     if (cco_progress_calls_mpi())
         cco_progress_start();
     cco_comm *state = cco_enter_start(call->comm);
-    note_start(state, call);
+    note_start(state, call, false);
     const uint64_t start = cco_start_clock(state);
     cco_call ours = *call;
     cco_copies *copies;

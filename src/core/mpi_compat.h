@@ -26,6 +26,9 @@
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
 #pragma weak ompi_mpi_errors_are_fatal
+#if MPI_VERSION >= 4
+#pragma weak ompi_mpi_errors_abort
+#endif
 #pragma weak ompi_mpi_errors_return
 #pragma weak ompi_mpi_group_null
 #pragma weak ompi_mpi_info_null

@@ -17,8 +17,7 @@ bool cco_raise_ends_job(MPI_Comm comm)
 #else
     const bool fatal = handler == MPI_ERRORS_ARE_FATAL;
 #endif
-    if (handler != MPI_ERRHANDLER_NULL)
-        PMPI_Errhandler_free(&handler);
+    PMPI_Errhandler_free(&handler);
     return fatal;
 }
 

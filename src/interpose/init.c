@@ -9,6 +9,7 @@
 #include "api/progress.h"
 #include "core/next.h"
 #include "api/process.h"
+#include "api/set_up.h"
 #include "core/mpi_compat.h"
 #include "rollcall/rollcall.h"
 
@@ -21,7 +22,7 @@ CCO_EXPORT int MPI_Init(int *argc, char ***argv)
                        ? PMPI_Init_thread(argc, argv, level, &provided)
                        : CCO_CALL_NEXT(Init, (argc, argv));
     if (rc == MPI_SUCCESS)
-        cco_process_begin();
+        cco_set_up_job();
     return rc;
 }
 
@@ -30,7 +31,7 @@ CCO_EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
     const int rc = CCO_CALL_NEXT(Init_thread,
                                  (argc, argv, cco_progress_thread_level(required), provided));
     if (rc == MPI_SUCCESS)
-        cco_process_begin();
+        cco_set_up_job();
     return rc;
 }
 

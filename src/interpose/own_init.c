@@ -4,6 +4,7 @@
  * Where ours was called, or that of a copy that is linked to the program, they only go on. */
 #include "api/progress.h"
 #include "api/process.h"
+#include "api/set_up.h"
 #include "core/mpi_compat.h"
 #include "core/next.h"
 #include "rollcall/rollcall.h"
@@ -19,7 +20,7 @@ void cresta_preload_stand_back(void)
 static int begun(int rc)
 {
     if (rc == MPI_SUCCESS)
-        cco_process_begin();
+        cco_set_up_job();
     return rc;
 }
 

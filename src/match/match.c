@@ -223,6 +223,12 @@ static bool is_late(double since, bool *told)
     return *told = true;
 }
 
+/* NULL: the end. */
+static const char *name_of(const cco_call *call)
+{
+    return call != NULL ? cco_coll_infos[call->coll].mpi_name : "Finalize";
+}
+
 static void wait_as_first(cco_match *m, const cco_call *call, const cco_signature *mine)
 {
     const double start = 1e-9 * (double)cco_ns(CLOCK_MONOTONIC);
@@ -234,7 +240,7 @@ static void wait_as_first(cco_match *m, const cco_call *call, const cco_signatur
     pthread_mutex_unlock(&lock);
     for (int tries = 0; !take_all(m); cco_pause_after_mpi(&tries))
         if (is_late(start, &told))
-            cco_match_tell_late(m, call);
+            cco_match_tell_late(m, name_of(call));
     judge(m, call);
     pthread_mutex_lock(&lock);
     drop_made(m);
@@ -271,7 +277,7 @@ static void wait_as_other(cco_match *m, const cco_call *call, const cco_signatur
             if (PMPI_Test(&verdict, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
                 cco_fatal("CRESTA_DEBUG=match: the MPI's receive failed");
             if (!over && is_late(start, &told))
-                cco_match_tell_late(m, call);
+                cco_match_tell_late(m, name_of(call));
         }
         if (word == SEND_ROWS)
             send_row(m, call);
@@ -279,26 +285,43 @@ static void wait_as_other(cco_match *m, const cco_call *call, const cco_signatur
     cco_wait(&send);
 }
 
-void cco_match_call(cco_comm *state, const cco_call *call, bool valid)
+static void compare(cco_match *m, const cco_call *call, const cco_signature *mine)
 {
-    cco_match *m = cco_comm_attached(state, &here);
-    const cco_signature mine = cco_signature_of(state, call, valid, false);
-    cco_where_impl("CRESTA_DEBUG=match");
     forget_sent(m);
-    if (state->rank == 0)
-        wait_as_first(m, call, &mine);
+    if (m->state->rank == 0)
+        wait_as_first(m, call, mine);
     else
-        wait_as_other(m, call, &mine);
+        wait_as_other(m, call, mine);
 }
 
-void cco_match_begun(cco_comm *state, const cco_call *call)
+void cco_match_call(cco_comm *state, const cco_call *call, bool valid)
 {
-    cco_match *m = state != NULL && state->watched & CCO_WATCHED_MATCH
-                   ? cco_comm_attached(state, &here)
-                   : NULL;
+    const cco_signature mine = cco_signature_of(state, call, valid, CCO_SIGNATURE_BLOCKS);
+    cco_where_impl("CRESTA_DEBUG=match");
+    compare(cco_comm_attached(state, &here), call, &mine);
+}
+
+static cco_match *of_state(const cco_comm *state)
+{
+    return state != NULL && state->watched & CCO_WATCHED_MATCH ? cco_comm_attached(state, &here)
+                                                               : NULL;
+}
+
+void cco_match_end(void)
+{
+    cco_match *m = of_state(cco_comm_find(MPI_COMM_WORLD));
+    const cco_signature mine = {.coll = CCO_SIGNATURE_END, .root = -1, .bytes = -1};
+    if (m != NULL && m->state->error == MPI_SUCCESS)
+        compare(m, NULL, &mine);
+}
+
+void cco_match_begun(cco_comm *state, const cco_call *call, bool valid, bool persistent)
+{
+    cco_match *m = of_state(state);
     if (m == NULL)
         return;
-    const cco_signature mine = cco_signature_of(state, call, true, true);
+    const cco_signature mine = cco_signature_of(
+        state, call, valid, persistent ? CCO_SIGNATURE_PERSISTS : CCO_SIGNATURE_STARTS);
     if (state->rank == 0) {
         enum { MANY = 64 }; /* kept before they are compared, in programs that hardly wait */
         pthread_mutex_lock(&lock);

@@ -20,8 +20,12 @@ void cco_match_set_up(cco_comm *state);
 /* Before a blocking call; `valid`: the MPI will not refuse its arguments. */
 void cco_match_call(cco_comm *state, const cco_call *call, bool valid);
 
-/* A call starts; waits for nobody.  Nothing where the state is NULL or not set up. */
-void cco_match_begun(cco_comm *state, const cco_call *call);
+/* A call starts, or makes a persistent request; waits for nobody.  Nothing where the state is NULL
+ * or not set up. */
+void cco_match_begun(cco_comm *state, const cco_call *call, bool valid, bool persistent);
+
+/* In MPI_Finalize: what has only begun on MPI_COMM_WORLD is compared. */
+void cco_match_end(void);
 
 /* On rank 0 of communicators: what has come meanwhile is compared.  For who waits. */
 void cco_match_poll(void);

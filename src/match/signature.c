@@ -112,12 +112,13 @@ static uint64_t counts_of(const cco_comm *state, const cco_call *call)
     return hash;
 }
 
-cco_signature cco_signature_of(const cco_comm *state, const cco_call *call, bool valid, bool begun)
+cco_signature cco_signature_of(const cco_comm *state, const cco_call *call, bool valid,
+                               cco_signature_begun begun)
 {
     const int properties = cco_coll_infos[call->coll].properties;
     const bool reduces = properties & CCO_REDUCTION;
     if (!valid)
-        return (cco_signature){.coll = CCO_SIGNATURE_INVALID};
+        return (cco_signature){.coll = CCO_SIGNATURE_INVALID, .begun = begun};
     return (cco_signature){
         .coll = (int64_t)call->coll,
         .begun = begun,
@@ -154,10 +155,15 @@ void cco_signature_show(const cco_signature *s, char *text, size_t room)
         snprintf(text, room, "a collective with arguments that the MPI refuses");
         return;
     }
+    if (s->coll == CCO_SIGNATURE_END) {
+        snprintf(text, room, "MPI_Finalize");
+        return;
+    }
     snprintf(name, sizeof name, "%s", cco_coll_infos[s->coll].mpi_name);
-    if (s->begun)
+    if (s->begun == CCO_SIGNATURE_STARTS)
         name[0] = (char)(name[0] - 'A' + 'a');
-    n = snprintf(text, room, "MPI_%s%s", s->begun ? "I" : "", name);
+    n = snprintf(text, room, "MPI_%s%s%s", s->begun == CCO_SIGNATURE_STARTS ? "I" : "", name,
+                 s->begun == CCO_SIGNATURE_PERSISTS ? "_init" : "");
     if (s->root >= 0)
         n += snprintf(text + n, room - (size_t)n, ", root %lld", (long long)s->root);
     if (s->op != 0)

@@ -8,8 +8,9 @@
 
 /* All but the last are equal on all ranks of a right program. */
 typedef struct cco_signature {
-    int64_t coll;   /* cco_coll; CCO_SIGNATURE_INVALID: the arguments are wrong */
-    int64_t begun;  /* it only starts */
+    int64_t coll;   /* cco_coll; CCO_SIGNATURE_INVALID: the arguments are wrong;
+                      CCO_SIGNATURE_END: MPI_Finalize */
+    int64_t begun;  /* cco_signature_begun */
     int64_t root;   /* -1: none */
     int64_t bytes;  /* of a CCO_SIZED collective, else -1 */
     uint64_t op;    /* a number for each predefined operation, 1 for all others, 0: none */
@@ -18,9 +19,16 @@ typedef struct cco_signature {
                        takes; the sum over all ranks is 0 */
 } cco_signature;
 
-enum { CCO_SIGNATURE_INVALID = -1 };
+enum { CCO_SIGNATURE_INVALID = -1, CCO_SIGNATURE_END = -2 };
 
-cco_signature cco_signature_of(const cco_comm *state, const cco_call *call, bool valid, bool begun);
+typedef enum cco_signature_begun {
+    CCO_SIGNATURE_BLOCKS,
+    CCO_SIGNATURE_STARTS,
+    CCO_SIGNATURE_PERSISTS /* the call that makes a persistent request */
+} cco_signature_begun;
+
+cco_signature cco_signature_of(const cco_comm *state, const cco_call *call, bool valid,
+                               cco_signature_begun begun);
 
 /* Whether two ranks make the same call, as far as each tells alone. */
 bool cco_signature_same(const cco_signature *a, const cco_signature *b);

@@ -83,7 +83,7 @@ void cco_match_tell_begun(const cco_match *m, int rank, uint64_t number, const c
               there_is);
 }
 
-void cco_match_tell_late(const cco_match *m, const cco_call *call)
+void cco_match_tell_late(const cco_match *m, const char *call)
 {
     char ranks[200];
     if (lines-- <= 0)
@@ -92,12 +92,12 @@ void cco_match_tell_late(const cco_match *m, const cco_call *call)
         cco_say("rank %d of communicator '%s' has waited %lu s before MPI_%s for rank 0, which has "
                 "not come to a call there, or waits for others",
                 m->state->rank, m->state->name, cco_configured.debug.match,
-                cco_coll_infos[call->coll].mpi_name);
+                call);
         return;
     }
     list(ranks, sizeof ranks, m, is_behind);
     cco_say("rank 0 of communicator '%s' has waited %lu s before MPI_%s, call %llu there, for rank "
             "%s",
-            m->state->name, cco_configured.debug.match, cco_coll_infos[call->coll].mpi_name,
+            m->state->name, cco_configured.debug.match, call,
             (unsigned long long)m->count, ranks);
 }

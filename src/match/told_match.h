@@ -13,6 +13,6 @@ void cco_match_tell_begun(const cco_match *m, int rank, uint64_t number, const c
                           const cco_signature *other);
 
 /* This rank has waited for long before a call; at most some lines of a process. */
-void cco_match_tell_late(const cco_match *m, const cco_call *call);
+void cco_match_tell_late(const cco_match *m, const char *call);
 
 #endif

@@ -18,13 +18,23 @@
 static void late(void *what)
 {
     const MPI_Comm *comm = what;
-    if (!cco_in_world(*comm))
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int rank = 0, length;
+    if (cco_configured.debug.match > 0) {
+        PMPI_Comm_rank(*comm, &rank);
+        PMPI_Comm_get_name(*comm, name, &length);
+        cco_say("rank %d of communicator '%s' has waited %lu s in the first collective there for "
+                "ranks that do not come",
+                rank, name, cco_configured.debug.match);
+    } else if (!cco_in_world(*comm))
         cco_presence_report(*comm);
 }
 
 int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, uint64_t *most)
 {
     uint64_t mine[2 * CCO_AGREED] = {0}, all[2 * CCO_AGREED] = {0};
+    const unsigned long match = cco_configured.debug.match;
+    const int patience = match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE;
     MPI_Request request;
     int size = 1;
     PMPI_Comm_size(comm, &size);
@@ -38,7 +48,7 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
     }
     int rc = PMPI_Iallreduce(mine, all, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
     if (rc == MPI_SUCCESS)
-        rc = cco_wait_patiently(&request, CCO_PATIENCE, late, &comm);
+        rc = cco_wait_patiently(&request, patience, late, &comm);
     for (int i = 0; i < count; i++) {
         least[i] = all[2 * i];
         most[i] = ~all[2 * i + 1];

@@ -4,7 +4,8 @@
  *     hangs CASE [good]
  *
  * The last rank is the one that differs; with `good` it does what the others do, and the program
- * ends.  Everybody makes one allreduce before, and one after. */
+ * ends.  Everybody makes one allreduce before, and one after, but where the case is the first call.
+ */
 #include <dirent.h>
 #include <mpi.h>
 
@@ -112,6 +113,23 @@ static void finalize(void)
         CALL(Barrier)(MPI_COMM_WORLD);
 }
 
+/* The first collective of all. */
+static void first(void)
+{
+    if (differs)
+        MPI_Recv(in, 1, MPI_BYTE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        CALL(Bcast)(in, 1, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* Nothing blocks in a collective. */
+static void first_begun(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    CALL(Ibcast)(in, 1, MPI_BYTE, differs ? size - 1 : 0, MPI_COMM_WORLD, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+}
+
 /* Those of this process that tell of it; the MPIs have others. */
 static int telling_threads(void)
 {
@@ -137,7 +155,8 @@ static const struct {
 } cases[] = {{"collective", collective}, {"root", root},       {"communicator", communicator},
              {"late", late},             {"receive", receive}, {"circle", circle},
              {"request", request},       {"begun", begun},     {"op", op},
-             {"bytes", bytes},           {"counts", counts},   {"finalize", finalize}};
+             {"bytes", bytes},           {"counts", counts},   {"finalize", finalize},
+             {"first", first},           {"first_begun", first_begun}};
 
 int main(int argc, char **argv)
 {
@@ -151,12 +170,17 @@ int main(int argc, char **argv)
     const int good = argc > 2;
     differs = rank == size - 1 && !good;
     snprintf(testing_label, sizeof testing_label, "%s", good ? "good" : "bad");
-    CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    CALL(Barrier)(row);
+    const int is_first = argc > 1 && strncmp(argv[1], "first", 5) == 0;
+    if (!is_first) {
+        CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CALL(Barrier)(row);
+    }
     for (int i = 0; i < LEN(cases); i++)
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0)
             cases[i].run();
-    if (strcmp(argv[1], "finalize") != 0)
+    if (is_first)
+        all = size;
+    else if (strcmp(argv[1], "finalize") != 0)
         CALL(Allreduce)(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all == size, "%d", all);
     MPI_Comm_free(&row);

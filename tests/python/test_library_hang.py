@@ -263,6 +263,7 @@ MATCHES = {
     "bytes": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 8 bytes", "rank 2: MPI_Allreduce, MPI_SUM, 12"),
     "counts": ("rank 0 sends 4 bytes to rank 2, which expects 8",),
     "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
+    "first_begun": ("rank 0: MPI_Ibcast, root 0, 1 bytes", "rank 2: MPI_Ibcast, root 2, 1 bytes"),
 }
 
 
@@ -289,10 +290,21 @@ def test_match_linked_and_fortran(build, way):
     assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", ["collective", "counts"])
+@pytest.mark.parametrize("case", ["collective", "counts", "first_begun"])
 def test_match_lets_good_programs_pass(build, case):
     done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
     assert "checks passed" in good(done).stdout and messages(done) == []
+
+
+def test_match_tells_who_does_not_come_to_the_first_collective(build, tmp_path):
+    words = job(build, "hangs_plain", "first", ranks=2)
+    env = {"CRESTA_DEBUG": "match=1", "LD_PRELOAD": str(build / "lib/libcrestacoll-preload.so")}
+    with started(words, tmp_path, **env) as process:
+        told = ""
+        while "has waited 1 s before MPI_Bcast, call 1 there, for rank 1" not in told:
+            line = process.stderr.readline()
+            assert line, told
+            told += line
 
 
 def test_match_tells_who_is_late(build, tmp_path):
