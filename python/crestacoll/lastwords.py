@@ -89,6 +89,6 @@ def not_started(ended):
         return None
     own, others = split(ended.text("stderr"))
     told = "\n".join(others[:SHOWN_OF_LAUNCHER])
-    if own or not others or ENDED.search("\n".join(others)) or ended.text("stdout").strip():
+    if own or not others or ENDED.search("\n".join(others)) or split(ended.text("stdout"))[0]:
         return None
     return told, NOT_FOUND if MISSING.search(told) else CANNOT

@@ -8,8 +8,8 @@ from crestacoll.explore import reasons, runs
 from crestacoll.ui import Problem
 
 RULE = "-" * 74
-NOT_THERE = f"""2 total processes failed to start
-{RULE}
+FAILED = "2 total processes failed to start\n"  # on standard output
+NOT_THERE = f"""{RULE}
 mpirun.openmpi was unable to launch the specified application as it could not access
 or execute an executable:
 
@@ -86,7 +86,7 @@ def test_what_went_to_standard_output_counts_if_nothing_else_does(tmp_path):
 def test_a_launcher_that_starts_nothing(stderr, code, exit_code, tmp_path):
     """Its exit code may be that of a signal."""
     with pytest.raises(Problem, match="could not start the program") as found:
-        reasons.judge_plain(ended(tmp_path, stderr, code, loaded=False), 10)
+        reasons.judge_plain(ended(tmp_path, stderr, code, FAILED, loaded=False), 10)
     assert found.value.exit_code == exit_code and "SIG" not in found.value.message
 
 
