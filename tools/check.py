@@ -76,7 +76,7 @@ def quick_steps():
 def steps():
     """(name, command, name of the step it needs or None), those that run side by side in a list"""
     python = sys.executable
-    checks = static_checks()
+    checks = [*static_checks(), ("other processors", [python, "tools/check_portable.py"], None)]
     # What computes on one core, such as CMake, and tests, which wait, leave cores idle: what needs
     # nothing of it goes on meanwhile.
     found = mpis()

@@ -2,6 +2,7 @@
 /* failure.c - see failure.h. */
 #include "core/failure.h"
 
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,18 +81,42 @@ static void identify(const cco_comm *state, int lost, const cco_life *life, char
                  cco_world_rank_of(state->comm, lost));
 }
 
+/* Whether a process of this user has the name.  Another user may have taken it before. */
+static bool is_taken_by_us(const struct sockaddr_un *name, socklen_t length)
+{
+    enum { TRIES = 20, TRY_MS = 1 }; /* it may be about to listen */
+    struct ucred who = {.uid = (uid_t)-1};
+    socklen_t room = sizeof who;
+    bool there = false;
+    const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    for (int i = 0; s >= 0 && !there && i < TRIES; i++) {
+        there = connect(s, (const struct sockaddr *)name, length) == 0;
+        if (!there)
+            poll(NULL, 0, TRY_MS);
+    }
+    there = there && getsockopt(s, SOL_SOCKET, SO_PEERCRED, &who, &room) == 0;
+    if (s >= 0)
+        close(s);
+    return there && who.uid == geteuid();
+}
+
 /* One message on each host: the name is a socket without a file, which goes with the process. */
 static bool claim(const char *identity)
 {
+    enum { WAITING = 1024 }; /* the other ranks of this host ask, and nobody answers */
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    const int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const int n = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "crestacoll-%d-failed-%s",
                            (int)getuid(), identity);
     const socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
-    if (s < 0 || bind(s, (const struct sockaddr *)&name, length) == 0)
+    if (s < 0)
+        return true;
+    if (bind(s, (const struct sockaddr *)&name, length) == 0) {
+        listen(s, WAITING);
         return true; /* held until this process ends */
+    }
     close(s);
-    return false;
+    return !is_taken_by_us(&name, length);
 }
 
 static void name_host(int lost, const cco_life *life, char *text, size_t room)

@@ -3,6 +3,7 @@
 #include "core/wait.h"
 
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/facts.h"
@@ -105,16 +106,17 @@ bool cco_all(bool mine, MPI_Comm comm)
 /* The number of ranks on this node and of the cores that they may use between them. */
 static int count_node(MPI_Comm node, int *ranks, int *cores)
 {
-    cpu_set_t mine, all;
+    enum { SETS = 32 }; /* of 1024 cores: the kernel refuses a set that is smaller than its own */
+    cpu_set_t mine[SETS], all[SETS];
     MPI_Request request;
-    CPU_ZERO(&mine);
+    memset(mine, 0, sizeof mine);
     PMPI_Comm_size(node, ranks);
-    if (sched_getaffinity(0, sizeof mine, &mine) != 0)
-        CPU_ZERO(&mine); /* go on: the call below is collective */
-    int rc = PMPI_Iallreduce(&mine, &all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node, &request);
+    if (sched_getaffinity(0, sizeof mine, mine) != 0)
+        memset(mine, 0, sizeof mine); /* go on: the call below is collective */
+    int rc = PMPI_Iallreduce(mine, all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node, &request);
     if (rc == MPI_SUCCESS)
         rc = cco_wait(&request);
-    *cores = CPU_COUNT(&all);
+    *cores = CPU_COUNT_S(sizeof all, all);
     return rc;
 }
 

@@ -15,9 +15,17 @@ typedef struct real {
     int exponent;
 } real;
 
+/* A pair of doubles (POWER) has no unit roundoff: LDBL_EPSILON is the least number that can be
+ * added to 1.  That of its 106 bits is what results of computations keep to. */
+#if LDBL_MANT_DIG == 106
+#define LONG_ROUNDOFF 0x1p-105L
+#else
+#define LONG_ROUNDOFF (LDBL_EPSILON / 2)
+#endif
+
 static const real floats = {sizeof(float), FLT_EPSILON / 2, FLT_MIN, FLT_MAX_EXP},
                   doubles = {sizeof(double), DBL_EPSILON / 2, DBL_MIN, DBL_MAX_EXP},
-                  longs = {sizeof(long double), LDBL_EPSILON / 2, LDBL_MIN, LDBL_MAX_EXP};
+                  longs = {sizeof(long double), LONG_ROUNDOFF, LDBL_MIN, LDBL_MAX_EXP};
 
 /* The reals of which a number consists, or its value if it is a pair; NULL if that is an integer.
  */

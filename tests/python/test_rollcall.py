@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What follows from the answers of a roll-call: who is the odd one out, and in which words."""
 
+import errno
+import os
+import re
+import socket
+
 import pytest
 
-from crestacoll.rollcall import records, summary, verdict, words
+from crestacoll.rollcall import listen, records, sockets, summary, verdict, words
 
 WORLD = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tmembers=0-3\tcomm_size=4"
 
@@ -122,3 +127,46 @@ def test_answers_that_make_no_sense():
     assert "MPI_Recv" in summary.text([odd], "asked")
     named = there(0, r"inside=1" "\tkind=collective\tcall=MPI_Barrier\tcomm_size=2\tcomm=a\\x1bb")
     assert "\x1b" not in summary.text([named], "asked")
+
+
+@pytest.fixture
+def watch(tmp_path):
+    """One that listens, for a job without ranks."""
+    made = listen.Watch(0, False, None, tmp_path)
+    yield made
+    made.close()
+
+
+def test_who_says_nothing_is_sent_away(watch, tmp_path, monkeypatch):
+    monkeypatch.setattr(listen, "TOKEN_S", 0.1)
+    watch.started(None)
+    name = re.search(r"^unix (.*)", (tmp_path / "hang").read_text(), re.MULTILINE)[1]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
+        stranger.settimeout(60)
+        stranger.connect("\0" + name)
+        assert stranger.recv(1) == b""
+
+
+def test_no_descriptor_is_left(watch):
+    """Nobody is taken for a while, and then again: the listeners would be ready all the time."""
+
+    class Full:
+        def accept(self):
+            raise OSError(errno.EMFILE, "full")
+
+    watch.take(Full())
+    registered = {key.fileobj for key in watch.selector.get_map().values()}
+    assert not registered & {listener for listener, _ in watch.listeners}
+    watch.full = 0
+    watch.drop_strangers()
+    registered = {key.fileobj for key in watch.selector.get_map().values()}
+    assert {listener for listener, _ in watch.listeners} <= registered and watch.full is None
+
+
+def test_another_has_the_name_for_hang(tmp_path, capsys):
+    """Anybody may take it before; the job runs all the same."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
+        other.bind(sockets.of_run(os.getpid()))
+        made = listen.Watch(0, False, None, tmp_path)
+        assert "cannot ask this job" in capsys.readouterr().err and len(made.listeners) == 2
+        made.close()

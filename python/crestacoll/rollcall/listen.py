@@ -5,6 +5,7 @@ and never calls the MPI.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -28,6 +29,9 @@ AGAIN_S = 2  # within which the same signal, that a launcher hands to all ranks,
 KILL_S = 10  # from the end that was asked for to the one that was not
 ENDED = 123  # exit code of `crestacoll run` if CRESTA_WATCHDOG=...:end ended the job
 LONGEST = 1 << 20  # bytes of a line that nobody ended
+TOKEN_S = 10  # for one that has connected to say the job's token,
+TOKEN_LONGEST = 4096  # in so many bytes
+FULL_S = 1  # until the next try where no file descriptor was left
 VALUE = re.compile(r"off|ask|([1-9][0-9]*)(:end)?")
 SIGNALS = ("USR1", "USR2", "HUP", "QUIT", "WINCH", "PROF")
 
@@ -63,6 +67,7 @@ class Rank:
         self.connection, self.text, self.known = connection, b"", False
         self.process = self.answer = None  # who it is; the lines of an answer under way
         self.said_bye = False
+        self.since = time.monotonic()
 
     def send(self, line):
         with contextlib.suppress(OSError):
@@ -81,6 +86,7 @@ class Watch:
         self.question, self.waiting, self.deadline, self.why = 0, set(), None, ""
         self.pending = []
         self.callers, self.last, self.kill_at, self.by_watchdog = [], 0.0, None, False
+        self.full, self.listeners = None, []
         self.wakes, self.wake = socket.socketpair()
         self.wakes.setblocking(False)
         self.file = folder / "hang"
@@ -93,8 +99,13 @@ class Watch:
         tcp = self.listener(socket.AF_INET, ("", 0))
         port = tcp.getsockname()[1]
         lines += [f"tcp {address} {port}" for address in addresses()]
-        hang = self.listener(socket.AF_UNIX, sockets.of_run(os.getpid()))
-        for listener, take in ((ours, self.take), (tcp, self.take), (hang, self.take_caller)):
+        self.listeners = [(ours, self.take), (tcp, self.take)]
+        try:
+            hang = self.listener(socket.AF_UNIX, sockets.of_run(os.getpid()))
+            self.listeners.append((hang, self.take_caller))
+        except Problem:  # another user has taken the name
+            print("crestacoll: `crestacoll hang` cannot ask this job", file=sys.stderr)
+        for listener, take in self.listeners:
             self.selector.register(listener, selectors.EVENT_READ, take)
         self.selector.register(self.wakes, selectors.EVENT_READ, self.woken)
         with open(os.open(self.file, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
@@ -134,13 +145,16 @@ class Watch:
         self.wake.send(b"e")
         if self.thread is not None:
             self.thread.join()
+        for listener, _ in self.listeners:
+            listener.close()
 
     # --- the thread ------------------------------------------------------------------------
     def work(self):
         signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self.running = True
         while self.running:
-            times = [t for t in (self.deadline, self.kill_at) if t is not None]
+            times = [t for t in (self.deadline, self.kill_at, self.full) if t is not None]
+            times += [rank.since + TOKEN_S for rank in self.ranks if not rank.known]
             pause = max(0, min(times) - time.monotonic()) if times else None
             for key, _ in self.selector.select(pause):
                 key.data(key.fileobj)
@@ -151,8 +165,32 @@ class Watch:
             if self.kill_at is not None and time.monotonic() >= self.kill_at:
                 self.kill_at = None
                 self.child.kill()
+            self.drop_strangers()
         for key in list(self.selector.get_map().values()):
             key.fileobj.close()
+
+    def drop_strangers(self):
+        """Those that do not say the token; then there may be room for others."""
+        now = time.monotonic()
+        for rank in [r for r in self.ranks if not r.known and now >= r.since + TOKEN_S]:
+            self.drop(rank)
+        if self.full is not None and now >= self.full:
+            self.full = None
+            for listener, take in self.listeners:
+                self.selector.register(listener, selectors.EVENT_READ, take)
+
+    def accepted(self, listener):
+        """The next connection; None if there is none. Where no descriptor is left, nobody is
+        taken for a while: the listeners would be ready all the time.
+        """
+        try:
+            return listener.accept()[0]
+        except OSError as e:
+            if e.errno in (errno.EMFILE, errno.ENFILE) and self.full is None:
+                self.full = time.monotonic() + FULL_S
+                for each, _ in self.listeners:
+                    self.selector.unregister(each)
+            return None
 
     def woken(self, connection):
         for byte in connection.recv(64):
@@ -162,16 +200,16 @@ class Watch:
                 self.ask("a signal asked for it")
 
     def take(self, listener):
-        with contextlib.suppress(OSError):
-            connection, _ = listener.accept()
+        connection = self.accepted(listener)
+        if connection is not None:
             connection.setblocking(False)
             rank = Rank(connection)
             self.selector.register(connection, selectors.EVENT_READ, lambda _: self.hear(rank))
             self.ranks.append(rank)
 
     def take_caller(self, listener):
-        with contextlib.suppress(OSError):
-            connection, _ = listener.accept()
+        connection = self.accepted(listener)
+        if connection is not None:
             if not sockets.is_ours(connection):
                 connection.close()
                 return
@@ -199,7 +237,8 @@ class Watch:
         rank.text += part
         *lines, rank.text = rank.text.split(b"\n")
         good = all(self.line(rank, line.decode(errors="replace")) for line in lines)
-        if not part or not good or len(rank.text) > LONGEST:
+        longest = LONGEST if rank.known else TOKEN_LONGEST
+        if not part or not good or len(rank.text) > longest:
             self.drop(rank)
 
     def line(self, rank, line):
