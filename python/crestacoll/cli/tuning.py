@@ -8,7 +8,17 @@ from crestacoll.builds import all_builds, choose_builds
 from crestacoll.explore import progress
 from crestacoll.optional import Group
 from crestacoll.tune import export as exports, measure, native_file
-from crestacoll.ui import WRONG, Problem, json_option, out, show, table, word, write_json
+from crestacoll.ui import (
+    WRONG,
+    Problem,
+    counted,
+    json_option,
+    out,
+    show,
+    table,
+    word,
+    write_json,
+)
 
 EPILOG = """\b
 crestacoll tuning check crestacoll.json
@@ -84,7 +94,7 @@ def print_check(data):
 
 def sentence(verdict):
     if verdict["used"]:
-        return "error" if verdict["error"] else f"would use {verdict['rules']} rules"
+        return "error" if verdict["error"] else f"would use {counted(verdict['rules'], 'rule')}"
     error = f"; force:FILE would fail: {verdict['error']}" if verdict["error"] else ""
     return f"would not use it: {verdict['why']}{error}"
 
@@ -213,7 +223,7 @@ def merge(a, b, to, json_to):
         out.print(f"left out of {b}: {rule}", soft_wrap=True)
     for ours, theirs in data["overlaps"]:
         out.print(f"overlap: {ours} wins over {theirs}", soft_wrap=True)
-    out.print(f"wrote {data['rules']} rules to {to}", soft_wrap=True)
+    out.print(f"wrote {counted(data['rules'], 'rule')} to {to}", soft_wrap=True)
 
 
 @command.command("export", short_help="Write native winners in the format of their MPI.")
