@@ -25,6 +25,7 @@
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_errhandler_null
 #pragma weak ompi_mpi_errors_are_fatal
 #if MPI_VERSION >= 4
 #pragma weak ompi_mpi_errors_abort
