@@ -156,7 +156,7 @@ static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, 
     if (state->native == NULL) {
         state->native = calloc(CCO_COLLECTIVES, sizeof *state->native);
         for (int i = 0; state->native != NULL && i < CCO_COLLECTIVES; i++)
-            strcpy(state->native[i].impl, "mpi");
+            state->native[i].impl = "mpi", state->native[i].why = "";
     }
     return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
 }

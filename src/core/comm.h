@@ -25,9 +25,9 @@ typedef struct cco_choice {
     MPI_Count min, max;
     unsigned classes; /* that the call must have too (core/classes.h) */
     cco_way way;
-    char impl[64];                  /* the implementation that runs, as a user would write it */
+    const char *impl;               /* the implementation that runs, as a user would write it */
     const char *refused;            /* why it is not the one that the rule names; NULL if it is */
-    char why[128];                  /* the rule and where it stands */
+    const char *why;                /* the rule and where it stands (core/kept_text.h) */
     cco_record *records[CCO_MODES]; /* arrays over size classes, made when first needed */
 } cco_choice;
 

@@ -4,6 +4,8 @@
 
 #include "core/data.h"
 #include "core/failure.h"
+#include "core/log.h"
+#include "core/own_lines.h"
 #include "core/unlike.h"
 #include "model/below.h"
 #include "plan/bound_pack.h"
@@ -37,27 +39,38 @@ typedef struct own {
     cco_comm *state;
     cco_shm_rings slots;
     cco_workspace workspace;
-    kept kept[CCO_CACHED_CALLS];
-    cco_shm_named named;
+    kept *kept[CCO_CACHED_CALLS]; /* each made when needed: there may be thousands of these, */
+    cco_shm_named *named;         /* and so are these two */
     cco_shm_single single;
     cco_reach reach; /* of a call */
-    cco_shm_many many;
+    cco_shm_many *many;
     bool behind; /* this rank has not begun a call which the others may have: its slot rings count
                     other calls than theirs */
 } own;
 
 static const char own_key; /* its address is the key */
 
+static void free_kept(kept *k)
+{
+    if (k != NULL)
+        cco_cached_call_free(&k->cached);
+    free(k);
+}
+
 static void release(void *data)
 {
     own *o = data;
     cco_shm_rings_let_go(&o->slots);
     for (int i = 0; i < CCO_CACHED_CALLS; i++)
-        cco_cached_call_free(&o->kept[i].cached);
+        free_kept(o->kept[i]);
     cco_workspace_free(&o->workspace);
-    cco_shm_named_free(&o->named);
+    if (o->named != NULL)
+        cco_shm_named_free(o->named);
+    free(o->named);
     cco_shm_single_free(&o->single);
-    cco_shm_many_free(&o->many);
+    if (o->many != NULL)
+        cco_shm_many_free(o->many);
+    free(o->many);
     free(o);
 }
 
@@ -66,8 +79,10 @@ static void leave(void *data, int error)
 {
     own *o = data;
     cco_shm_rings_leave(&o->slots, error);
-    cco_shm_many_leave(&o->many, error);
-    cco_shm_named_leave(&o->named);
+    if (o->many != NULL)
+        cco_shm_many_leave(o->many, error);
+    if (o->named != NULL)
+        cco_shm_named_leave(o->named);
 }
 
 /* A wait found it out; seats are ranks here. */
@@ -81,9 +96,11 @@ static void fail(void *data, int error, int lost)
  * longer know where these are. */
 __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cco_coll coll, int rc)
 {
-    cco_slot_family *families[] = {&o->slots.family, &o->many.levels.near_family,
-                                   &o->many.levels.far_family};
-    for (int i = 0; i < 3; i++) {
+    cco_shm_many *many = o->many;
+    cco_slot_family *families[] = {&o->slots.family,
+                                   many != NULL ? &many->levels.near_family : NULL,
+                                   many != NULL ? &many->levels.far_family : NULL};
+    for (int i = 0; i < 3 && families[i] != NULL; i++) {
         if (!families[i]->unlike.met)
             continue;
         cco_unlike_tell(state, &families[i]->unlike);
@@ -119,14 +136,29 @@ static int no_common_rings(own *o, cco_comm *state, uint64_t stamp)
     return MPI_ERR_TRUNCATE;
 }
 
+static cco_watch watch_of(own *o)
+{
+    return (cco_watch){&cco_watch_processes, o->state->comm, .fail = fail, .owner = o};
+}
+
+/* Memory of a communicator that not all need; to go on without it on one rank would hang the
+ * others. */
+static void *more(size_t size, const cco_comm *state)
+{
+    void *memory = cco_own_lines(size);
+    if (memory == NULL)
+        cco_fatal("no memory for communicator '%s'", state->name);
+    return memory;
+}
+
 /* Whether there is memory for the slot rings of a call, the same on all ranks.  Collective when the
  * first ones of their part are asked for. */
 static bool has_rings(own *o, cco_comm *state, cco_shm_part part)
 {
     const bool far = part == CCO_SHM_FAR && !o->slots.asked[part];
-    const size_t more = part == CCO_SHM_FAR ? cco_shm_single_share() : 0;
-    const cco_watch watch = {&cco_watch_processes, state->comm, .fail = fail, .owner = o};
-    const bool there = cco_shm_rings_there(&o->slots, part, more, state, &watch);
+    const size_t behind = part == CCO_SHM_FAR ? cco_shm_single_share() : 0;
+    const cco_watch watch = watch_of(o);
+    const bool there = cco_shm_rings_there(&o->slots, part, behind, state, &watch);
     if (far)
         o->single.at = o->slots.more;
     if (there && state->seats == NULL)
@@ -141,8 +173,7 @@ static own *own_of(cco_comm *state)
         return o;
     o = cco_comm_attach(state, &own_key, sizeof *o, release);
     o->state = state;
-    o->many.watch = (cco_watch){&cco_watch_processes, state->comm, .fail = fail, .owner = o};
-    o->named.watch = o->many.watch;
+    cco_shm_rings_begin(&o->slots);
     cco_comm_on_failure(state, leave, o);
     return o;
 }
@@ -225,7 +256,8 @@ static int fall_behind(own *o, cco_comm *state, int error)
 {
     o->behind = true;
     for (int i = 0; i < CCO_CACHED_CALLS; i++)
-        cco_cached_call_free(&o->kept[i].cached);
+        if (o->kept[i] != NULL)
+            cco_cached_call_free(&o->kept[i]->cached);
     cco_comm_update(state);
     cco_channel_lose(&state->channel);
     return error;
@@ -363,14 +395,18 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
     const long copy = way->options[COPY];
     int rc = MPI_SUCCESS;
     cco_shown_rule shows = {0};
-    if (!cco_shm_named_there(&o->named, state))
+    if (o->named == NULL) {
+        o->named = more(sizeof *o->named, state);
+        o->named->watch = watch_of(o);
+    }
+    if (!cco_shm_named_there(o->named, state))
         return run_below(state, way, call);
-    if (copy != SLOTS && cco_shm_named_single(&o->named, state))
+    if (copy != SLOTS && cco_shm_named_single(o->named, state))
         shows = copy == SINGLE ? CCO_SHOWN_ALL : cco_shown_pays(state->facts.crowded);
     else if (copy == SINGLE)
         rc = cco_shm_single_refused(state);
     if (rc == MPI_SUCCESS)
-        rc = cco_shm_named_run(&o->named, shows, state, way, call);
+        rc = cco_shm_named_run(o->named, shows, state, way, call);
     if (rc != MPI_SUCCESS)
         rc = cco_comm_raise(state, call->coll, rc);
     return rc;
@@ -380,9 +416,13 @@ static int run_streams(own *o, cco_comm *state, const cco_way *way, const cco_ca
 static int run_many(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
     int rc;
-    if (cco_is_uneven(call) || !cco_shm_many_run(&o->many, state, way, call, &rc))
+    if (o->many == NULL) {
+        o->many = more(sizeof *o->many, state);
+        o->many->watch = watch_of(o);
+    }
+    if (cco_is_uneven(call) || !cco_shm_many_run(o->many, state, way, call, &rc))
         return run_streams(o, state, way, call);
-    if (o->many.behind)
+    if (o->many->behind)
         fall_behind(o, state, rc);
     if (rc != MPI_SUCCESS)
         rc = fail_call(o, state, call->coll, rc);
@@ -399,8 +439,9 @@ static bool takes_streams(const cco_comm *state, const cco_way *way, cco_coll co
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     own *o = own_of(state);
-    kept *k = &o->kept[cco_cached_call_index(call)];
-    if (cco_cached_call_matches(&k->cached, 0, way, call) && k->crowded == state->facts.crowded) {
+    kept **place = &o->kept[cco_cached_call_index(call)], *k = *place;
+    if (k != NULL && cco_cached_call_matches(&k->cached, 0, way, call) &&
+        k->crowded == state->facts.crowded) {
         cco_cached_call_repeat(&k->cached, state, way, o, repeat);
         return run_again(state, o, k, way, call->sendbuf, call->recvbuf);
     }
@@ -410,6 +451,8 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
     if (takes_streams(state, way, call->coll))
         return run_streams(o, state, way, call);
+    if (k == NULL && state->size <= CCO_FLAT_RANKS)
+        k = *place = more(sizeof *k, state);
     return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
                                         : run_new(o, k, state, way, call);
 }

@@ -2,7 +2,10 @@
 /* shm_rings.c - see shm_rings.h. */
 #include "model/shm_rings.h"
 
+#include <sys/mman.h>
+
 #include "core/config.h"
+#include "core/log.h"
 #include "transport/shm/pool.h"
 
 static const size_t slots[CCO_SHM_RINGS] = {256, (8 << 10) + CCO_SLOT_LINE,
@@ -44,6 +47,15 @@ static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_com
     r->family.count = CCO_SHM_RINGS;
     r->watches[part] = *watch;
     r->watches[part].seats = segment->seats;
+}
+
+void cco_shm_rings_begin(cco_shm_rings *r)
+{
+    void *pages = mmap(NULL, CCO_SHM_RINGS * sizeof *r->rings, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED)
+        cco_fatal("no memory for slot rings");
+    r->rings = pages;
 }
 
 bool cco_shm_rings_there(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
@@ -88,4 +100,5 @@ void cco_shm_rings_let_go(cco_shm_rings *r)
 {
     for (int i = 0; i < CCO_SHM_PARTS; i++)
         let_go(r, (cco_shm_part)i);
+    munmap(r->rings, CCO_SHM_RINGS * sizeof *r->rings);
 }

@@ -20,13 +20,17 @@ typedef struct cco_shm_rings {
     cco_segment segments[CCO_SHM_PARTS];
     cco_watch watches[CCO_SHM_PARTS]; /* of the ranks that share them */
     bool asked[CCO_SHM_PARTS];        /* for a segment: it is there, or never will be */
-    cco_slot_ring rings[CCO_SHM_RINGS];
-    cco_slot_family family; /* of these */
+    cco_slot_ring *rings;             /* CCO_SHM_RINGS on pages of their own: of those that are not
+                                         opened there is no memory */
+    cco_slot_family family;           /* of these */
     size_t more; /* where a share has what else the last part was asked for */
 } cco_shm_rings;
 
 /* The slot rings of a plan; all of a call that has none. */
 cco_shm_part cco_shm_part_of(const cco_flat *plan);
+
+/* Before anything else. */
+void cco_shm_rings_begin(cco_shm_rings *rings);
 
 /* Whether there is memory for a part, the same on all ranks, with `more` bytes for each rank behind
  * its rings.  Collective when the part is asked for first. */
@@ -36,7 +40,7 @@ bool cco_shm_rings_there(cco_shm_rings *rings, cco_shm_part part, size_t more,
 /* A process has failed: a call that is under way ends in memory of its own, with `error`. */
 void cco_shm_rings_leave(cco_shm_rings *rings, int error);
 
-/* Gives the memory to the pool for the next communicator. */
+/* Gives the memory to the pool for the next communicator.  The end of the rings. */
 void cco_shm_rings_let_go(cco_shm_rings *rings);
 
 #endif

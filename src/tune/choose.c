@@ -10,6 +10,7 @@
 #include "algo/algo.h"
 #include "core/classes.h"
 #include "core/config.h"
+#include "core/kept_text.h"
 #include "core/world.h"
 #include "native/defects.h"
 #include "model/registry.h"
@@ -50,7 +51,7 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
         const bool picky = choice->way.algo != NULL; /* the model may know another */
         if (choice->way.automatic) {
             choice->way = (cco_way){.model = cco_models[0]};
-            snprintf(choice->impl, sizeof choice->impl, "%s", cco_models[0]->name);
+            choice->impl = cco_models[0]->name;
             return;
         }
         choice->refused = why;
@@ -58,7 +59,7 @@ static void go_down(cco_choice *choice, cco_coll coll, const cco_comm *state)
             choice->way.algo = NULL;
         else
             choice->way = (cco_way){.model = choice->way.model->below};
-        snprintf(choice->impl, sizeof choice->impl, "%s", choice->way.model->name);
+        choice->impl = choice->way.model->name;
     }
 }
 
@@ -73,7 +74,7 @@ static void replace_wrong(cco_choice *choice, cco_coll coll, const cco_comm *sta
         refusal(&ours, coll, state) != NULL)
         return;
     choice->way = ours;
-    snprintf(choice->impl, sizeof choice->impl, "%s", ours.model->name);
+    choice->impl = ours.model->name;
 }
 
 /* What must be told: not what goes to another model, if nobody wants to hear that. */
@@ -106,8 +107,8 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         cco_choice *choice = &choices->list[choices->count++];
         *choice = (cco_choice){.min = rule->min, .max = rule->max, .classes = rule->classes};
         cco_rule_way(rule, coll, &choice->way);
-        snprintf(choice->impl, sizeof choice->impl, "%s", rule->impl);
-        snprintf(choice->why, sizeof choice->why, "%.40s: %.80s", rules->source, rule->text);
+        choice->impl = cco_kept_text("%s", rule->impl);
+        choice->why = cco_kept_text("%.40s: %.80s", rules->source, rule->text);
         go_down(choice, coll, state);
         replace_wrong(choice, coll, state, rule->automatic);
         if (rule->min == 0 && rule->max == LLONG_MAX && rule->classes == 0)
@@ -125,7 +126,7 @@ static cco_choice without_rule(cco_coll coll, const cco_comm *state)
     cco_choice choice = {.max = LLONG_MAX, .way.model = cco_models[0], .why = "no rule"};
     if (here)
         choice.way = ours;
-    snprintf(choice.impl, sizeof choice.impl, "%s", choice.way.model->name);
+    choice.impl = choice.way.model->name;
     return choice;
 }
 
@@ -158,8 +159,8 @@ static cco_choice exact_choice(const cco_choice *choice, cco_coll coll, const cc
         if (exact.refused == NULL)
             break;
     }
-    snprintf(exact.impl, sizeof exact.impl, "%s:%s", exact.way.model->name, EXACT);
-    snprintf(exact.why, sizeof exact.why, "CRESTA_REPRODUCIBLE=1; for others %.80s", choice->why);
+    exact.impl = cco_kept_text("%s:%s", exact.way.model->name, EXACT);
+    exact.why = cco_kept_text("CRESTA_REPRODUCIBLE=1; for others %.80s", choice->why);
     return exact;
 }
 

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* kept_text.c - see kept_text.h. */
+#include "core/kept_text.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+
+typedef struct kept {
+    struct kept *next;
+    char text[];
+} kept;
+
+enum { BUCKETS = 64 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static kept *all[BUCKETS];
+
+/* With the lock. */
+static const char *keep(const char *text)
+{
+    kept **bucket = &all[cco_hash(0, text) % BUCKETS];
+    for (const kept *k = *bucket; k != NULL; k = k->next)
+        if (strcmp(k->text, text) == 0)
+            return k->text;
+    const size_t bytes = strlen(text) + 1;
+    kept *made = malloc(sizeof *made + bytes);
+    if (made == NULL)
+        return "";
+    memcpy(made->text, text, bytes);
+    made->next = *bucket;
+    *bucket = made;
+    return made->text;
+}
+
+const char *cco_kept_text(const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    pthread_mutex_lock(&lock);
+    const char *one = keep(text);
+    pthread_mutex_unlock(&lock);
+    return one;
+}
