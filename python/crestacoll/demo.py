@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from crestacoll import __version__, benchjob, builds, machine, nethosts
 from crestacoll.explore import words
+from crestacoll.ui import counted
 
 SAME = builds.ROOT / "examples" / "turbulence" / "same.py"
 RATE = "1gbit"
@@ -33,11 +34,11 @@ class Case:
     def title(self):
         family = builds.FAMILY_NAMES[self.mpi]
         if self.hosts > 1:
-            where = f"{self.ranks} ranks on {self.hosts} hosts at 1 Gbit/s"
+            where = f"{counted(self.ranks, 'rank')} on {counted(self.hosts, 'host')} at 1 Gbit/s"
             return f"{family}, {where}, transposes begun early"
         cores = len(os.sched_getaffinity(0))
         few = f" on {cores} core{'s' * (cores > 1)}" if cores < self.ranks else ""
-        return f"{family}, {self.ranks} ranks{few}"
+        return f"{family}, {counted(self.ranks, 'rank')}{few}"
 
     @property
     def program(self):

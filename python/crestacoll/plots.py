@@ -16,6 +16,7 @@ from matplotlib import pyplot as plt, ticker  # noqa: E402
 
 from crestacoll import benchjob, outputs  # noqa: E402
 from crestacoll.sizes import format_size  # noqa: E402
+from crestacoll.ui import counted  # noqa: E402
 
 INK, GRID = "#010203", "#040506"  # stand for the page's own colours until to_svg replaces them
 # Okabe and Ito's colours, which readers with any kind of colour vision tell apart.
@@ -149,7 +150,7 @@ def bench_panel(axes, records):
     axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
     axes.yaxis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.3)
-    title = f"{first['collective']}, {first['mpi']}, {first['ranks']} ranks"
+    title = f"{first['collective']}, {first['mpi']}, {counted(first['ranks'], 'rank')}"
     axes.set_title(title + benchjob.data_words(first), fontsize=10)
     axes.set_xlabel("bytes")
     band = "band p10-p90" if len(names) <= FEW else "band p10-p90 of mpi"
@@ -196,7 +197,8 @@ def overlap_panel(axes, mpi, records):
         axes.plot([max(r["bytes"], 1) for r in mine], share, label=name, **look)
     first = records[0]
     hosts = f"{first['hosts']} host{'s' * (first['hosts'] > 1)}"
-    axes.set_title(f"{first['collective']}, {mpi}, {first['ranks']} ranks on {hosts}", fontsize=10)
+    ranks = counted(first["ranks"], "rank")
+    axes.set_title(f"{first['collective']}, {mpi}, {ranks} on {hosts}", fontsize=10)
     size_axis(axes, records)
     axes.set_ylim(-2, 102)
     axes.grid(alpha=0.3)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from crestacoll import tuning
 from crestacoll.explore.arms import REDUCTIONS, UNSIZED
 from crestacoll.sizes import format_class, parse_size
-from crestacoll.ui import USAGE, Problem
+from crestacoll.ui import USAGE, Problem, counted
 from crestacoll.wildcards import common
 
 RULE = re.compile(
@@ -40,7 +40,7 @@ class Point:
 
     def __str__(self):
         size = "" if self.low is None else f" of {format_class(self.low, self.high)} bytes"
-        ranks = "" if self.ranks is None else f", {self.ranks} ranks"
+        ranks = "" if self.ranks is None else f", {counted(self.ranks, 'rank')}"
         name = f", communicator {self.communicator}" if self.communicator else ""
         return f"{self.collective}{size}{ranks}{name}"
 

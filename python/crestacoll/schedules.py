@@ -4,7 +4,7 @@ other.
 """
 
 from crestacoll.sizes import format_size
-from crestacoll.ui import out, show, table
+from crestacoll.ui import counted, out, show, table
 
 MODEL = "p2p"  # the model whose algorithms are schedules, and
 NODE_MODEL = "hier"  # where nodes are said
@@ -21,7 +21,8 @@ def print_found(data, one):
         size += f" in elements of {data['element']} bytes"
         if data["bytes"] != data["bytes_asked"]:
             size += f" (rounded up from {data['bytes_asked']})"
-    out.print(f"{data['collective']}{size}, {data['processes']} ranks{on}{root}", style="bold")
+    ranks = counted(data["processes"], "rank")
+    out.print(f"{data['collective']}{size}, {ranks}{on}{root}", style="bold")
     if one:
         print_one(data["algorithms"][0], model)
     else:

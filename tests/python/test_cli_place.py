@@ -130,6 +130,9 @@ def test_wrong_usage_is_named(tmp_path, monkeypatch, words, code, text):
 
 
 def test_a_profile_without_members_is_refused(tmp_path, profile_data):
+    profile_data["schema"] = "crestacoll-profile-1"
+    for member in ("communicators", "timeline", "clocks"):
+        del profile_data[member]
     shown = place(tmp_path, profile_data, "--hosts", "1x2")
     assert shown.exit_code == 125 and "record it again" in shown.output
 

@@ -113,7 +113,7 @@ def test_a_picture(tmp_path):
         ("bcast -n 8 --root 8", "root 8 is no rank of 8"),
         ("bcast -n 4194305", "only up to 4194304"),
         ("bcast -n 8 --plot a.xyz", "ends with .png, .svg or .pdf"),
-        ("bcast -n 8 --plot nosuch/a.png", "no folder nosuch"),
+        ("bcast -n 8 --plot nosuch/a.png", "no such folder"),
         ("bcast -n 8x", "expected numbers of ranks"),
         ("bcast -n 8 --skew often", "expected uniform:TIME"),
         ("bcast", "expected COLLECTIVE, --ranks and --machine"),

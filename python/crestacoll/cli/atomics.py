@@ -6,7 +6,7 @@ import click
 
 from crestacoll import __version__, benchjob, machine, options
 from crestacoll.builds import choose_builds, clean_environment
-from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import TEXT, Problem, counted, json_option, out, show, table, write_json
 
 
 @click.command("atomics", short_help="Measure small accumulates on windows of one node.")
@@ -79,8 +79,8 @@ def measure(build, ranks, batches, calls):
 
 def print_rows(rows, ranks):
     out.print(
-        f"# {machine.sentence(machine.describe())}; {ranks} ranks, 8 bytes, a flush after each"
-        " call; medians, nanoseconds",
+        f"# {machine.sentence(machine.describe())}; {counted(ranks, 'rank')}, 8 bytes, a flush"
+        " after each call; medians, nanoseconds",
         style="dim",
         soft_wrap=True,
     )

@@ -10,7 +10,7 @@ import click
 
 from crestacoll import __version__, benchjob, machine, options
 from crestacoll.builds import choose_builds, clean_environment
-from crestacoll.ui import TEXT, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import TEXT, Problem, counted, json_option, out, show, table, write_json
 
 COUNTED = "make_counted_calls"  # of bench/threads_turns.c
 
@@ -148,12 +148,12 @@ def count(build, ranks, words, record):
 def print_rows(rows, ranks):
     first = rows[0]
     out.print(
-        f"# {machine.sentence(machine.describe())}; {ranks} ranks, {first['collective']} of"
-        f" {first['bytes']} bytes; medians, calls of all threads of a rank",
+        f"# {machine.sentence(machine.describe())}; {counted(ranks, 'rank')}, {first['collective']}"
+        f" of {first['bytes']} bytes; medians, calls of all threads of a rank",
         style="dim",
         soft_wrap=True,
     )
-    counted = "instructions_per_call" in first
+    has_counts = "instructions_per_call" in first
     made = table(
         "MPI",
         "implementation",
@@ -164,7 +164,7 @@ def print_rows(rows, ranks):
         ">p90",
         ">locks/call",
         ">waits/call",
-        *([">instructions/call"] if counted else []),
+        *([">instructions/call"] if has_counts else []),
     )
     for r in rows:
         ratio = r["of_one_thread"]
@@ -178,6 +178,6 @@ def print_rows(rows, ranks):
             f"{ratio['p90']:.2f}",
             f"{sum(r['locks_per_call'].values()):.1f}",
             f"{sum(r['lock_waits_per_call'].values()):.4f}",
-            *([f"{r['instructions_per_call']:.0f}"] if counted else []),
+            *([f"{r['instructions_per_call']:.0f}"] if has_counts else []),
         )
     show(made)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from crestacoll import schemas
 from crestacoll.simulate import jobs
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 CALLS = 8  # at least, of a simulated batch; the first ones do not count
 FIRST = 2
@@ -32,7 +32,7 @@ class Point:
 
     def name(self):
         size = "" if self.collective == "barrier" else f" {self.bytes}"
-        where = f"{self.ranks} ranks, {self.hosts} hosts"
+        where = f"{counted(self.ranks, 'rank')}, {counted(self.hosts, 'host')}"
         return f"{self.collective}{size} {self.implementation}, {where}"
 
     def steps(self):
@@ -68,8 +68,8 @@ def load(path, crowded=False):
     found = [point_of(r, hosts[r["mpi"]]) for r, why in reasons if not why]
     skipped = collections.Counter(why for _, why in reasons if why)
     if not found:
-        counted = "; ".join(f"{count} skipped: {why}" for why, count in skipped.items())
-        raise Problem(f"{path}: no point that can be simulated ({counted or 'it has none'})")
+        skipped_for = "; ".join(f"{count} skipped: {why}" for why, count in skipped.items())
+        raise Problem(f"{path}: no point that can be simulated ({skipped_for or 'it has none'})")
     return found, skipped
 
 

@@ -8,7 +8,7 @@ import statistics
 
 from crestacoll.explore.arms import Point
 from crestacoll.simulate import jobs, shapes, workload
-from crestacoll.ui import USAGE, Problem
+from crestacoll.ui import USAGE, Problem, counted
 
 PRESETS = ("p2p", "hier")
 DRAWN = 1024  # ranks, at least, whose lateness is drawn: fewer say too little of the mean
@@ -47,7 +47,7 @@ class Replay:
             skew = dataclasses.replace(late, seconds=scaling.seconds(late.seconds))
         key = (scaling.ranks, call, skew)
         if key not in self.known:
-            self.say(f"{work.label} {implementation}, {scaling.ranks} ranks")
+            self.say(f"{work.label} {implementation}, {counted(scaling.ranks, 'rank')}")
             self.known[key] = self.simulated(*key)
         return {"implementation": implementation} | self.known[key]
 

@@ -6,7 +6,7 @@ they are simulated.
 from crestacoll.simulate.replay import PRESETS, time_of
 from crestacoll.simulate.show import caption, time_words
 from crestacoll.sizes import format_amount
-from crestacoll.ui import out, show, table, word
+from crestacoll.ui import counted, out, show, table, word
 
 SHOWN = 4  # classes that are named
 KEEPS = {
@@ -20,7 +20,7 @@ def print_replay(data):
     out.print(caption(data["machine"]), soft_wrap=True, style="bold")
     mpi = " ".join(data["profile"]["mpi"].split(",")[0].split())
     ranks = data["recorded"]["ranks"]
-    out.print(f"{data['profile']['file']}: {ranks} ranks, {mpi}", soft_wrap=True)
+    out.print(f"{data['profile']['file']}: {counted(ranks, 'rank')}, {mpi}", soft_wrap=True)
     out.print(KEEPS[data["scaling"]], soft_wrap=True)
     unit = f"a step, 1 of {data['steps']}" if data["steps"] else "the run"
     steps = data["steps"] or 1
@@ -113,7 +113,7 @@ def left_out(classes, steps):
 
 
 def print_scale(scale, then, steps, machine):
-    heading(f"Simulated time of a call at {scale['ranks']} ranks, mean of the ranks")
+    heading(f"Simulated time of a call at {counted(scale['ranks'], 'rank')}, mean of the ranks")
     made = table(
         *("collective", "communicator", ">bytes", ">calls", ">waiting", ">p2p", ">hier", "best"),
         *(">its time", ">by p2p", ""),
@@ -175,7 +175,7 @@ def print_run(data, unit, steps):
         made.add_row(what, implementations, *(time(s if s is None else s / steps) for s in seconds))
 
     outside, others = run["outside_s"], run["left_out_s"]
-    ranks = f"{recorded['ranks']} ranks"
+    ranks = f"{counted(recorded['ranks'], 'rank')}"
     row(f"recorded, {ranks}", "those of the run", outside, run["classes_s"], others, run["wall_s"])
     simulated = run["simulated_classes_s"], others, run["simulated_wall_s"]
     row(f"simulated, {ranks}", "as above", outside, *simulated)
@@ -187,7 +187,8 @@ def print_run(data, unit, steps):
         ):
             other, all_ = scale["run"]["outside_s"], seconds
             together = None if all_ is None else other + all_
-            row(f"simulated, {scale['ranks']} ranks", name, other, seconds, None, together)
+            simulated = f"simulated, {counted(scale['ranks'], 'rank')}"
+            row(simulated, name, other, seconds, None, together)
     show(made)
     note("outside: recorded time that is not in collectives, scaled; it is not simulated")
     note("simulated calls are not compared with the MPI's own: what those cost there is not known")
@@ -196,6 +197,6 @@ def print_run(data, unit, steps):
 
 
 def print_rules(scale):
-    heading(f"Rules for the best of each by simulated times, {scale['ranks']} ranks")
+    heading(f"Rules for the best of each by simulated times, {counted(scale['ranks'], 'rank')}")
     for rule in scale["rules"]:
         out.print(word(rule), soft_wrap=True)

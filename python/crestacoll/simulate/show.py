@@ -9,7 +9,7 @@ from pathlib import Path
 from crestacoll import outputs
 from crestacoll.simulate import machines
 from crestacoll.sizes import format_amount, format_size
-from crestacoll.ui import USAGE, Problem, out, show, table
+from crestacoll.ui import USAGE, Problem, counted, out, show, table
 
 
 def time_words(seconds):
@@ -42,7 +42,8 @@ def panels(points):
     for p in points:
         size = "" if p["collective"] == "barrier" else f" of {format_size(p['bytes'])} bytes"
         where = f" on {p['topology']}" if p.get("topology") else ""
-        found.setdefault(f"{p['collective']}{size}, {p['ranks']} ranks{where}", []).append(p)
+        ranks = counted(p["ranks"], "rank")
+        found.setdefault(f"{p['collective']}{size}, {ranks}{where}", []).append(p)
     return found
 
 
@@ -104,7 +105,7 @@ def save_plot(points, machine, path):
     figure, grid = plt.subplots(1, len(groups), figsize=size, squeeze=False, layout="constrained")
     for axes, ((collective, value), mine) in zip(grid.flat, groups.items()):
         panel(axes, mine, over, plots)
-        what = f"{value} ranks" if over == "bytes" else f"{format_size(value)} bytes"
+        what = f"{counted(value, 'rank')}" if over == "bytes" else f"{format_size(value)} bytes"
         axes.set_title(f"{collective}, {what}", fontsize=10)
     lines = textwrap.fill(caption(machine), 90 * len(groups))
     figure.suptitle(lines, fontsize=9)

@@ -10,7 +10,7 @@ from crestacoll import benchjob, machine, outputs, racestats
 from crestacoll.tune import native, native_file
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import SHORT_US
-from crestacoll.ui import USAGE, Problem
+from crestacoll.ui import USAGE, Problem, counted
 
 ROUNDS = 8  # pairs of jobs for each winner
 JOB_S = 0.4  # of measuring in a job, at first,
@@ -126,8 +126,8 @@ def prove(target, jobs, choice, tick):
     ]
     slower = [c for c in compared if c[2] is None or c[2].slower]
     words = "; ".join(
-        f"{ranks} ranks, {size} bytes: {-100 * d.trimmed:+.1f} % ({-100 * d.high:+.1f} to"
-        f" {-100 * d.low:+.1f})"
+        f"{counted(ranks, 'rank')}, {size} bytes: {-100 * d.trimmed:+.1f} % ({-100 * d.high:+.1f}"
+        f" to {-100 * d.low:+.1f})"
         for ranks, size, d in compared
         if d is not None
     )
@@ -160,7 +160,8 @@ def measure(jobs, point, sizes, variables, tick):
             return rounds
         seconds *= 2
     why = "; ".join(notes) or "the time of the jobs did not reach"
-    raise Unmeasured(f"{point['collective']} on {point['ranks']} ranks was not measured: {why}")
+    ranks = counted(point["ranks"], "rank")
+    raise Unmeasured(f"{point['collective']} on {ranks} was not measured: {why}")
 
 
 def compare(target, jobs, choice, ranks, sizes, tick):

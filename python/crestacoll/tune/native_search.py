@@ -11,7 +11,7 @@ from crestacoll import racestats
 from crestacoll.tune import grid, native, search
 from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import SHORT_US
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 MOST_CANDIDATES = 3
 ROUNDS = 2 * racestats.FEWEST  # more than these add little: jobs differ by themselves
@@ -66,7 +66,8 @@ class NativeSearch(search.Search):
 
     def screen(self, point, sizes, arms, until):
         """One job of each: those that are ahead of the MPI's choice somewhere, the best first."""
-        self.tell.tries(f"{point['collective']} on {point['ranks']} ranks: algorithms", arms)
+        ranks = counted(point["ranks"], "rank")
+        self.tell.tries(f"{point['collective']} on {ranks}: algorithms", arms)
         found = {}
         for count, name in enumerate([MPI, *arms]):
             left = (until - time.monotonic()) / (len(arms) + 1 - count)
@@ -80,7 +81,7 @@ class NativeSearch(search.Search):
         return sorted((n for n in best if best[n] < 1), key=best.get)[:MOST_CANDIDATES]
 
     def alternate(self, point, cells, candidates, rounds, end):
-        title = f"{point['collective']} on {point['ranks']} ranks: alternating jobs"
+        title = f"{point['collective']} on {counted(point['ranks'], 'rank')}: alternating jobs"
         self.tell.tries(title, candidates)
         for count in range(ROUNDS):
             round_s = (len(candidates) + 1) * (JOB_S + self.jobs.launch_s)

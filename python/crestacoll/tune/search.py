@@ -12,7 +12,7 @@ from crestacoll.tune.grid import MPI
 from crestacoll.tune.measure import LONG_US, SHORT_US
 from crestacoll.tune.rules import gains
 from crestacoll.tune.speeds import Speeds
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 SHARES = {"models": 0.4, "algorithms": 0.5}  # of what the point has left
 DATA = ("hot", "written")  # before each call; as crestacoll-bench names buffers
@@ -83,7 +83,8 @@ class Search:
         except Problem as e:
             if self.jobs.header is None:
                 raise
-            told = f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}"
+            ranks = counted(point["ranks"], "rank")
+            told = f"{point['collective']} on {ranks}: {e.message.strip()}"
             point["notes"].append(told)
             point["done"] = point["short"] = True
             self.tell.note(told)
@@ -114,7 +115,7 @@ class Search:
         return self.state.data["options"]["sizes"]
 
     def race(self, point, sizes, arms, seconds, batch_us, title, data=DATA[0]):
-        name = f"{point['collective']} on {point['ranks']} ranks: {title}"
+        name = f"{point['collective']} on {counted(point['ranks'], 'rank')}: {title}"
         self.tell.tries(name, arms[1:])
         seconds = max(seconds, LEAST + self.jobs.launch_s)
         asked = (point, sizes, arms, seconds, batch_us, self.tell.tick)
@@ -135,7 +136,8 @@ class Search:
         if header is None:
             return
         must_be("MPI", data["mpi_library"], header["mpi_library"])
-        must_be(f"number of hosts of {ranks} ranks", self.state.hosts(ranks), header["hosts"])
+        of = f"number of hosts of {counted(ranks, 'rank')}"
+        must_be(of, self.state.hosts(ranks), header["hosts"])
         data["mpi_library"] = header["mpi_library"]
         data["hosts"][str(ranks)] = header["hosts"]
 
@@ -239,7 +241,8 @@ class Search:
         except Changed:
             raise
         except Problem as e:
-            self.tell.note(f"{point['collective']} on {point['ranks']} ranks: {e.message.strip()}")
+            ranks = counted(point["ranks"], "rank")
+            self.tell.note(f"{point['collective']} on {ranks}: {e.message.strip()}")
             return
         for size, (proof, at) in found.items():
             cell = cells[size]
