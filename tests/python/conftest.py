@@ -32,7 +32,7 @@ def pytest_runtest_setup(item):
     def skip(*_args, **_options):
         pytest.skip("starts a process; make check runs it")
 
-    if item.config.getoption("--no-launch"):
+    if item.config.getoption("--no-launch", default=False):
         subprocess.Popen.__init__ = skip
 
 
