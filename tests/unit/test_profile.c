@@ -61,7 +61,7 @@ static void keys(void)
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 3000; i++) {
             snprintf(state.name, sizeof state.name, "step %d", i / 3);
-            snprintf(choice.impl, sizeof choice.impl, i % 3 < 2 ? "mpi" : "shm");
+            choice.impl = i % 3 < 2 ? "mpi" : "shm";
             const int place = cco_profile_row(&state, CCO_BCAST, &choice, CCO_BLOCKING, i % 3 > 0);
             CHECK(place == i + 1, "row %d has place %d", i, place);
         }
