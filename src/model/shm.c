@@ -92,8 +92,8 @@ static void fail(void *data, int error, int lost)
     cco_comm_fail(o->state, error, lost);
 }
 
-/* The end of a call that failed.  Where ranks made unlike calls, two that swap their slots no
- * longer know where these are. */
+/* The end of a call that failed.  Where the rings of the ranks may no longer be in step, all later
+ * calls on the communicator fail. */
 __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cco_coll coll, int rc)
 {
     cco_shm_many *many = o->many;
@@ -106,7 +106,9 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cc
         cco_unlike_tell(state, &families[i]->unlike);
         families[i]->unlike.met = false;
         state->told = true; /* no process has failed */
-        if (state->size == 2)
+        /* Calls of other sizes keep the rings in step, unless two ranks swap their slots, as two
+         * leaders may.  Other calls do not. */
+        if (state->size == 2 || i > 0 || rc != MPI_ERR_TRUNCATE)
             cco_comm_fail(state, rc, -1);
     }
     return cco_comm_raise(state, coll, rc);
