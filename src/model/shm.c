@@ -453,10 +453,13 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_comm_raise(state, call->coll, MPI_ERR_OTHER);
     if (takes_streams(state, way, call->coll))
         return run_streams(o, state, way, call);
-    if (k == NULL && state->size <= CCO_FLAT_RANKS)
-        k = *place = more(sizeof *k, state);
-    return state->size > CCO_FLAT_RANKS ? run_many(o, state, way, call)
-                                        : run_new(o, k, state, way, call);
+    if (state->size > CCO_FLAT_RANKS)
+        return run_many(o, state, way, call);
+    if (k == NULL)
+        k = *place = cco_own_lines(sizeof *k);
+    if (k == NULL)
+        return cco_comm_raise(state, call->coll, fall_behind(o, state, MPI_ERR_NO_MEM));
+    return run_new(o, k, state, way, call);
 }
 
 /* Flat calls need no algorithm; those of more ranks do, and begun ones. */
