@@ -128,6 +128,7 @@ static void lock_end(exchange *x, int step)
     for (uint64_t least = 0; least < (uint64_t)step; exchange_pause(&tries)) {
         MPI_Win_lock(MPI_LOCK_SHARED, me, 0, x->window);
         least = come(x, ABOVE) < come(x, BELOW) ? come(x, ABOVE) : come(x, BELOW);
+        MPI_Win_sync(x->window); /* the rows are read after their numbers */
         MPI_Win_unlock(me, x->window);
     }
 }

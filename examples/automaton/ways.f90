@@ -178,6 +178,7 @@ contains
                 if (last_of_both(x%come) >= number) exit
                 call MPI_Win_unlock(me, x%window)
             end do
+            call MPI_Win_sync(x%window)   ! the rows are read after their numbers
             call MPI_Win_unlock(me, x%window)
         case ('rput')
             call end_rput(x, number)

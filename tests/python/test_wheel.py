@@ -159,7 +159,7 @@ def test_functions_that_not_every_mpi_has(tmp_path):
 
 
 def test_bench(mpi):
-    words = ["--impl", "mpi,shm", "--sizes", "8", "--samples", "2", "--mpi", mpi, "--json", "-"]
+    words = ["--impl", "mpi,shm", "--sizes", "8", "--samples", "2", "--mpi", mpi, "--json=-"]
     done = crestacoll("bench", "allreduce", "-n", "2", *words)
     assert done.returncode == 0, done.stderr
     assert '"shm"' in done.stdout
