@@ -35,6 +35,17 @@ static bool refuse_size(void)
     return setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, RLIM_INFINITY}) == 0;
 }
 
+/* As in a program that has as many files open as it may. */
+static bool refuse_descriptors(void)
+{
+    struct rlimit limit;
+    const int first = dup(0);
+    if (first < 0 || close(first) != 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return false;
+    limit.rlim_cur = (rlim_t)first;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 /* What a process of another user would meet; root must give up its rights for that. */
 static bool refuse_files(void)
 {
@@ -66,6 +77,8 @@ bool refuse(const char *what)
         return refuse_call(SYS_memfd_create, EPERM);
     if (strcmp(what, "size") == 0)
         return refuse_size();
+    if (strcmp(what, "descriptors") == 0)
+        return refuse_descriptors();
     if (strcmp(what, "pages") == 0)
         return refuse_call(SYS_fallocate, ENOSPC);
     if (strcmp(what, "files") == 0)

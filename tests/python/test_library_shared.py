@@ -50,6 +50,14 @@ def test_no_memory_for_one_is_none_for_all(build, what, when, policy):
     assert policy != "warn" or "p2p runs instead" in done.stderr
 
 
+@pytest.mark.parametrize("when", ["after", "1"])
+def test_no_window_where_one_rank_has_no_descriptor_left(build, when):
+    done = run(build, "limits", "refused", "descriptors", when, ranks=RANKS)
+    assert done.returncode == 0, done.stderr
+    assert len(messages(done)) == 1, done.stderr
+    assert "too few file descriptors" in done.stderr and "p2p runs instead" in done.stderr
+
+
 def test_a_profile_beyond_the_limit_of_files_ends_no_rank(build, tmp_path):
     env = {"CRESTA_PROFILE": str(tmp_path / "profile.json")}
     done = run(build, "limits", "refused", "size", "0", ranks=RANKS, env=env)

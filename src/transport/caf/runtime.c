@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 
 #include "core/config.h"
+#include "core/free_files.h"
 #include "core/guard.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -134,6 +135,8 @@ static bool has_windows(void)
 
 static const char *start(void)
 {
+    if (!cco_free_files(MPI_COMM_WORLD))
+        return CCO_NO_FREE_FILES;
     if (!has_windows())
         return "the MPI makes no windows";
     ours = images.plugin->this_image(0) == 0;

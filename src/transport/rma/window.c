@@ -15,6 +15,7 @@
 #include "core/config.h"
 #include "core/teardown.h"
 #include "core/facts.h"
+#include "core/free_files.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/wait.h"
@@ -222,6 +223,8 @@ static const char *make_new(cco_window *w, size_t bytes, MPI_Comm comm)
     const char *why = w->life == CCO_WINDOW_KEPT ? may_keep(comm) : NULL;
     if (why == NULL && w->use != CCO_WINDOW_SHARED)
         why = cco_window_refused(comm);
+    if (why == NULL && !cco_free_files(comm))
+        why = CCO_NO_FREE_FILES;
     if (why == NULL)
         why = make_on_copy(w, bytes, comm);
     if (why != NULL) {
