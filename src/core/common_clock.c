@@ -23,12 +23,16 @@ enum { CLOCK_TAG = 5, ROUNDS = 32 };
  * ends of a run is wrong in its middle by a quarter of that. */
 static const double wander = 2.5e-8;
 
+/* Nanoseconds: of a moment on a line, and of what is printed. */
+static const double rounding = 3;
+
 static struct {
     bool known;
     int rank, size, count, number; /* of clocks, and that of this rank */
     int *leaders;                  /* of each clock */
     int *clock_of;                 /* each rank; NULL if there is one clock */
     cco_clock_pair first;          /* of a leader and the one above it */
+    int64_t seen;                  /* when rank 0 began the latest comparison */
     cco_clock_line line, *all;     /* of all clocks, on rank 0 */
     int64_t planted_from;          /* CRESTA_DEBUG=clock */
 } here;
@@ -52,10 +56,15 @@ cco_clock_line cco_clock_through(const cco_clock_pair *first, const cco_clock_pa
 {
     const int64_t mine = last->mine - first->mine, theirs = last->theirs - first->theirs;
     const int64_t error = first->error > last->error ? first->error : last->error;
+    const int64_t both = first->error + last->error + (int64_t)rounding, least = mine - both;
+    const double drift = mine > 0 ? (double)(theirs - mine) / (double)mine : 0;
+    const double loose = (double)both / (double)(least > 1 ? least : 1);
     return (cco_clock_line){.at = first->mine,
                             .to = first->theirs,
-                            .drift = mine > 0 ? (double)(theirs - mine) / (double)mine : 0,
-                            .error = (double)error + wander * (double)(mine > 0 ? mine : 0)};
+                            .drift = drift,
+                            .loose = loose,
+                            .error = (double)error * (1 + drift) * (1 + loose) +
+                                     wander * (double)(mine > 0 ? mine : 0) + rounding};
 }
 
 cco_clock_line cco_clock_after(const cco_clock_line *first, const cco_clock_line *then)
@@ -63,7 +72,17 @@ cco_clock_line cco_clock_after(const cco_clock_line *first, const cco_clock_line
     return (cco_clock_line){.at = first->at,
                             .to = cco_clock_on(then, first->to),
                             .drift = first->drift + then->drift + first->drift * then->drift,
-                            .error = first->error + then->error};
+                            .loose = first->loose + then->loose + first->loose * then->loose,
+                            .error = first->error * (1 + then->drift) + then->error};
+}
+
+cco_clock_ahead cco_clock_ahead_at(const cco_clock_line *line, int64_t to)
+{
+    const double rate = 1 + line->drift, since = (double)(to - line->to);
+    return (cco_clock_ahead){.by = (double)(line->at - line->to) - line->drift / rate * since,
+                             .error = line->error / (rate < 1 ? rate : 1),
+                             .faster = 1 / rate - 1,
+                             .faster_error = line->loose / rate};
 }
 
 /* What ranks with the same clock have in common, and no others; 0 if that is not known. */
@@ -184,8 +203,10 @@ void cco_common_clock_begin(MPI_Comm comm)
     here.count = 1;
     const bool one = words[0] == ~words[1] && words[0] != 0;
     here.known = one || find_clocks(comm, key);
-    if (here.known && here.count > 1)
+    if (here.known && here.count > 1) {
         here.first = compare(comm);
+        cco_all(true, comm);
+    }
 }
 
 /* From the clock of rank 0 down the tree of the leaders, and to the ranks of each. */
@@ -227,6 +248,8 @@ void cco_common_clock_compare(MPI_Comm comm)
     here.line = (cco_clock_line){0};
     if (!here.known || here.count == 1)
         return;
+    here.seen = cco_clock_here();
+    cco_all(true, comm);
     const cco_clock_pair last = compare(comm);
     hand_down(comm, cco_clock_through(&here.first, &last));
     gather_lines(comm);
@@ -239,18 +262,19 @@ bool cco_common_clock(cco_clock_line *line, int *number)
     return here.known;
 }
 
-/* How far a clock is ahead of that of rank 0 now, and how much faster it runs. */
+/* How far a clock is ahead of that of rank 0, and how much faster it runs.  No moment after the
+ * comparison will do: there the error is larger. */
 void cco_common_clock_put(FILE *file)
 {
     fprintf(file, "[");
     for (int i = 0; here.known && i < here.count; i++) {
-        const cco_clock_line line = here.count > 1 ? here.all[i] : here.line;
-        const double since = (double)(kernel_clock() - here.planted_from);
-        const double ahead = (double)(line.at - line.to) - line.drift * since;
+        const cco_clock_line *line = here.count > 1 ? &here.all[i] : &here.line;
+        const cco_clock_ahead ahead = cco_clock_ahead_at(line, here.seen);
         fprintf(file,
-                "%s{\"rank\": %d, \"ahead_us\": %.3f, \"drift_ppm\": %.3f, \"error_us\": %.3f}",
-                i ? ", " : "", here.count > 1 ? here.leaders[i] : 0, 1e-3 * ahead,
-                -1e6 * line.drift, 1e-3 * line.error);
+                "%s{\"rank\": %d, \"ahead_us\": %.3f, \"error_us\": %.3f, \"drift_ppm\": %.3f,"
+                " \"drift_error_ppm\": %.3f}",
+                i ? ", " : "", here.count > 1 ? here.leaders[i] : 0, 1e-3 * ahead.by,
+                1e-3 * ahead.error, 1e6 * ahead.faster, 1e6 * ahead.faster_error);
     }
     fprintf(file, "]");
 }

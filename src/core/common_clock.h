@@ -13,7 +13,7 @@
 
 #include "core/mpi_compat.h"
 
-/* Nanoseconds on two clocks at one moment, and how wrong that may be. */
+/* Nanoseconds: when the other clock showed `theirs`, this one showed `mine`, up to `error`. */
 typedef struct cco_clock_pair {
     int64_t mine, theirs, error;
 } cco_clock_pair;
@@ -21,12 +21,22 @@ typedef struct cco_clock_pair {
 /* How one clock follows from another: `to` when that shows `at`, and faster by `drift`. */
 typedef struct cco_clock_line {
     int64_t at, to;
-    double drift, error; /* nanoseconds at most, between the two moments that it was made from */
+    double drift;
+    double loose; /* part of itself by which the rate, 1 + drift, is wrong at most */
+    double error; /* nanoseconds at most, between the two moments that it was made from */
 } cco_clock_line;
 
 /* The line through two moments, and one line after another. */
 cco_clock_line cco_clock_through(const cco_clock_pair *first, const cco_clock_pair *last);
 cco_clock_line cco_clock_after(const cco_clock_line *first, const cco_clock_line *then);
+
+/* By how much the first clock is ahead of the other one when that shows `to`, and how wrong that
+ * is at most; by how much it is faster, likewise. */
+typedef struct cco_clock_ahead {
+    double by, error, faster, faster_error;
+} cco_clock_ahead;
+
+cco_clock_ahead cco_clock_ahead_at(const cco_clock_line *line, int64_t to);
 
 static inline int64_t cco_clock_on(const cco_clock_line *line, int64_t at)
 {
@@ -37,8 +47,9 @@ static inline int64_t cco_clock_on(const cco_clock_line *line, int64_t at)
 /* The clock of this rank, nanoseconds.  No step or slewing of the time of day moves it. */
 int64_t cco_clock_here(void);
 
-/* Both are collective over a communicator of ours like the world.  The first one counts, each time
- * the second one is called. */
+/* Both are collective over a communicator of ours like the world.  Lines lead from the first one,
+ * which no rank leaves before all have compared, to the latest call of the second one, in which no
+ * rank compares before all are there. */
 void cco_common_clock_begin(MPI_Comm comm);
 void cco_common_clock_compare(MPI_Comm comm);
 

@@ -55,12 +55,12 @@ void cco_profile_evaluate(MPI_Comm comm, cco_rows *rows, int64_t from, bool plac
     int clock;
     cco_clock_line line;
     const moment now = {cco_clock_here(), cco_ticks(), cco_profile_tick_us()};
+    cco_arrival_sets sets = arrivals_since(from); /* before clocks are compared */
     cco_common_clock_compare(comm);
-    if (!cco_common_clock(&line, &clock))
-        return;
-    cco_arrival_sets sets = arrivals_since(from);
-    cco_arrivals_merge(comm, &sets, &line, clock);
-    for (int i = 0; now.tick_us > 0 && i < sets.count; i++) {
+    const bool known = cco_common_clock(&line, &clock);
+    if (known)
+        cco_arrivals_merge(comm, &sets, &line, clock);
+    for (int i = 0; known && now.tick_us > 0 && i < sets.count; i++) {
         const cco_arrival_set *set = &sets.list[i];
         for (int k = 0; k < set->count; k++) {
             const cco_arrival *call = &set->list[k];

@@ -106,21 +106,22 @@ def test_few_samples_say_nothing(build, tmp_path, rate):
 
 @pytest.mark.parametrize("ahead_us, ppm, nodes", [(3e7, 0, "2x2"), (-3e4, 2000, "4x1")])
 def test_clocks_that_differ(build, tmp_path, ahead_us, ppm, nodes):
-    """The nodes' clocks are found out as well as the profile says, and errors are carried on."""
+    """What the profile says of the nodes' clocks holds within the errors that it states, whatever
+    else runs, and errors are carried on.
+    """
     path = tmp_path / "p.json"
     env = {"CRESTA_PROFILE": str(path), "CRESTA_NODES": nodes}
     env["CRESTA_DEBUG"] = f"clock={ahead_us}:{ppm}"
     good(run(build, "script", "allreduce=8", "split", "allreduce=8", ranks=4, env=env))
     data = profiles.load(path)
-    clocks, wall_us = data["clocks"], 1e6 * data["wall_s"]
+    clocks = data["clocks"]
     each = 4 // len(clocks)
     assert [c["rank"] for c in clocks] == list(range(0, 4, each))
-    assert clocks[0] == {"rank": 0, "ahead_us": 0, "drift_ppm": 0, "error_us": 0}
+    assert set(clocks[0].values()) == {0}
     for i, clock in enumerate(clocks[1:], 1):
-        drift = clock["drift_ppm"] / (1 - 1e-6 * clock["drift_ppm"])  # by the other clock
-        assert abs(drift - i * ppm) * 1e-6 * wall_us <= 2 * clock["error_us"] + 1
+        assert abs(clock["drift_ppm"] - i * ppm) <= clock["drift_error_ppm"]
         if ppm == 0:
-            assert abs(clock["ahead_us"] - i * ahead_us) <= 2 * clock["error_us"] + 1
+            assert abs(clock["ahead_us"] - i * ahead_us) <= clock["error_us"]
     worst = max(c["error_us"] for c in clocks)
     for record in data["records"]:
         wait = record["wait_us"]
