@@ -23,7 +23,26 @@ cco_shm_part cco_shm_part_of(const cco_flat *plan)
                                                                             : CCO_SHM_FAR;
 }
 
-/* Each rank's share of the memory has its rings one after the other. */
+/* Of the small one few slots are touched where calls are few. */
+static size_t share_of(int ring)
+{
+    return ring == CCO_SHM_SMALL ? cco_slot_ring_share_abreast(slots[ring], counts[ring])
+                                 : cco_slot_ring_share(slots[ring], counts[ring]);
+}
+
+static cco_slot_ring open_ring(int ring, const cco_segment *segment, size_t before,
+                               const cco_comm *state, uint64_t mark)
+{
+    char *memory = segment->memory + before;
+    if (ring == CCO_SHM_SMALL)
+        return cco_slot_ring_open_abreast(memory, slots[ring], counts[ring], state->rank,
+                                          state->size, mark);
+    return cco_slot_ring_open(memory, segment->share, slots[ring], counts[ring], state->rank,
+                              state->size, mark);
+}
+
+/* Each rank's share of the memory has its rings one after the other; the small one has a part of
+ * its own, where the shares are one piece. */
 static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_comm *state,
                  const cco_watch *watch)
 {
@@ -31,17 +50,16 @@ static void make(cco_shm_rings *r, cco_shm_part part, size_t more, const cco_com
     uint64_t mark = 0;
     size_t before = 0, share = 0;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++)
-        share += cco_slot_ring_share(slots[i], counts[i]);
+        share += share_of(i);
     r->more = share;
     share += more;
     if (!cco_pool_take(segment, share, cco_configured.shm_memory, state->comm, &mark))
         return;
     for (int i = first_ring[part]; i < first_ring[part + 1]; i++) {
-        r->rings[i] = cco_slot_ring_open(segment->memory + before, segment->share, slots[i],
-                                         counts[i], state->rank, state->size, mark);
+        r->rings[i] = open_ring(i, segment, before, state, mark);
         r->rings[i].watch = &r->watches[part];
         r->rings[i].family = &r->family;
-        before += cco_slot_ring_share(slots[i], counts[i]);
+        before += share_of(i);
     }
     r->family.rings = r->rings;
     r->family.count = CCO_SHM_RINGS;

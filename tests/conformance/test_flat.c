@@ -137,7 +137,7 @@ static uint64_t some_mark(void)
 
 static void make_rings(void)
 {
-    static char *memory;
+    static char *memory, *abreast;
     unsigned counts[RINGS];
     enum { LARGE = 96 };
     static const size_t scales[] = {1, 12, 48, 48};
@@ -154,10 +154,16 @@ static void make_rings(void)
     share += cco_pull_share();
     free(memory);
     memory = calloc((size_t)size, share);
+    free(abreast);
+    abreast = calloc((size_t)size, cco_slot_ring_share_abreast(slots[0], counts[0]));
+    const bool first_abreast = rand() % 2;
     for (int i = 0; i < RINGS; i++) {
         for (int k = 0; k < size; k++) {
-            ranks[k].rings[i] = cco_slot_ring_open(memory + before, share, slots[i], counts[i], k,
-                                                   size, mark);
+            ranks[k].rings[i] =
+                i == 0 && first_abreast
+                    ? cco_slot_ring_open_abreast(abreast, slots[i], counts[i], k, size, mark)
+                    : cco_slot_ring_open(memory + before, share, slots[i], counts[i], k, size,
+                                         mark);
             cco_slot_ring_close(&ranks[k].rings[i], mark);
             ranks[k].rings[i].writes = some_writes();
         }

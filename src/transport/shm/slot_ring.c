@@ -33,6 +33,17 @@ cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsign
     return b;
 }
 
+cco_slot_ring cco_slot_ring_open_abreast(char *memory, size_t slot, unsigned slots, int rank,
+                                         int size, uint64_t call)
+{
+    const size_t share = CCO_SLOT_LINE + slot;
+    cco_slot_ring b = cco_slot_ring_open(memory, share, (size_t)size * share, slots, rank, size,
+                                         call);
+    b.pair = false;
+    b.writes.bytes = slots * slot;
+    return b;
+}
+
 void cco_slot_ring_close(const cco_slot_ring *b, uint64_t call)
 {
     __atomic_store_n(cco_slot_ring_released(b, b->rank), call + CCO_SLOT_PIECE_LAST,
@@ -122,11 +133,17 @@ bool cco_slot_ring_poll_room(cco_slot_ring *b, uint64_t piece)
     return !cco_slot_number_before(b->passed, use.number);
 }
 
-/* For a roll-call: whose slot it is.  Two ranks may have swapped theirs. */
+/* Two ranks may have swapped theirs: who waits does so for the other. */
+static int owner_of(const cco_slot_ring *b, const uint64_t *slot)
+{
+    const size_t place = (size_t)((const char *)slot - b->memory) / b->share;
+    return b->size == 2 ? 1 - b->rank : (int)(place % (size_t)b->size);
+}
+
+/* For a roll-call: whose slot it is. */
 __attribute__((noinline)) static void tell_where(const cco_slot_ring *b, const uint64_t *slot)
 {
-    const int owner = (int)((size_t)((const char *)slot - b->memory) / b->share);
-    cco_where_wait(&(cco_where_step){-1, -1, b->size == 2 ? 1 - b->rank : owner, b->size});
+    cco_where_wait(&(cco_where_step){-1, -1, owner_of(b, slot), b->size});
 }
 
 /* The other rank mostly comes within a microsecond where each has a core.  A wait so short has
@@ -151,8 +168,7 @@ void cco_slot_ring_wait_for(const cco_slot_ring *b, const uint64_t *slot, uint64
         return;
     if (cco_where_on())
         tell_where(b, slot);
-    const size_t place = (size_t)((const char *)slot - b->memory) / b->share;
-    const int writer = b->pair ? 1 - b->rank : (int)place;
+    const int writer = owner_of(b, slot);
     bool away, gone;
     for (int tries = CCO_PAUSE_MEMORY; !b->over;) { /* the caller has looked */
         cco_slot_ring_pause(b, &tries);

@@ -46,8 +46,8 @@ typedef struct cco_slot_family {
 
 typedef struct cco_slot_ring {
     char *memory;   /* of rank 0, zero to begin with */
-    size_t share;   /* bytes of memory from one rank to the next, at least cco_slot_ring_share */
-    size_t slot;    /* bytes of a slot, in lines, its number included */
+    size_t share;   /* bytes of memory from one rank to the next */
+    size_t slot;    /* from one slot of a rank to its next, in lines: a slot, its number included */
     unsigned slots; /* slots: a power of two */
     int rank, size;
     bool pair;           /* two ranks that may swap their slots */
@@ -74,10 +74,16 @@ typedef struct cco_slot_ring {
 } cco_slot_ring;
 
 /* A ring on memory that is zero, or that rings before it have closed: no number there is beyond
- * `call`, the same on all ranks.  Two ranks may swap their slots if these have room for some
- * lines. */
+ * `call`, the same on all ranks.  `share`: cco_slot_ring_share or more.  Two ranks may swap their
+ * slots if these have room for some lines. */
 cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
                                  int size, uint64_t call);
+
+/* The same with slots abreast: those of all ranks with one index are next to each other, each
+ * behind a line, so that few calls touch few pages, however many ranks there are.  Two ranks do not
+ * swap them.  The memory has cco_slot_ring_share_abreast for each rank. */
+cco_slot_ring cco_slot_ring_open_abreast(char *memory, size_t slot, unsigned slots, int rank,
+                                         int size, uint64_t call);
 
 /* This rank ends its use of the ring.  Another ring on its memory may be opened with `call`, which
  * is none before that of this ring. */
@@ -93,6 +99,11 @@ static inline size_t cco_slot_room(size_t slot)
 static inline size_t cco_slot_ring_share(size_t slot, unsigned slots)
 {
     return CCO_SLOT_LINE + slots * slot;
+}
+
+static inline size_t cco_slot_ring_share_abreast(size_t slot, unsigned slots)
+{
+    return slots * (CCO_SLOT_LINE + slot);
 }
 
 static inline uint64_t *cco_slot_ring_released(const cco_slot_ring *b, int rank)
