@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/comm.h"
+#include "core/common_clock.h"
 #include "core/world.h"
 
 static uint32_t first_below; /* as CRESTA_PROFILE_WAIT says */
+static uint64_t note_ticks;  /* what it takes to note a call */
 static bool ended;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -17,9 +20,25 @@ static cco_arrival_sets kept; /* of communicators that are gone */
 static int kept_calls;
 static uint32_t kept_below = UINT32_MAX;
 
+/* About as long as reading this clock twice, and each other one once.  What interrupted most
+ * attempts did not interrupt all of them. */
+static uint64_t ticks_of_note(void)
+{
+    uint64_t least = UINT64_MAX;
+    for (int attempt = 0; attempt < 8; attempt++) {
+        const uint64_t start = cco_ticks();
+        for (int i = 0; i < 8; i++)
+            (void)cco_clock_here();
+        const uint64_t ticks = (cco_ticks() - start) / 4;
+        least = ticks < least ? ticks : least;
+    }
+    return least;
+}
+
 void cco_arrivals_begin(unsigned rate)
 {
     first_below = rate == 0 ? 0 : UINT32_MAX / rate;
+    note_ticks = rate == 0 ? 0 : ticks_of_note();
     ended = false;
 }
 
@@ -54,13 +73,26 @@ void cco_arrivals_thin(cco_arrival_set *set, int most)
         keep_below(set, set->below / 2);
 }
 
+uint32_t cco_arrivals_afforded(const cco_arrival_set *set, uint64_t note)
+{
+    double ticks = 0, below = set->below;
+    for (int i = 0; i < set->count; i++)
+        ticks += (double)set->list[i].ticks;
+    const double costs = (double)CCO_NOTE_PART * (double)note * set->count;
+    while (ticks > 0 && below >= 1 && costs * (below / UINT32_MAX) > ticks)
+        below /= 2;
+    return (uint32_t)below;
+}
+
 static bool make_room(cco_arrival_set *set)
 {
     const int room = set->room > 0 ? 2 * set->room : 8;
-    if (set->room == CCO_ARRIVALS) {
+    if (set->count >= CCO_ARRIVALS_FREE)
+        keep_below(set, cco_arrivals_afforded(set, note_ticks));
+    if (set->room == CCO_ARRIVALS)
         cco_arrivals_thin(set, CCO_ARRIVALS - 1);
+    if (set->count < set->room)
         return true;
-    }
     cco_arrival *larger = realloc(set->list, (size_t)room * sizeof *larger);
     if (larger == NULL)
         return false;

@@ -4,8 +4,9 @@
  *
  * Nothing is sent while the program runs.  A communicator keeps a bounded number of calls of each
  * collective, which a hash of their numbers chooses: when there is no more room, half of them go,
- * and the hash must be half as large from then on.  So what all of its ranks keep is spread evenly
- * over the run, whenever each of them ran out of room.  When the profile ends, ranks exchange what
+ * and the hash must be half as large from then on; so they do, too, where noting calls takes more
+ * than a part of the time in them.  So what all of its ranks keep is spread evenly over the run,
+ * whenever each of them ran out of room or of time.  When the profile ends, ranks exchange what
  * they kept (arrivals_merge.c). */
 #ifndef CCO_ARRIVALS_H
 #define CCO_ARRIVALS_H
@@ -14,6 +15,8 @@
 #include <stdint.h>
 
 enum {
+    CCO_NOTE_PART = 128,        /* one in so many ticks of calls may go into noting them, */
+    CCO_ARRIVALS_FREE = 64,     /* which counts from so many calls on */
     CCO_ARRIVALS = 4096,        /* of a collective on a communicator, */
     CCO_ARRIVALS_KEPT = 1 << 16 /* and of all that are gone, of one rank: 32 bytes each */
 };
@@ -80,6 +83,10 @@ void cco_arrival_sets_sort(cco_arrival_sets *sets);
 
 /* There is no more use for any. */
 void cco_arrivals_end(void);
+
+/* The largest hash, of those that are half of each other, with which noting calls takes one in
+ * CCO_NOTE_PART of their ticks at most, if one takes `note` ticks. */
+uint32_t cco_arrivals_afforded(const cco_arrival_set *set, uint64_t note);
 
 /* Halves the hash until there are no more than `most`. */
 void cco_arrivals_thin(cco_arrival_set *set, int most);

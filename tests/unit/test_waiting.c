@@ -120,6 +120,40 @@ static void thinned(void)
     free(late.list);
 }
 
+/* Keeps those of `calls` calls that it wants, all of which took so many ticks. */
+static void make(cco_arrival_set *set, uint64_t calls, uint64_t ticks)
+{
+    for (uint64_t call = 0; call < calls; call++) {
+        const cco_arrival arrival = {.call = call, .ticks = ticks};
+        if (cco_arrivals_want(set, call))
+            cco_arrivals_add(set, &arrival);
+    }
+}
+
+/* To note calls takes a small part of their time: of short calls few are kept, evenly spread. */
+static void afforded(void)
+{
+    cco_arrival_set some = {.id = 5, .below = UINT32_MAX}, all = some, few = some;
+    make(&some, CCO_ARRIVALS_FREE, 100);
+    CHECK(some.count == CCO_ARRIVALS_FREE, "%d of the first calls", some.count);
+    const uint32_t none = cco_arrivals_afforded(&some, 0);
+    const uint32_t sixteenth = cco_arrivals_afforded(&some, 10);
+    CHECK(none == UINT32_MAX, "a note that takes no time: %u", none);
+    CHECK(sixteenth == UINT32_MAX / 16, "a note of 10 ticks, calls of 100: one in 16, not %g",
+          UINT32_MAX / (double)sixteenth);
+    cco_arrivals_begin(1);
+    make(&all, 1000, 1000000000);
+    make(&few, 100000, 1);
+    CHECK(all.count == 1000, "%d of 1000 long calls", all.count);
+    CHECK(few.count > 0 && few.count < 2 * CCO_ARRIVALS_FREE, "%d short calls", few.count);
+    const uint64_t last = few.list[few.count - 1].call;
+    CHECK(last >= 50000, "none after call %llu", (unsigned long long)last);
+    cco_arrivals_begin(0);
+    free(some.list);
+    free(all.list);
+    free(few.list);
+}
+
 /* Clocks 30 ms apart that drift by 20 ppm, compared twice; and one behind another. */
 static void clocks(void)
 {
@@ -209,6 +243,7 @@ int main(void)
     interval();
     absorb();
     thinned();
+    afforded();
     clocks();
     stated_errors_hold();
     return testing_end("test_waiting");
