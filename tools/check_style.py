@@ -4,7 +4,7 @@
 
 line <= 100 columns, function <= 60 lines, file <= 800 lines; an SPDX line in the head of every
 source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
-end in a backslash. Generated files (line 1 says so) need only the SPDX line.
+end in a backslash; no "1 ranks". Generated files (line 1 says so) need only the SPDX line.
 """
 import ast
 import re
@@ -22,6 +22,12 @@ GETENV = ROOT / "src/core/config.c"
 # In two halves, so that this file passes.
 NOTES = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 DISABLED = re.compile(r"^\s*#\s*if\s+0\b")
+# In what a command prints: ui.counted makes the plural, unless it surely is one: "of {n} ranks".
+NOUNS = (r"(ranks|steps|nodes|hosts|rounds|rules|points|cores|records|requests|threads|processes"
+         r"|arms|samples|choices|errors|pairs|files)\b")
+PLURALS = re.compile(r"(?<!of )(?<!all )(?<!to )\{(?![A-Z_]+\})[^{}]*\} " + NOUNS)
+ONE = re.compile(r"(?<![\d.,] )(?<![\w.,-])1 " + NOUNS)
+PRINTS, SCREENS = ROOT / "python/crestacoll", ROOT / "tests/messages"
 
 FORTRAN_START = re.compile(
     r"^\s*(?!end\b)(?:(?:pure|elemental|recursive|impure|module|integer|real|logical|complex|type|"
@@ -112,6 +118,8 @@ def check_lines(report, path, lines):
             report.add(path, number, "disabled code")
         if path.suffix in C and "src" in path.parts and path != GETENV and "getenv(" in line:
             report.add(path, number, "only src/core/config.c reads the environment")
+        if path.is_relative_to(PRINTS) and (found := PLURALS.search(line)):
+            report.add(path, number, f"may say `1 {found[1]}`: use ui.counted")
         if line != line.rstrip():
             report.add(path, number, "blanks at the end")
 
@@ -140,11 +148,22 @@ def check_backslashes(report):
         report.add(ROOT / "src", 1, f"{continued} of {len(lines)} lines of C end in a backslash")
 
 
+def check_ones(report):
+    """Of what commands and the library were seen to print."""
+    for path in files(".md", ".txt"):
+        if path.suffix == ".txt" and not path.is_relative_to(SCREENS):
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if found := ONE.search(line):
+                report.add(path, number, f"`{found[0]}`")
+
+
 def main():
     report = Report("style")
     for path in files(*SOURCES):
         check_file(report, path)
     check_backslashes(report)
+    check_ones(report)
     report.exit()
 
 

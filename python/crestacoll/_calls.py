@@ -144,7 +144,9 @@ def blocks_of(blocks: Blocks, n: int, name: str) -> tuple[Array, list[int], list
     else:
         displs = [sum(counts[:i]) for i in range(len(counts))]
     if len(counts) != n or len(displs) != n:
-        raise ValueError(f"{name}: {len(counts)} counts and {len(displs)} places for {n} ranks")
+        raise ValueError(
+            f"{name}: {len(counts)} counts and {len(displs)} places, and not {n} of each"
+        )
     for count, displ in zip(counts, displs, strict=True):
         if count < 0 or displ < 0 or displ + count > array.size:
             raise ValueError(f"{name}: {count} elements at {displ} are not in {array.size}")

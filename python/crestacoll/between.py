@@ -46,7 +46,7 @@ def where(communicator):
     least, most = nodes["ranks_min"], nodes["ranks_max"]
     each = str(least) if least == most else f"{least} to {most}"
     name = f"{word(communicator['communicator']) or '-'} ({communicator['processes']})"
-    return f"{name} on {nodes['count']} nodes with {counted(each, 'rank')} each"
+    return f"{name} on {counted(nodes['count'], 'node')} with {counted(each, 'rank')} each"
 
 
 def sentence(data):

@@ -10,7 +10,7 @@ from crestacoll.explore import words
 from crestacoll.measurements import entry, row
 from crestacoll.points import Point
 from crestacoll.tune.state import State
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 NOT_MEASURED = "not measured: `crestacoll explore` and `crestacoll bench` do"
 MPI = "mpi"
@@ -114,7 +114,7 @@ def remarks(rule):
         arms = " against ".join(reversed(how["arms"]))
         made.append(
             f"earned: a step takes {words.percent(how['gain'])} less time"
-            f" ({words.interval(how)}), {arms}, {how['blocks']} rounds"
+            f" ({words.interval(how)}), {arms}, {counted(how['blocks'], 'round')}"
         )
     if rule.get("changes_rounding"):
         made.append("sums may differ in their last digits from those of the MPI's own collective")

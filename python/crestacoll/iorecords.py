@@ -131,7 +131,8 @@ def advice(data):
         alone = " (each opened it for itself)" if file["processes"] == 1 else ""
         said.append(
             f"{name_of(file)}: all {ranks} ranks{alone} {direction} independently in the same"
-            f" {share(data, windows)} of the run: {calls:,} calls, {size(moved)} {done},"
+            f" {share(data, windows)} of the run: {counted(f'{calls:,}', 'call')},"
+            f" {size(moved)} {done},"
             f" {size(round(moved / calls))} each. Collective calls (MPI_File_{direction}_at_all and"
             " its like) let the MPI merge them."
         )
@@ -148,7 +149,7 @@ def summary(data):
     library = " ".join(data["mpi"].split(",")[0].split())
     moved = " and ".join(
         f"{size(total(data['data'], 'bytes', d))} {done} in"
-        f" {total(data['data'], 'calls', d):,} calls"
+        f" {counted(format(total(data['data'], 'calls', d), ','), 'call')}"
         for d, done in (("write", "written"), ("read", "read"))
         if total(data["data"], "calls", d)
     )

@@ -7,6 +7,8 @@ import re
 import time
 from pathlib import Path
 
+from crestacoll.ui import counted
+
 LOOK_S = 0.3
 SHARED = 0.05  # of the cores' time for others: then the machine is shared
 ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed of the machine
@@ -105,6 +107,6 @@ def describe():
 
 def sentence(machine):
     return (
-        f"{machine['cpu']}, {machine['allowed_cores']} of {machine['cores']} cores,"
+        f"{machine['cpu']}, {machine['allowed_cores']} of {counted(machine['cores'], 'core')},"
         f" {machine['memory_gib']} GiB, {machine['system']}"
     )

@@ -6,7 +6,7 @@ docs/implementations.md; every Y or N is from a run of `crestacoll check`.
 from pathlib import Path
 
 from crestacoll import machine, outputs, verdicts
-from crestacoll.ui import out, show, table
+from crestacoll.ui import counted, out, show, table
 
 TEMPLATES = Path(__file__).parent / "templates"
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -30,7 +30,8 @@ def library(data):
 
 def heading(data, made):
     ranks = " and ".join(map(str, made["ranks"]))
-    return f"{data['build']}: {library(data)}, {ranks} ranks, checked {data['date'][:10]}"
+    date = data["date"][:10]
+    return f"{data['build']}: {library(data)}, {counted(ranks, 'rank')}, checked {date}"
 
 
 def show_all(found):

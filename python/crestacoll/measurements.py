@@ -4,8 +4,10 @@ implementation was ahead of the MPI's own calls there, and what the others took.
 """
 
 from crestacoll import benchjob
+from crestacoll.explore.verdict import NOT_FASTER
+from crestacoll.explore.words import at_most
 from crestacoll.points import Point
-from crestacoll.tune import grid
+from crestacoll.tune import grid, verdict
 from crestacoll.tune.rules import winner
 from crestacoll.ui import Problem
 
@@ -119,7 +121,7 @@ def tune_entry(point, cell, native):
         rows.append(tune_row(cell["candidate"], cell["proof"], cell, name, "proof"))
     decided = "proved faster than the MPI's own"
     if name == grid.MPI:
-        decided = f"the MPI's own: {why(cell)}"
+        decided = f"the MPI's own: {why(point, cell)}"
     return entry(
         tune_point(point, cell["bytes"]),
         name,
@@ -131,11 +133,14 @@ def tune_entry(point, cell, native):
     )
 
 
-def why(cell):
+def why(point, cell):
     if not cell["found"]:
         return "there was too little time"
     if not cell["candidate"]:
-        return "nothing was faster beyond the noise"
+        found, bound = verdict.of_cell(point, cell)
+        if found == NOT_FASTER:
+            return f"nothing is more than {at_most(bound['gain'])} faster"
+        return "not enough time to say whether another is faster"
     return f"{cell['candidate']} was ahead, and this was not proved"
 
 

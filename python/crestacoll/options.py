@@ -173,7 +173,8 @@ def check_hosts(count, rate_of_each, ranks_asked):
     if rate_of_each and count < 2:
         raise Problem("--rate goes with --hosts", exit_code=2)
     if count > ranks_asked:
-        raise Problem(f"--hosts {count}: there are only {ranks_asked} ranks", exit_code=2)
+        asked = counted(ranks_asked, "rank")
+        raise Problem(f"--hosts {count}: -n asks for only {asked}", exit_code=2)
 
 
 class Counts(click.ParamType):
@@ -191,5 +192,6 @@ class Counts(click.ParamType):
             self.fail(f"'{value}': expected numbers of ranks such as 256,1024", param, ctx)
         found = list(dict.fromkeys(int(n) for n in value.split(",")))
         if max(found) > self.most:
-            self.fail(f"{max(found)} ranks: only up to {self.most} are possible", param, ctx)
+            asked = counted(max(found), "rank")
+            self.fail(f"{asked}: only up to {self.most} are possible", param, ctx)
         return found

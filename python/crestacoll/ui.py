@@ -39,7 +39,7 @@ def word(text):
 
 def counted(number, noun):
     """'1 rank', '4 ranks'."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
 class Output:

@@ -32,9 +32,9 @@ static void say_chosen(const cco_comm *state, const cco_choice *choice, cco_coll
     const char *others = state->classed >> coll & 1       ? "; other calls may differ"
                          : state->choices[coll].count > 1 ? "; other sizes may differ"
                                                           : "";
-    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d processes): %s for %lld bytes (%s)%s",
-            cco_coll_infos[coll].name, state->name, state->size, choice->impl, (long long)bytes,
-            choice->why, others);
+    cco_log(CCO_LOG_INFO, "%s on communicator '%s' (%d rank%s): %s for %lld byte%s (%s)%s",
+            cco_coll_infos[coll].name, state->name, state->size, cco_plural(state->size),
+            choice->impl, (long long)bytes, cco_plural(bytes), choice->why, others);
 }
 
 /* A choice that must not run, ever: every call that would take it is refused. */
@@ -104,8 +104,8 @@ void cco_report_begin(cco_comm *state, const cco_choice *choice, const cco_begin
         return;
     char what[192];
     say_how(state, choice, begin, what, sizeof what);
-    cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d processes): split-phase: %s",
-            cco_coll_infos[coll].name, state->name, state->size, what);
+    cco_log(CCO_LOG_INFO, "%s_begin on communicator '%s' (%d rank%s): split-phase: %s",
+            cco_coll_infos[coll].name, state->name, state->size, cco_plural(state->size), what);
 }
 
 void cco_report_waits(void)

@@ -14,4 +14,10 @@ __attribute__((format(printf, 1, 2))) void cco_say(const char *format, ...);
 /* cco_say, then MPI_Abort with exit code 2: the job stops. */
 __attribute__((format(printf, 1, 2), noreturn)) void cco_fatal(const char *format, ...);
 
+/* For "%d rank%s": 1 rank, 2 ranks. */
+static inline const char *cco_plural(long long count)
+{
+    return count == 1 ? "" : "s";
+}
+
 #endif

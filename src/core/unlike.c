@@ -27,7 +27,8 @@ static void show(uint64_t stamp, const char *verb, char *text, size_t room)
     if (info->properties & CCO_COUNTS && stamp >> 63)
         snprintf(text + n, room - (size_t)n, ", with counts that differ");
     else if (coll - 1 != CCO_BARRIER)
-        snprintf(text + n, room - (size_t)n, ", %s%llu bytes", verb, bytes);
+        snprintf(text + n, room - (size_t)n, ", %s%llu byte%s", verb, bytes,
+                 cco_plural((long long)bytes));
 }
 
 void cco_unlike_tell(const cco_comm *state, const cco_unlike *unlike)

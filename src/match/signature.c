@@ -169,7 +169,8 @@ void cco_signature_show(const cco_signature *s, char *text, size_t room)
     if (s->op != 0)
         n += snprintf(text + n, room - (size_t)n, ", %s", op_name(s->op));
     if (s->bytes >= 0)
-        n += snprintf(text + n, room - (size_t)n, ", %lld bytes", (long long)s->bytes);
+        n += snprintf(text + n, room - (size_t)n, ", %lld byte%s", (long long)s->bytes,
+                      cco_plural(s->bytes));
     if (s->counts != 0)
         snprintf(text + n, room - (size_t)n, ", counts with the hash %llx",
                  (unsigned long long)s->counts);

@@ -46,8 +46,9 @@ static void say_nodes(const cco_comm *state)
         snprintf(each, sizeof each, "%d", map->least);
     else
         snprintf(each, sizeof each, "%d to %d", map->least, map->most);
-    cco_log(CCO_LOG_INFO, "communicator '%s' is on %d nodes with %s ranks each%s", state->name,
-            map->count, each, map->contiguous ? "" : ", not one after the other");
+    cco_log(CCO_LOG_INFO, "communicator '%s' is on %d node%s with %s rank%s each%s", state->name,
+            map->count, cco_plural(map->count), each, cco_plural(map->most),
+            map->contiguous ? "" : ", not one after the other");
 }
 
 /* Where a node has no streams, its ranks use messages, too: MPI_SUCCESS unless CRESTA_FALLBACK

@@ -43,7 +43,7 @@ static void tell(const cco_shm_many *many, const cco_comm *state, const cco_core
     const cco_crossings two = cco_crossings_levels(g, places, state->size);
     const cco_crossings one = cco_crossings_flat(places, state->size);
     cco_log(CCO_LOG_INFO,
-            "communicator '%s' (%d processes): %d groups of at most %d; a small allreduce moves %ld"
+            "communicator '%s' (%d ranks): %d groups of at most %d; a small allreduce moves %ld"
             " cache lines, %ld to another cache, %ld of them to another memory (without groups %ld,"
             " %ld, %ld)",
             state->name, state->size, g->count, g->most, two.lines, two.caches, two.memories,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/log.h"
 #include "core/where_comm.h"
 
 /* Text that grows; what does not fit is left out, and `full` says so. */
@@ -157,7 +158,7 @@ static void add_call(text *t, const cco_where *w)
     if (s->number > 0)
         add(t, ", call %lld", (long long)s->number);
     if (s->comm != NULL)
-        add(t, " on '%s' (%d ranks)", s->comm->name, s->comm->size);
+        add(t, " on '%s' (%d rank%s)", s->comm->name, s->comm->size, cco_plural(s->comm->size));
     if (s->kind == CCO_STAY_SET_UP)
         add(t, ", whose set-up waits for other ranks");
     if (s->root != CCO_STAY_NOBODY)
@@ -171,7 +172,7 @@ static void add_call(text *t, const cco_where *w)
     if (s->op != NULL)
         add(t, ", %s", s->op);
     if (s->bytes >= 0)
-        add(t, ", %lld bytes", (long long)s->bytes);
+        add(t, ", %lld byte%s", (long long)s->bytes, cco_plural(s->bytes));
     if (s->kind == CCO_STAY_COLLECTIVE)
         add(t, ", by %s", s->impl);
     if (has_step(w) && w->step.rounds >= 0)

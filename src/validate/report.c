@@ -126,11 +126,12 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
     const cco_comm *state = k->of->state;
     const bool near = cco_is_near(k->call.coll);
     int used = snprintf(text, room,
-                        "Error in CRESTA_%s: %s%s and %s differ: communicator '%s' of %d processes,"
+                        "Error in CRESTA_%s: %s%s and %s differ: communicator '%s' of %d rank%s,"
                         " rank %d, %scall %llu there",
                         cco_coll_infos[k->call.coll].mpi_name, k->begun ? "begun " : "",
                         k->choice->impl, cco_reference_name(&k->reference), state->name,
-                        state->size, (int)d->rank, k->begun ? "begun " : "",
+                        state->size, cco_plural(state->size), (int)d->rank,
+                        k->begun ? "begun " : "",
                         (unsigned long long)k->number);
     if (d->gap)
         used += snprintf(text + used, room - (size_t)used, ", a gap between the data of");
@@ -141,10 +142,11 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
                                                        " receive buffer)",
                      (long long)d->block, (long long)d->offset);
     if (cco_coll_infos[k->call.coll].properties & CCO_SIZED && !near)
-        used += snprintf(text + used, room - (size_t)used, ", %lld bytes", (long long)k->bytes);
+        used += snprintf(text + used, room - (size_t)used, ", %lld byte%s", (long long)k->bytes,
+                         cco_plural(k->bytes));
     snprintf(text + used, room - (size_t)used,
-             ": expected %s, found %s; %lld elements differ there", d->expected, d->found,
-             (long long)d->wrong);
+             ": expected %s, found %s; %lld element%s there", d->expected, d->found,
+             (long long)d->wrong, d->wrong == 1 ? " differs" : "s differ");
 }
 
 /* What it was called with, for who reads the message on another rank. */

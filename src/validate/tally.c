@@ -20,17 +20,18 @@ static const struct {
     const char *name, *text;
 } skips[CCO_SKIPS] = {
     [CCO_CHECKED] = {"checked", NULL},
-    [CCO_SKIP_LARGE] = {"beyond_memory", "their copies need more than CRESTA_VALIDATE_MEMORY, or"
-                                         " more than half of it for a begun call"},
-    [CCO_SKIP_NO_MEMORY] = {"no_memory", "there was no memory for copies"},
-    [CCO_SKIP_HOLES] = {"holes", "gaps of their types lie where there is no memory"},
-    [CCO_SKIP_DEVICE] = {"device", "their buffers may lie in a GPU's memory"},
+    [CCO_SKIP_LARGE] = {"beyond_memory", "calls whose copies need more than"
+                                         " CRESTA_VALIDATE_MEMORY, or more than half of it for"
+                                         " a begun call"},
+    [CCO_SKIP_NO_MEMORY] = {"no_memory", "no memory for copies"},
+    [CCO_SKIP_HOLES] = {"holes", "gaps of the types lie where there is no memory"},
+    [CCO_SKIP_DEVICE] = {"device", "buffers may lie in a GPU's memory"},
     [CCO_SKIP_SAME] = {"no_reference", "the MPI's own call is a known defect, and there is"
                                        " no other reference"},
-    [CCO_SKIP_EMPTY] = {"no_data", "they move no data"},
-    [CCO_SKIP_FAILED] = {"failed", "they returned an error"},
+    [CCO_SKIP_EMPTY] = {"no_data", "calls that move no data"},
+    [CCO_SKIP_FAILED] = {"failed", "calls that returned an error"},
     [CCO_SKIP_WAITING] = {"waiting", "earlier begun calls took half of CRESTA_VALIDATE_MEMORY, and"
-                                     " their checks were not over"},
+                                     " the checks of these were not over"},
     [CCO_SKIP_BEGUN] = {"begun", "begun neighbourhood collectives, and begun reductions with"
                                  " operations of the program"},
 };
@@ -87,8 +88,7 @@ static void say_skipped(const cco_tally *t)
 {
     for (int i = CCO_CHECKED + 1; i < CCO_SKIPS; i++)
         if (t->skips[i] > 0)
-            cco_say("validate: %llu calls were not checked: %s", number(t->skips[i]),
-                    skips[i].text);
+            cco_say("validate: not checked: %llu (%s)", number(t->skips[i]), skips[i].text);
 }
 
 static void say(const cco_tally *t, double wall)
@@ -99,16 +99,16 @@ static void say(const cco_tally *t, double wall)
                 " MPI's own call");
         return;
     }
-    cco_say("validate: %llu of %llu calls by crestacoll were checked, %llu differed",
+    cco_say("validate: %llu of %llu calls by crestacoll checked, %llu differed",
             number(checked), number(t->calls), number(t->differ));
     say_skipped(t);
     if (t->otherwise > 0)
-        cco_say("validate: %llu calls were compared with plain messages of crestacoll, because the"
-                " MPI's own call is a known defect there",
+        cco_say("validate: compared with plain messages of crestacoll: %llu (calls for which the"
+                " MPI's own has a known defect)",
                 number(t->otherwise));
     if (t->unjudged > 0)
-        cco_say("validate: %llu elements were not equal bit by bit and cannot be judged: an"
-                " operation of the program rounds, or the order decides about overflow or NaN",
+        cco_say("validate: cannot be judged: %llu (elements that are not equal bit by bit, where an"
+                " operation of the program rounds, or the order decides about overflow or NaN)",
                 number(t->unjudged));
     cco_say("validate: it took %.3g s of %.3g s (%.2g %%) on the rank where it took longest, and at"
             " most %.3g MiB for copies (CRESTA_VALIDATE_MEMORY is %.4g MiB)",

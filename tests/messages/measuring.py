@@ -3,7 +3,7 @@
 
 from crestacoll import benchjob, overlap
 from crestacoll.racestats import Difference
-from crestacoll.tune import words
+from crestacoll.tune import state as tunings, words
 
 
 def too_many_ranks(screen):
@@ -53,3 +53,30 @@ def tuned_points(screen):
     point = {"collective": "allreduce", "ranks": 2}
     for cell in (fine, unsure, none, none | {"found": {}}):
         screen.say("  ".join(map(str, words.row_of(point, cell))))
+
+
+def tuned_verdicts(screen):
+    """The end of `crestacoll tune`: what is proved faster, what is excluded, what is not known."""
+    options = {"collectives": ["allreduce", "scan"], "ranks": [2], "sizes": [8, 512]}
+    near = Difference(0.01, -0.01, 0.03, 0.0, True, 40, False, -0.02, 0.04).as_dict()
+    wide = Difference(-0.03, -0.1, 0.04, -0.02, True, 12, False, -0.16, 0.08).as_dict()
+    gain = Difference(-0.4, -0.45, -0.35, -0.4, True, 40).as_dict()
+
+    def cell(size, candidate=None, proof=None, **found):
+        return {"bytes": size, "found": found, "candidate": candidate, "proof": proof,
+                "arms": ["mpi", "p2p", "shm"], "proofs": 2}
+
+    won = cell(8, "shm", gain, shm=gain, p2p=near)
+    rule = {"collective": "allreduce", "bytes": [8, 64], "ranks": [2, 2], "implementation": "shm"}
+    for name, cells, rules in (
+        ("none", [[cell(8, shm=near, p2p=near)], [cell(8, shm=near, p2p=near)]], []),
+        ("one", [[won, cell(512, shm=near, p2p=near)], [cell(8, shm=near, p2p=near)]], [rule]),
+        ("open", [[won, cell(512, shm=wide)], []], [rule]),
+        ("nothing", [[], []], []),
+    ):
+        with tunings.new(name, options) as state:
+            state.data |= {"spent_s": 30.0}
+            for point, measured in zip(state.points, cells):
+                point |= {"cells": measured, "done": bool(measured)}
+            for line in words.summary(state, rules, f"{name}/tuning.json"):
+                screen.say(line)

@@ -83,7 +83,7 @@ def test_what_goes_between_nodes(profile_data, tmp_path, crestacoll):
     file = tmp_path / "p.json"
     file.write_text(json.dumps(profile_data))
     shown = crestacoll("report", file).stdout
-    assert "row (2) on 2 nodes with 1 ranks each" in shown and "messages" in shown
+    assert "row (2) on 2 nodes with 1 rank each" in shown and "messages" in shown
     lines = [li.split() for li in shown.splitlines()]
     assert next(li for li in lines if li[:1] == ["alltoall"])[-2:] == ["4", "4.00K"]
     assert next(li for li in lines if li[:1] == ["iallreduce"])[-2:] == ["?", "?"]

@@ -24,9 +24,9 @@ def test_a_difference_is_named_and_made_again(spoilt):
     (told,) = errors(ran.stderr)  # once, though many calls differ
     assert re.search(
         r"Error in CRESTA_Alltoall: p2p:pairwise and the MPI's own call differ: communicator 'row'"
-        r" of 2 processes, rank 1, call \d+ there, element 2048 of block 1 \(offset 98304 bytes in"
-        r" the receive buffer\), 65536 bytes: expected \(\S+, \S+\), found \(\S+, \S+\); 1 elements"
-        r" differ there; crestacoll reproduce (\S+) makes the call again",
+        r" of 2 ranks, rank 1, call \d+ there, element 2048 of block 1 \(offset 98304 bytes in"
+        r" the receive buffer\), 65536 bytes: expected \(\S+, \S+\), found \(\S+, \S+\); 1 element"
+        r" differs there; crestacoll reproduce (\S+) makes the call again",
         told,
     )
     found = json.loads((spoilt.folder / "r.json").read_text())["validated"]

@@ -263,7 +263,7 @@ MATCHES = {
     "bytes": ("ranks 0-1: MPI_Allreduce, MPI_SUM, 8 bytes", "rank 2: MPI_Allreduce, MPI_SUM, 12"),
     "counts": ("rank 0 sends 4 bytes to rank 2, which expects 8",),
     "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
-    "first_begun": ("rank 0: MPI_Ibcast, root 0, 1 bytes", "rank 2: MPI_Ibcast, root 2, 1 bytes"),
+    "first_begun": ("rank 0: MPI_Ibcast, root 0, 1 byte", "rank 2: MPI_Ibcast, root 2, 1 byte"),
 }
 
 

@@ -16,7 +16,7 @@ HIER = {"CRESTA_IMPL": "*=hier", "CRESTA_LOG": "info"}
         ("2x2", "is on 2 nodes with 2 ranks each"),
         ("1+3", "is on 2 nodes with 1 to 3 ranks each"),
         ("0,1,0,1", "is on 2 nodes with 2 ranks each, not one after the other"),
-        ("4x1", "is on 4 nodes with 1 ranks each"),
+        ("4x1", "is on 4 nodes with 1 rank each"),
         ("4", None),
         ("auto", None),
     ],

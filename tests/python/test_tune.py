@@ -182,7 +182,7 @@ def test_no_time_left(tmp_path):
     state, jobs = new_state(tmp_path), FakeJobs(lambda *_: 1.0)
     assert tune(state, jobs, budget=1.0) == [] and jobs.asked == []
     assert state.data["ended"] == "time" and rules.write(state) == (None, [])
-    assert any("1 of 1 points" in line for line in words.summary(state, [], None))
+    assert any("1 of 1 point (a coll" in line for line in words.summary(state, [], None))
 
 
 def test_a_job_that_breaks_off_ends_its_point_only(tmp_path):

@@ -46,7 +46,7 @@ def sizes(point):
     if point.low is None:
         return ""
     if point.high is None:
-        return f" of {point.low} bytes and more"
+        return f" of {counted(point.low, 'byte')} and more"
     return f" of {point.low} to {point.high} bytes"
 
 
@@ -66,7 +66,7 @@ def key_of(record, unnamed):
 
 
 CHOSEN = re.compile(
-    r"crestacoll: (\w+) on communicator '(.*)' \((\d+) processes\): (\S+) for (\d+) "
+    r"crestacoll: (\w+) on communicator '(.*)' \((\d+) ranks?\): (\S+) for (\d+) "
 )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from crestacoll import profiles
 from crestacoll.bisect import candidates, halving
 from crestacoll.explore import given, runs
-from crestacoll.ui import Problem, visible
+from crestacoll.ui import Problem, counted, visible
 
 PLAIN = "*=mpi\nneighbor_*=mpi"
 HEALING = "p2p"  # what stands in for the MPI's own call
@@ -151,8 +151,8 @@ def heal(jobs, plain, wrong):
 
 def told(jobs, every):
     jobs.say(
-        f"{len(every)} candidates: at most"
-        f" {len(jobs.done) + halving.most_runs(len(every))} runs in all"
+        f"{counted(len(every), 'candidate')}: at most"
+        f" {counted(len(jobs.done) + halving.most_runs(len(every)), 'run')} in all"
     )
 
 

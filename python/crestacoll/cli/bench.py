@@ -295,13 +295,13 @@ def print_result(result, rate=None):
     lines = [
         f"# crestacoll {__version__} bench, {benchjob.library(h)} ({h['mpi']})",
         f"# {machine.sentence(machine.describe())}",
-        f"# {benchjob.where(h, rate)}, {h['cores']} cores"
+        f"# {benchjob.where(h, rate)}, {counted(h['cores'], 'core')}"
         f"{binding(h)}" + (": OVERSUBSCRIBED" if h["oversubscribed"] else ""),
     ]
     if head:
         lines += [
-            f"# {head['calls']} calls; timing {head['timing']}{skew_of(head)}, slowest rank;"
-            " samples interleaved; ratio = median / median of mpi"
+            f"# {counted(head['calls'], 'call')}; timing {head['timing']}{skew_of(head)},"
+            " slowest rank; samples interleaved; ratio = median / median of mpi"
         ]
     for line in lines:
         out.print(line, style="dim", soft_wrap=True)

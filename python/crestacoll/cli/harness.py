@@ -8,7 +8,7 @@ from crestacoll import __version__, benchjob, harness, machine, options
 from crestacoll.builds import choose_builds
 from crestacoll.cli.bench import progress_bar
 from crestacoll.sizes import format_size
-from crestacoll.ui import WRONG, Problem, json_option, out, show, table, write_json
+from crestacoll.ui import WRONG, Problem, counted, json_option, out, show, table, write_json
 
 EPILOG = """\b
 ALG           all-to-all and work
@@ -100,7 +100,7 @@ def command(ranks, procs, algs, sizes, work, hosts, rate, progress, mpis, sample
 def check_procs(procs, ranks):
     found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", procs or f"1x{ranks}")
     if not found or int(found[1]) * int(found[2]) != ranks:
-        raise Problem(f"--procs {procs}: RxC has to make {ranks} ranks", exit_code=2)
+        raise Problem(f"--procs {procs}: RxC has to make {counted(ranks, 'rank')}", exit_code=2)
 
 
 def print_result(result, rate):

@@ -9,7 +9,7 @@ import click
 from crestacoll import __version__, machine, outputs
 from crestacoll.builds import ROOT
 from crestacoll.peers import launches, mpis, series, speeds, table
-from crestacoll.ui import WRONG, Problem, err, json_option, write_json
+from crestacoll.ui import WRONG, Problem, counted, err, json_option, write_json
 
 STEPS = ["install", "build", "test", "run", "draw"]
 USUAL = ["install", "build", "run", "draw"]
@@ -209,7 +209,7 @@ class Measurement:
             )
         spent = sum("time budget" in n["text"] for r in kept for n in r["notes"])
         if spent:
-            said.add(f"the time did not suffice for {spent} points of single launches")
+            said.add(f"the time did not suffice for {counted(spent, 'point')} of single launches")
         return sorted(said)
 
 

@@ -119,7 +119,7 @@ def show_file(file, json_to):
 def print_head(head):
     about = head["machine"]
     out.print(
-        f"made on {about['cpu']} with {about['cores']} cores, for {head['mpi']}, on"
+        f"made on {about['cpu']} with {counted(about['cores'], 'core')}, for {head['mpi']}, on"
         f" {head['date']} by crestacoll {head['crestacoll']}",
         soft_wrap=True,
     )

@@ -5,7 +5,7 @@ import contextlib
 import time
 
 from crestacoll import intervals
-from crestacoll.ui import err, status_line, visible
+from crestacoll.ui import counted, err, status_line, visible
 
 
 def percent(fraction):
@@ -61,7 +61,7 @@ class Bar(Lines):
         self.task = progress.add_task("", total=budget, leads="", left=clock(budget))
 
     def tries(self, text, names=()):
-        told = f"{text}, {len(names)} arms" if names else text
+        told = f"{text}, {counted(len(names), 'arm')}" if names else text
         self.progress.update(self.task, description=visible(told), leads="")
         self.tick()
 

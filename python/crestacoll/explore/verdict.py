@@ -232,12 +232,20 @@ def verdict_of(state):
         bound |= {"of": "run", "gain": share}
         return (NOT_FASTER if share <= margin else UNDECIDED), bound
     every = candidates(state)
-    bound |= {"candidates": len(every), "of": "run" if calldata.is_on(state) else "step"}
+    of = "run" if calldata.is_on(state) else "step"
+    found, known = judged(every, margin, begun(state))
+    if found == UNDECIDED:
+        known["more_s"] = more_s(state, every, margin)
+    return found, bound | {"of": of} | known
+
+
+def judged(every, margin, all_begun=True):
+    """(verdict, what the intervals say) of candidates of which none is proved faster."""
     gain = largest(every)
-    if every and gain is not None and gain <= margin and begun(state):
-        return NOT_FASTER, bound | {"gain": gain}
-    bound["open"] = [as_open(c) for c in open_ones(every, margin)]
-    return UNDECIDED, bound | {"gain": gain, "more_s": more_s(state, every, margin)}
+    known = {"gain": gain, "candidates": len(every)}
+    if every and gain is not None and gain <= margin and all_begun:
+        return NOT_FASTER, known
+    return UNDECIDED, known | {"open": [as_open(c) for c in open_ones(every, margin)]}
 
 
 def begun(state):

@@ -46,7 +46,7 @@ def faster(found):
     step = found["step"]
     rules = sum(r["implementation"] != arms.MPI for r in found["rules"])
     return (
-        f"With {rules} rule{'s' * (rules != 1)}, {timed(found)} of this program takes"
+        f"With {counted(rules, 'rule')}, {timed(found)} of this program takes"
         f" {percent(step['gain'])} less time ({interval(step)})."
     )
 
@@ -144,10 +144,8 @@ def excluded(found):
     if bound is None or not bound["candidates"]:
         return []
     if found["verdict"] == NOT_FASTER:
-        if bound["candidates"] == 1:
-            return ["One choice was tried: its 99.5 % interval excludes a larger gain."]
-        count = bound["candidates"]
-        return [f"{count} choices were tried: the 99.5 % interval of each excludes a larger gain."]
+        tried = counted(bound["candidates"], "choice")
+        return [f"Tried: {tried}. The 99.5 % interval of each excludes a larger gain."]
     told = []
     if known := [c for c in bound["open"] if c["low"] is not None]:
         named = listed(f"{c['name']} ({gain_between(c)})" for c in known)
@@ -188,7 +186,8 @@ def gains(found):
     if found.get("by") == "calls":
         return [
             f"Of {run['of_s']:.3g} s that is {run['gain'] * run['of_s']:.2g} s. It was shown by"
-            f" {found['step']['rounds']} pairs of whole runs, plain and under the rules in turn."
+            f" {counted(found['step']['rounds'], 'pair')} of whole runs, plain and under the"
+            " rules in turn."
         ]
     if run is None:
         return ["For a whole run the gain is not known: none came to its end."]

@@ -13,7 +13,7 @@ from crestacoll import benchjob, outputs
 from crestacoll.builds import Build
 from crestacoll.peers.mpis import Setting, peer_of
 from crestacoll.peers.series import IMPLEMENTATIONS, Series
-from crestacoll.ui import Problem
+from crestacoll.ui import Problem, counted
 
 LAUNCH = 1.5  # seconds of a job besides measuring
 LEAST = 2.0  # seconds that a job gets even if the time is up
@@ -119,7 +119,7 @@ def run_one(job, budget, speeds):
     except Problem as e:
         return f"FAILED: {e.message}"
     keep(job, result, before if speeds.now() == before else None)
-    return f"{len(result.records)} records in {time.monotonic() - start:.1f} s"
+    return f"{counted(len(result.records), 'record')} in {time.monotonic() - start:.1f} s"
 
 
 def keep(job, result, speed):

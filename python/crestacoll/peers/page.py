@@ -10,6 +10,7 @@ from crestacoll import machine
 from crestacoll.peers import draw, series, table, verdicts
 from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
 from crestacoll.sizes import format_size
+from crestacoll.ui import counted
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 
@@ -134,7 +135,7 @@ def points(missed):
     for miss in missed:
         p = miss.point
         name = p.collective + (", root 0" if p.root == "fixed" else "")
-        name += f", {p.ranks} ranks" if p.ranks != 2 else ""
+        name += f", {counted(p.ranks, 'rank')}" if p.ranks != 2 else ""
         name += ", not written again" if p.ranks != 2 and p.buffers == "hot" else ""
         name += f", {miss.mpi}" if miss.mpi != OURS else ""
         found.setdefault(name, []).append(f"{format_size(p.bytes)} ({miss.factor:.2f})")
@@ -176,7 +177,7 @@ def way_of(point):
     root = ", root 0" if point.root == "fixed" else ""
     calls = ", begun and ended" if point.calls == "begun" else ""
     buffers = {"hot": "warm buffers", "cold": "cold buffers", "written": "data written again"}
-    return f"{point.ranks} ranks{root}{calls}, {timing}{skew}, {buffers[point.buffers]}"
+    return f"{counted(point.ranks, 'rank')}{root}{calls}, {timing}{skew}, {buffers[point.buffers]}"
 
 
 def ways(rows):
@@ -205,7 +206,7 @@ def on_each(rows, mpis):
             found = [r.on(peer.name) for r in mine]
             line.append(mean_cell([ratio for ratio in found if ratio], ".2g"))
         lines.append(line)
-    return text_table(["", *(f"{n} ranks" for n in counts)], lines)
+    return text_table(["", *(counted(n, "rank") for n in counts)], lines)
 
 
 def on_each_by_size(rows, mpis):

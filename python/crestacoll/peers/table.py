@@ -7,6 +7,7 @@ from dataclasses import astuple, dataclass, field, fields
 
 from crestacoll import outputs
 from crestacoll.peers.mpis import OURS, PEERS, SETTINGS
+from crestacoll.ui import counted
 
 SLOW = ("mpich", "mpich5")
 SMALL = 512  # bytes, to which a cache line decides and not a copy
@@ -123,8 +124,8 @@ def wrong_of(results):
     """What was not the MPI's own result, one line each."""
     return sorted(
         {
-            f"{r['implementation']} {r['collective']} of {r['bytes']} bytes, {r['ranks']} ranks,"
-            f" on {result['mpi']}"
+            f"{r['implementation']} {r['collective']} of {r['bytes']} bytes,"
+            f" {counted(r['ranks'], 'rank')}, on {result['mpi']}"
             for result in results
             for r in result["records"]
             if not r["verified"]

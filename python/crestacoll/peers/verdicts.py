@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from crestacoll.peers.mpis import OURS
 from crestacoll.peers.series import PREFIX, ROOTED, SYMMETRIC
 from crestacoll.peers.table import SLOW, SMALL, Point
+from crestacoll.ui import counted
 
 K, M = 1 << 10, 1 << 20
 NEAR = 0.1  # us: cores between which a line crosses faster share a cache
@@ -199,8 +200,8 @@ def verdicts(rows, floor):
         ),
         *(
             judge(
-                f"symmetric calls, {sizes}, {ranks} ranks: geometric mean at most {most};"
-                " none above 1.05",
+                f"symmetric calls, {sizes}, {counted(ranks, 'rank')}: geometric mean at most"
+                f" {most}; none above 1.05",
                 some(ranks, low, high, symmetric),
                 most,
             )

@@ -49,7 +49,8 @@ def show_outcome(data):
     """The table, and in one sentence what it comes to."""
     sizes = sorted({len(host["ranks"]) for host in data["hosts"]})
     each = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    out.print(f"{counted(data['ranks'], 'rank')} on {len(data['hosts'])} hosts, {each} on each")
+    hosts = counted(len(data["hosts"]), "host")
+    out.print(f"{counted(data['ranks'], 'rank')} on {hosts}, {each} on each")
     made = table(
         *("communicator", ">how many", ">bytes", ">between nodes", ">placed"),
         *(">nodes of one", ">placed"),

@@ -6,6 +6,7 @@ to look at.
 from dataclasses import dataclass, field
 
 from crestacoll.rollcall import words
+from crestacoll.ui import counted
 
 IN_COLLECTIVE = ("collective", "set-up")
 
@@ -87,7 +88,7 @@ def differs(reference, process):
         return f"names root {stay.root}, the others root {the.root}"
     if stay.op != the.op:
         return f"reduces by {stay.op}, the others by {the.op}"
-    return f"has {stay.bytes} bytes, the others {the.bytes}"
+    return f"has {counted(stay.bytes, 'byte')}, the others {the.bytes}"
 
 
 def gathered(reference, others):
@@ -149,8 +150,8 @@ def of_collective(processes, found):
     if not others:
         missing = (the.comm_size or 0) - len(group)
         return Verdict(
-            f"{missing} of {the.comm_size} ranks are missing in {words.call(the)}, and no process"
-            " that answered belongs to them",
+            f"missing in {words.call(the)}: {missing} of {the.comm_size} ranks, and no process that"
+            " answered belongs to them",
             [],
             HINTS["gone"],
         )

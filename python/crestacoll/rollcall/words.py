@@ -64,12 +64,12 @@ def call(stay):
     if stay.tag is not None and stay.tag != "any" and stay.kind == "message":
         text += f", tag {stay.tag}"
     if stay.requests:
-        text += f", for {stay.requests} request{'s' * (stay.requests > 1)}"
+        text += f", for {counted(stay.requests, 'request')}"
     return text
 
 
 def size(n):
-    return f"{n} bytes" if n < 1024 or n % 1024 else f"{format_size(n)} ({n} bytes)"
+    return counted(n, "byte") if n < 1024 or n % 1024 else f"{format_size(n)} ({n} bytes)"
 
 
 def step(thread):

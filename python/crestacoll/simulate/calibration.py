@@ -10,7 +10,7 @@ from pathlib import Path
 from crestacoll import __version__
 from crestacoll.simulate import calibrate, machines, measured
 from crestacoll.simulate.show import time_words
-from crestacoll.ui import USAGE, Problem, err, out, show, table, write_json
+from crestacoll.ui import USAGE, Problem, counted, err, out, show, table, write_json
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Files:
         """The points of a result; how many were skipped, and why, is told."""
         points, skipped = measured.load(path, self.crowded)
         for why, count in skipped.items():
-            err.print(f"{path}: {count} points skipped: {why}", soft_wrap=True)
+            err.print(f"{path}: {counted(count, 'point')} skipped: {why}", soft_wrap=True)
         return points
 
 
@@ -79,7 +79,7 @@ def found(build, points, start, paths):
     levels = {p.hosts > 1 for p in points}, {p.ranks > p.hosts for p in points}
     missing = [name for name, has in zip(("network", "node"), levels) if True not in has]
     names = ", ".join(Path(p).name for p in paths)
-    source = f"fitted to {len(points)} points of {names}"
+    source = f"fitted to {counted(len(points), 'point')} of {names}"
     if missing:
         source += f"; nothing was measured of the {missing[0]}, whose costs are assumed"
     median = calibrate.median_error(errors)

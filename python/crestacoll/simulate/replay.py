@@ -138,7 +138,7 @@ def wanted_sizes(works, sizes, ranks):
         shape = mine.pop()
         if shape.size == ranks:
             raise Problem(
-                f"--comm {name}={size}: it has all {ranks} ranks, and has all at another scale;"
+                f"--comm {name}={size}: it has all the ranks, and has all at another scale;"
                 " a profile with two ranks or more in each direction shows rows and columns",
                 USAGE,
             )

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 from crestacoll.place import traffic
-from crestacoll.ui import USAGE, Problem
+from crestacoll.ui import USAGE, Problem, counted
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def larger(distances, ranks, wanted):
 
 def no_grid(distances, ranks, wanted):
     old = "x".join(str(b // a) for a, b in itertools.pairwise(distances))
-    sizes = ", ".join(f"{n} ranks instead of {s.size}" for s, n in wanted.items())
+    sizes = ", ".join(f"{counted(n, 'rank')} instead of {s.size}" for s, n in wanted.items())
     asked = f" in which communicators have {sizes}" if wanted else ""
     return (
         f"-n {ranks}: no grid like that of {old} ranks{asked}: the sizes of its directions multiply"

@@ -11,7 +11,7 @@ import shlex
 from pathlib import Path
 
 from crestacoll.simulate import jobs, machines, show
-from crestacoll.ui import USAGE, Problem, out
+from crestacoll.ui import USAGE, Problem, counted, out
 
 ENVELOPE = 16  # bytes that SMPI adds to each message
 VERSION = "3.32"
@@ -214,7 +214,8 @@ def readme(setting, call, found):
     if found["trace"]["waiting_in_a_node"] and factor != 3:
         differences.append(WAITING_IN_A_NODE.format(factor=factor))
     return README.format(
-        what=f"{call.collective} of {call.bytes} bytes as {call.implementation}, {call.size} ranks",
+        what=f"{call.collective} of {call.bytes} bytes as {call.implementation},"
+        f" {counted(call.size, 'rank')}",
         caption=show.caption(setting.machine),
         time=show.time_words(found["end"][-1][2]),
         version=VERSION,

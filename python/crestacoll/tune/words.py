@@ -2,15 +2,13 @@
 """What `crestacoll tune` tells at its end."""
 
 from crestacoll import builds, intervals, machine, tuning
+from crestacoll.explore.verdict import MARGIN, NOT_FASTER
+from crestacoll.explore.words import at_most, budget, excluded, percent
 from crestacoll.sizes import format_size
-from crestacoll.tune import grid
+from crestacoll.tune import grid, verdict
 from crestacoll.tune.rules import winner
 from crestacoll.tune.speeds import Speeds
 from crestacoll.ui import counted, out, show, table, word
-
-
-def percent(fraction):
-    return f"{100 * fraction:.1f} %"
 
 
 def show_points(state):
@@ -54,12 +52,38 @@ def summary(state, found, path):
     if path is None:
         yield "Nothing was measured."
         return
-    gained = "nothing is faster than the MPI's own collectives beyond the noise"
-    yield f"{path}: {counted(len(found), 'rule')}" if found else f"{path}: no rules, {gained}"
+    yield f"{path}: {counted(len(found), 'rule') if found else 'no rules'}"
+    yield from verdict_lines(state)
     if any(r.get("changes_rounding") for r in found):
         yield "Rules for reductions may change the last digits of sums (--keep-rounding)."
     if found:
         yield f"To use it: {builds.typed()} run --tuning {path} -- mpirun -n N ./app"
+
+
+def verdict_lines(state, sure=True):
+    """Where a gain is proved, and what is known of the rest."""
+    cells = list(every_cell(state))
+    won = sum(bool(winner(c, sure)) for c in cells)
+    if won:
+        sizes = counted(len(cells), "size")
+        yield f"At {won} of {sizes} another implementation is proved faster than the MPI's own."
+    judged = verdict.judged(state, sure)
+    if judged is None:
+        return
+    found, bound = judged
+    where = " at the other sizes" if won else ""
+    if found == NOT_FASTER:
+        gain = at_most(bound["gain"])
+        yield f"No implementation is more than {gain} faster than the MPI's own{where}."
+    else:
+        yield f"Not enough time to say whether another implementation is faster{where}."
+    yield from excluded({"verdict": found, "bound": {"margin": MARGIN} | bound})
+    more = verdict.more_s(state, sure) if found != NOT_FASTER else None
+    if more:
+        yield (
+            f"A new tuning with `--budget {budget(more)}` would decide, if rounds go on to scatter"
+            " and to take as long as they did."
+        )
 
 
 def every_cell(state):
@@ -89,8 +113,8 @@ def remarks(state):
         )
     if left:
         yield (
-            f"{left} of {every} points (a collective on a number of ranks) are not measured yet:"
-            f" crestacoll tune --resume --output {state.folder}"
+            f"{left} of {counted(every, 'point')} (a collective on a number of ranks) not measured"
+            f" yet: crestacoll tune --resume --output {state.folder}"
         )
 
 
@@ -104,6 +128,7 @@ def native_summary(state, found, path, family):
     lost = len(found["winners"]) - len(names)
     count = counted(len(found["winners"]), "time")
     yield f"{path}: an algorithm is faster than the MPI's own choice {count}"
+    yield from verdict_lines(state, sure=False)
     if family == "mpich" and lost > 0:
         yield (
             f"{len(names)} can be exported: a control variable of MPICH holds for all sizes, so"
