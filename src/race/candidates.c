@@ -33,6 +33,7 @@ static const char key; /* its address is the key */
 static cco_candidate *candidates;
 static unsigned most; /* calls on one of them */
 static bool spoilt;   /* by calls from several threads */
+static bool repeated; /* one of them has had a period */
 
 static void release(void *data)
 {
@@ -104,6 +105,7 @@ static void ask(cco_candidate *c)
     if (all == 0)
         return;
     c->period = __builtin_ctzll(all) + 1;
+    repeated = true;
     c->step_ns = (long)longest[0] * c->period;
     c->watched_ns = (long)longest[1];
 }
@@ -186,8 +188,17 @@ const char *cco_candidates_why(void)
         return "the program calls collectives from several threads";
     if (most == 0)
         return "no blocking collective on a communicator with all processes";
-    return most < 16 ? "fewer than 16 blocking collectives on communicators with all processes"
-                     : "the blocking collectives on communicators with all processes do not repeat";
+    if (most < 16)
+        return "fewer than 16 blocking collectives on communicators with all processes";
+    if (repeated)
+        return "the program ended too soon to time the steps that it repeats";
+    _Static_assert(CCO_SEQUENCE_LONGEST == 64, "the number in the text");
+    return "no sequence of up to 64 blocking collectives on communicators with all processes repeats";
+}
+
+bool cco_candidates_repeated(void)
+{
+    return repeated && !spoilt;
 }
 
 void cco_candidates_restart(void)

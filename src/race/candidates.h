@@ -32,6 +32,9 @@ void cco_candidates_spoil(void);
 /* Why none has shown a repeating step so far. */
 const char *cco_candidates_why(void);
 
+/* Some calls did repeat, at some time. */
+bool cco_candidates_repeated(void);
+
 /* From here on as if nothing had been called; in the same call of all ranks. */
 void cco_candidates_restart(void);
 

@@ -166,12 +166,13 @@ void cco_race_tell_online(int arm, const char *rules, bool certain, const cco_in
     end_line();
 }
 
-void cco_race_tell_none(const char *why)
+void cco_race_tell_none(const char *why, bool repeats)
 {
     if (file == NULL)
         return;
     put("{\"event\":\"none\",\"why\":");
     put_text(why);
+    put(",\"repeats\":%s", repeats ? "true" : "false");
     end_line();
 }
 

@@ -43,7 +43,7 @@ void cco_race_tell_youth(const cco_race_point *point, int arm, int calls, double
 /* The program repeats `period` calls on a communicator, of which this is one. */
 void cco_race_tell_start(const cco_race_settings *settings, const cco_comm *anchor, cco_coll coll,
                          MPI_Count bytes, int period);
-void cco_race_tell_none(const char *why);
+void cco_race_tell_none(const char *why, bool repeats);
 
 /* An arm runs for the first time: if nothing follows, it broke the program. */
 void cco_race_tell_first(int arm);

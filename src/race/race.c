@@ -64,7 +64,7 @@ static void refuse(void)
             cco_online_is_on() ? "CRESTA_ONLINE" : "CRESTA_RACE");
     if (settings.calls == 0)
         cco_race_output_open(settings.output);
-    cco_race_tell_none(CCO_ULFM_GOES_ON);
+    cco_race_tell_none(CCO_ULFM_GOES_ON, false);
 }
 
 void cco_race_begin(bool many_threads)
@@ -317,7 +317,7 @@ void cco_race_count_begin(cco_comm *state)
 void cco_race_end(void)
 {
     if (tells && now == LEARNS)
-        cco_race_tell_none(cco_candidates_why());
+        cco_race_tell_none(cco_candidates_why(), cco_candidates_repeated());
     if (tells && now != NONE)
         cco_rounds_report(cco_candidates_why());
     if (tells && now == RACES)

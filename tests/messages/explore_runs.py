@@ -54,7 +54,8 @@ def too_few_comparisons(screen):
     """Of a program without steps."""
     seen = {"runs": 2, "calls": 600, "name": "allreduce", "inside": 0.003}
     for inside in (0.003, 0.3):
-        _refused(screen, reasons.no_turns, " (its calls do not repeat)", seen | {"inside": inside})
+        lacks = reasons.no_rhythm("its calls do not repeat")
+        _refused(screen, reasons.no_turns, lacks, seen | {"inside": inside})
 
 
 def one_rank(screen):

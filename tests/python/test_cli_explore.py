@@ -228,7 +228,7 @@ def test_steps_that_are_a_small_part_of_a_run_do_not_decide(explore):
 def test_too_few_steps_to_compare(explore, tmp_path):
     """A run that ends before the first round: after some of them, calls are compared."""
     text = explore("--", "few-steps", budget="20s")
-    assert "a run has too few steps to compare implementations" in text
+    assert "has too few steps in a run to compare implementations" in text
     assert result()["by"] == "calls" and result()["verdict"] == "faster"
 
 

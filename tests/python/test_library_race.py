@@ -15,9 +15,10 @@ STEPS = [
     ("begins", 4),
 ]
 NONE = {
-    "chance": (1500, "do not repeat"),
-    "threads": (300, "several threads"),
-    "few": (5, "fewer than 16"),
+    "chance": (1500, "no sequence of up to 64", {}),
+    "threads": (300, "several threads", {}),
+    "few": (5, "fewer than 16", {}),
+    "steps": (300, "too soon to time the steps that it repeats", {"watch_ms": 1e8}),
 }
 
 
@@ -90,10 +91,10 @@ def test_the_arm_that_breaks_the_program_is_told(build, tmp_path):
 
 @pytest.mark.parametrize("kind", NONE)
 def test_no_steps_are_found(build, tmp_path, kind):
-    steps, why = NONE[kind]
-    events = race(build, tmp_path, kind, steps=steps)
+    steps, why, settings = NONE[kind]
+    events = race(build, tmp_path, kind, steps=steps, **settings)
     assert [event["event"] for event in events] == ["none"]
-    assert why in events[0]["why"]
+    assert why in events[0]["why"] and events[0]["repeats"] == (kind == "steps")
 
 
 def test_the_communicator_of_the_steps_is_freed(build, tmp_path):

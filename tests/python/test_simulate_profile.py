@@ -221,7 +221,7 @@ def test_every_table_says_what_it_is(tmp_path):
         (["--output", "a"], "--output goes with --calibrate, not with --profile"),
         (["--comm", "row"], "expected sizes such as row=64,col=64"),
         (["--comm", "line=2"], "no communicator has this name; say NAME or SIZE:STRIDE of"),
-        (["--comm", "MPI_COMM_WORLD=2"], "it has all 4 ranks"),
+        (["--comm", "MPI_COMM_WORLD=2"], "it has all the ranks"),
         (["--comm", "row=2,2:1=4"], "it has 2 by another name"),
         (["--impl", "p2p:ring"], "--impl p2p:ring: with --profile all, or p2p, hier"),
     ],

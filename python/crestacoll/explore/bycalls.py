@@ -20,16 +20,17 @@ YOUTH = (2, 32)  # first calls on a communicator
 QUIET = (5.0, 30.0)  # seconds without a word before a program counts as hanging
 
 
-def begin(search, why):
-    """No steps were found, for this reason: what races showed so far says nothing."""
+def begin(search, lacks):
+    """No steps can be compared, because of what the program does: what races showed so far says
+    nothing.
+    """
     search.note(
-        f"the program has no rhythm{why}: no time step that repeats all the time. So"
-        " implementations are compared by the time of each call. That leaves out what ranks wait"
-        " elsewhere: whole runs, plain and under the rules in turn, decide"
+        f"the program {lacks}. So implementations are compared by the time of each call. That leaves"
+        " out what ranks wait elsewhere: whole runs, plain and under the rules in turn, decide"
     )
     data = search.state.data
     points = arms.points_of(search.profile, search.options["keep_rounding"], named=False)
-    data |= {"mode": calldata.STAGE, "no_steps": why}
+    data |= {"mode": calldata.STAGE, "no_steps": lacks}
     data["stages"] = {"profile": data["stages"]["profile"]}
     data["points"] = [p.as_dict() for p in points]
     search.state.save()
@@ -231,7 +232,10 @@ class ByCalls:
         calls, point = max(((self.calls_of(p), p) for p in self.state.points), key=lambda c: c[0])
         seen = {"runs": len(self.stage["runs"]), "calls": calls, "name": point.where}
         seen["inside"] = 1 - arms.time_parts(self.search.profile)["outside"]
-        reasons.no_turns(self.state.data.get("no_steps", ""), seen)
+        lacks = self.state.data.get("no_steps", "")
+        if not lacks or lacks.startswith(" "):  # an exploration of an earlier version
+            lacks = reasons.no_rhythm(lacks.strip(" ()"))
+        reasons.no_turns(lacks, seen)
 
     # Whole runs.
 

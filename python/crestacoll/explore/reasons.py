@@ -82,17 +82,24 @@ def no_race(ended, log, calls):
             TIME_LIMIT,
         )
     raise Problem(
-        f"the program has no rhythm{because(log)}: crestacoll compares implementations from one"
-        " time step to the next, and found no step that repeats. Without a profile it cannot"
-        " compare single calls either: give it a larger --budget, so that a run comes to its end",
+        f"the program {lack(log)}, and crestacoll compares implementations from one time step to"
+        " the next. Without a profile it cannot compare single calls either: give it a larger"
+        " --budget, so that a run comes to its end",
         NO_RHYTHM,
     )
 
 
-def because(log):
+def lack(log):
+    """What keeps its steps from being compared, as what `the program` does."""
     if log.start:
-        return " (a run has too few steps to compare implementations)"
-    return f" ({log.none['why']})" if log.none and log.none.get("why") else ""
+        return "has too few steps in a run to compare implementations"
+    if log.none and log.none.get("repeats"):
+        return "ends too soon to time the steps that it repeats"
+    return no_rhythm(log.none.get("why") if log.none else "")
+
+
+def no_rhythm(why):
+    return f"has no rhythm ({why})" if why else "has no rhythm"
 
 
 def only_a_part(log):
@@ -103,12 +110,12 @@ def only_a_part(log):
     )
 
 
-def no_turns(why, seen):
-    """`seen`: of a program without steps, the numbers of runs that compared its calls, of calls of
+def no_turns(lacks, seen):
+    """`lacks`: what the program does instead of repeating steps. `seen`: of a program without steps, the numbers of runs that compared its calls, of calls of
     the kind with most of them in one run, its name, and the share of its time in collectives.
     """
     told = (
-        f"the program has no rhythm{why}, and its calls could not be compared one by one, either:"
+        f"the program {lacks}, and its calls could not be compared one by one, either:"
         f" {counted(seen['runs'], 'run')} with changing implementations gave too few comparisons. A"
         f" run makes {counted(seen['calls'], 'call')} of the most frequent kind, {seen['name']}."
     )

@@ -284,7 +284,7 @@ class Search:
 
     def only_a_part(self, log):
         if self.wall_s is not None and log.end:
-            raise NoSteps(f" ({reasons.only_a_part(log)})")
+            raise NoSteps(f"repeats no step for most of a run: {reasons.only_a_part(log)}")
         self.note(f"{reasons.only_a_part(log)}: steps are these alone")
 
     @property
@@ -311,7 +311,7 @@ class Search:
             return False
         if self.wall_s is None:
             reasons.no_race(ended, log, self.profile is not None)
-        raise NoSteps(reasons.because(log))
+        raise NoSteps(reasons.lack(log))
 
     # The proof.
 
