@@ -3,7 +3,8 @@
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
 ranks that disagree (disagree.py), and more of that of which `make check` has a sample: problems of
-each implementation and algorithm on ranks, all sizes of the simulated algorithms.
+each implementation and algorithm on ranks, all sizes of the simulated algorithms. The commands of
+the README's table run with the time that they have there.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -16,7 +17,7 @@ import shlex
 import subprocess
 import sys
 
-from check import ROOT, mpis
+from check import ROOT, VENV, mpis
 
 LOGS = ROOT / "build/nightly"
 PATIENCE = 120  # seconds more than a test should take
@@ -94,6 +95,10 @@ def main():
                 print(f"again: {' '.join(environment)} {shlex.join(command)}", flush=True)
     if subprocess.run([ROOT / "tools/disagree.py", "--first", str(seed), *chosen]).returncode:
         failed.append("disagree")
+    print("nightly: the commands of the README's table, in full:", flush=True)
+    commands = [VENV, "-m", "pytest", "-q", "--in-full", "tests/python/test_readme_commands.py"]
+    if subprocess.run(commands, cwd=ROOT).returncode:
+        failed.append("commands")
     print("nightly: every algorithm, simulated:", flush=True)
     if subprocess.run([ROOT / f"build/{chosen[0]}/tests/bin/conformance-sim"]).returncode:
         failed.append("conformance-sim")

@@ -87,7 +87,7 @@ void cco_outputs_begin_late(void)
     if (c->profile != NULL && world)
         cco_profile_begin(MPI_COMM_NULL, 0);
     else if (c->profile != NULL)
-        cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it is not for sessions");
+        cco_log(CCO_LOG_WARN, "no profile of what comes before MPI_Init: it has no sessions");
     if (c->io != NULL && rank == 0)
         cco_log(CCO_LOG_WARN, "no record of MPI-IO, because MPI_Init did not pass through"
                               " crestacoll: link it before the MPI library (mpicc ..."

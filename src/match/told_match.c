@@ -90,7 +90,7 @@ void cco_match_tell_late(const cco_match *m, const char *call)
         return;
     if (m->state->rank != 0) {
         cco_say("rank %d of communicator '%s' has waited %lu s before MPI_%s for rank 0, which has "
-                "not come to a call there, or waits for others",
+                "called no collective there, or waits for other ranks",
                 m->state->rank, m->state->name, cco_configured.debug.match,
                 call);
         return;

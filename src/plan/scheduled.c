@@ -94,9 +94,9 @@ int cco_scheduled_give_up(const cco_scheduled *own, int error)
         transport->give_up(own->plans.shared);
     if (!__atomic_exchange_n(&reported, true, __ATOMIC_RELAXED))
         cco_log(CCO_LOG_WARN,
-                "a call failed on this rank before its data moved%s: what other ranks"
-                " sent for it is never taken, and later calls on its communicator may"
-                " fail",
+                "a call failed on this rank before its data moved%s: messages of"
+                " other ranks for it are not received, and later calls on its communicator"
+                " may fail",
                 error == MPI_ERR_NO_MEM ? " (no memory)" : "");
     return error;
 }

@@ -193,7 +193,8 @@ const char *cco_candidates_why(void)
     if (repeated)
         return "the program ended too soon to time the steps that it repeats";
     _Static_assert(CCO_SEQUENCE_LONGEST == 64, "the number in the text");
-    return "no sequence of up to 64 blocking collectives on communicators with all processes repeats";
+    return "no sequence of up to 64 blocking collectives on communicators with all processes"
+           " repeats";
 }
 
 bool cco_candidates_repeated(void)

@@ -244,7 +244,7 @@ static bool is_one_thread(void)
     const bool one = cco_online_is_on() || pthread_equal(first, pthread_self());
     if (!one && now == RACES)
         cco_fatal("CRESTA_RACE: the program calls collectives from several threads; implementations"
-                  " can be compared in programs only that do so from one");
+                  " can only be compared in programs that call them from one thread");
     return one;
 }
 

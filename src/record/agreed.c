@@ -75,8 +75,8 @@ static void say_difference(const cco_recorder *r, int least, int most, int first
         return;
     if (first < least)
         cco_say("CRESTA_Record_end on communicator '%s': the ranks recorded different calls: call "
-                "%d is %s on rank 0, with another root, size, implementation or as another "
-                "collective elsewhere",
+                "%d is %s on rank 0, and elsewhere another collective, or one with another "
+                "root, size or implementation",
                 name, first + 1, cco_coll_infos[r->calls[first]->call.coll].name);
     else
         cco_say("CRESTA_Record_end on communicator '%s': the ranks recorded different calls: %d to "

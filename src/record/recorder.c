@@ -118,7 +118,7 @@ void cco_recorder_note(cco_comm *state, const cco_way *way, const cco_call *call
     if (made != NULL)
         r->calls[r->count++] = made;
     else
-        fail(r, "finds no memory to be recorded");
+        fail(r, "cannot be recorded: there is no memory");
 }
 
 void cco_recorder_ended(cco_comm *state, int rc)

@@ -242,7 +242,7 @@ static void introduce(void)
     server = cco_address_connect(file, shall_stop, token, why, sizeof why);
     if (server < 0) {
         if (!shall_stop())
-            cco_say("rank %d (%s) tells of a hang on stderr, and not to crestacoll run: %s",
+            cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s",
                     who.rank, who.host, why);
         return;
     }

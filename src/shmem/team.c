@@ -194,8 +194,9 @@ shmem_team_t CRESTA_Shmem_active_set(int start, int stride, int size)
     const int from = world->rank - start;
     if (start < 0 || stride < 1 || size < 1 || last >= world->size || from < 0 ||
         from % stride != 0 || from / stride >= size)
-        cco_fatal("shmem: PE %d is not in the active set of %d PEs from %d in steps of %d, or that"
-                  " is none of %d PEs", world->rank, size, start, stride, world->size);
+        cco_fatal("shmem: PE %d is not in the active set of %d PEs from %d in steps of %d, or the"
+                  " set goes beyond the %d PEs that there are", world->rank, size, start, stride,
+                  world->size);
     if (size == world->size && stride == 1) /* all of them */
         return world;
     struct cresta_team *t = world->next;

@@ -24,7 +24,7 @@ static void late(void *what)
         PMPI_Comm_rank(*comm, &rank);
         PMPI_Comm_get_name(*comm, name, &length);
         cco_say("rank %d of communicator '%s' has waited %lu s in the first collective there for "
-                "ranks that do not come",
+                "ranks that have not called one",
                 rank, name, cco_configured.debug.match);
     } else if (!cco_in_world(*comm))
         cco_presence_report(*comm);

@@ -39,7 +39,7 @@ bool cco_json_open(cco_json *json, cco_json_kind kind)
     if (cco_json_peek(json) != kind)
         return cco_json_unexpected(json, kind == CCO_JSON_OBJECT ? "an object, {" : "an array, [");
     if (json->depth == CCO_JSON_DEPTH) {
-        cco_json_fail(json, json->at, "more than %d values inside of each other", CCO_JSON_DEPTH);
+        cco_json_fail(json, json->at, "values are nested more than %d deep", CCO_JSON_DEPTH);
         return false;
     }
     json->open[json->depth++] = *json->at++;

@@ -37,8 +37,8 @@ static void tell(const meeting *m)
     char here[1600];
     if (!cco_neighbours(here, sizeof here))
         return; /* another process of this host speaks */
-    cco_say("rank %d of %d waits in MPI_Init for ranks that do not answer; from %d to %d they have."
-            " They may be late, or run without crestacoll, or with CRESTA_OFF=1: it must run in all"
+    cco_say("rank %d of %d waits in MPI_Init for ranks that do not answer (%d to %d have). Those"
+            " may be late, or run without crestacoll, or with CRESTA_OFF=1: it must run in all"
             " ranks or in none."
             " On this host:%s",
             m->rank, m->size, m->rank, m->rank + m->answered - 1, here);

@@ -24,6 +24,11 @@ def pytest_addoption(parser):
         action="store_true",
         help="skip each test when it starts a process: what is left takes seconds (make quick)",
     )
+    parser.addoption(
+        "--in-full",
+        action="store_true",
+        help="the README's commands with the time that they have there (make nightly)",
+    )
 
 
 def pytest_runtest_setup(item):

@@ -180,6 +180,8 @@ def lacking(command):
     if not path.is_file():
         return [f"{command.mark.reason} (there is no such file)"]
     text = path.read_text(encoding="utf-8")
+    if f'"{command.page}"' in text:  # it reads the command there
+        return []
     words = command.text.split(" -- ")[0].split()
     wanted = {word for word in words if word.startswith("--")}
     if named := re.search(r"\b(?:crestacoll|make) +([\w-]+)", command.text):

@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The README's table of questions: its commands as they stand there, and what a reader sees first.
-Those that take longer are run by the tests that the page's marks name.
+
+What would take minutes gets a smaller --budget, or less to do; with `--in-full` (make nightly)
+each command is as it stands there.
 """
 
+import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 from conftest import ROOT, giving_way
 from library_runs import AS_ROOT
+from spoilt import RULES, Spoilt
+from test_cli_simulate import MACHINE
 
 from crestacoll import builds, tuning
 
@@ -19,17 +25,44 @@ COMMANDS = [c for row in ROWS for c in re.findall(r"`(bin/crestacoll [^`]+)`", r
 # The begin of a command, and what its first screen has to show.
 SHOWN = {
     "info": ["MPIs found", r"mpi +yes", r"shm +yes", "environment variables"],
-    "run --validate": ["validate: "],
-    "run --io": ["MPI-IO"],
-    "run --watchdog 60": [],
+    "explore": ["time step|Not enough time|No choice", r"nonblock"],
+    "bench": [r"# crestacoll .* bench", "alltoall", r"^ +8 +shm +[0-9.]+"],
+    "run --validate": ["validate: ", "sum "],
+    "check": ["shm +fine"],
+    "bisect": ["No setting is to blame: with all of them the program gives the right answer"],
+    "reproduce FILE": ["no difference here"],
+    "overlap": ["overlap of three definitions", "nonblock: ", "p2p: "],
+    "explain": ["allreduce", "mpi"],
+    "tune ": [r"tuning\.json|Nothing was measured", "Not enough time|No implementation"],
     "tuning check FILE": ["would use 1 rule$"],
     "tuning show FILE": ["allreduce +.* nonblock"],
+    "place": ["4 ranks on"],
+    "run --io": ["MPI-IO", "your_data|16.0 KiB|16 KiB"],
+    "simulate": ["simulated, machine a test", "allreduce"],
+    "atomics": ["crestacoll", "all"],
+    "threads": ["threads", "shm"],
+    "harness": ["64K"],
+    "run --watchdog 60": ["sum "],
 }
+# What is added here to those that take longer: a budget, where they have one.
+SHORTER = {
+    "explore": "--budget 12s",
+    "bench": "--budget 4",
+    "check": "barrier -n 2 --language c",
+    "overlap": "--budget 4",
+    "tune ": "--budget 14s",
+    "simulate": "--impl p2p --bytes 8",
+    "atomics": "--batches 2 --calls 100",
+    "threads": "--impl shm --turns 1 --ms 2 --threads 1,2",
+    "harness": "--budget 2",
+}
+NOTHING = "nothing was measured of"  # beside much else: bench says so, and ends with 125
+DEADLINE_S = 600
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory):
-    """A folder with bin/crestacoll, a program and a tuning file, and a reader's environment."""
+    """A folder with bin/crestacoll and a program, and a reader's environment."""
     build = (builds.all_builds() or pytest.skip("nothing is built"))[0]
     at = tmp_path_factory.mktemp("reader")
     (at / "path").mkdir()
@@ -38,27 +71,83 @@ def reader(tmp_path_factory):
     more = "--oversubscribe" if build.family == "openmpi" else ""
     (at / "path/mpirun").write_text(f'#!/bin/sh\nexec {build.launcher} {more} "$@"\n')
     (at / "path/mpirun").chmod(0o755)
-    program = [build.cache["MPI_C_COMPILER"], ROOT / "tests/package/plain_sum.c", "-o"]
+    program = [build.cache["MPI_C_COMPILER"], ROOT / "tests/python/your_program.c", "-o"]
     subprocess.run([*program, at / "your_program"], check=True)
-    rule = {"collective": "allreduce", "implementation": "nonblock"}
-    tuning.write(at / "FILE", tuning.head(build.description["mpi"]["library"]), [rule])
     path = f"{at / 'path'}{os.pathsep}{os.environ['PATH']}"
-    return at, builds.clean_environment(PATH=path, **AS_ROOT, **giving_way())
+    return build, at, builds.clean_environment(PATH=path, **AS_ROOT, **giving_way())
+
+
+def run(reader, text, **variables):
+    _, at, environment = reader
+    done = subprocess.run(["bash", "-c", text], cwd=at, env=environment | variables,
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          timeout=None if "30m" in text else DEADLINE_S, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def written(start):
+    return next(c for c in COMMANDS if c.startswith(f"bin/crestacoll {start}"))
+
+
+def make_input(reader, start):
+    """The file that the command of the table reads."""
+    build, at, _ = reader
+    if start.startswith("tuning"):
+        rule = {"collective": "allreduce", "implementation": "nonblock"}
+        tuning.write(at / "FILE", tuning.head(build.description["mpi"]["library"]), [rule])
+    elif start == "simulate":
+        (at / "FILE").write_text(json.dumps(MACHINE))
+    elif start == "reproduce FILE":
+        spoilt = Spoilt(build, at)
+        spoilt("run", "--impl", RULES, "--validate", "0.01", "--", *spoilt.program(steps=2))
+        (at / "FILE").write_bytes((spoilt.folder / "crestacoll-difference-alltoall-1").read_bytes())
+    elif " p.json" in written(start):
+        command = "bin/crestacoll run --profile p.json -- mpirun -n 4 ./your_program"
+        code, told = run(reader, command)
+        assert code == 0, told
+
+
+def shortened(start):
+    """The command of the table, with less time or less to do."""
+    text = re.sub(r" --budget \S+", "", written(start))
+    option = f" {SHORTER[start]}"
+    return text.replace(" -- ", f"{option} -- ") if " -- " in text else text + option
 
 
 def test_the_table_has_them():
     for start in SHOWN:
         assert sum(c.startswith(f"bin/crestacoll {start}") for c in COMMANDS) == 1, start
+    others = [c for c in COMMANDS if not c.startswith(
+        tuple(f"bin/crestacoll {start}" for start in [*SHOWN, "hang"]))]
+    assert not others
 
 
 @pytest.mark.parametrize("start", SHOWN)
-def test_a_reader_sees(start, reader):
-    at, environment = reader
-    text = next(c for c in COMMANDS if c.startswith(f"bin/crestacoll {start}"))
-    done = subprocess.run(["bash", "-c", text], cwd=at, env=environment, capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=600, check=False)
-    screen = done.stdout + done.stderr
-    assert done.returncode == 0, screen
+def test_a_reader_sees(start, reader, request):
+    in_full = request.config.getoption("--in-full", default=False)
+    make_input(reader, start)
+    is_shorter = start in SHORTER and not in_full
+    code, screen = run(reader, shortened(start) if is_shorter else written(start))
+    assert code == (125 if start == "bench" and NOTHING in screen else 0), screen
     for pattern in SHOWN[start]:
         assert re.search(pattern, screen, re.MULTILINE), f"no {pattern} in:\n{screen}"
     assert "Traceback" not in screen and " no: " not in screen, screen
+
+
+def test_a_reader_asks_a_job_that_hangs(reader):
+    """`hang PID`, beside the command of the same row, until each rank is where it stays."""
+    _, at, environment = reader
+    waits = environment | {"YOUR_PROGRAM_WAITS": str(at / "go on")}
+    job = subprocess.Popen(["bash", "-c", f"exec {written('run --watchdog 60')}"], cwd=at,
+                           env=waits, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True)
+    end, told = time.monotonic() + DEADLINE_S, ""
+    try:
+        while "ranks 0,2-3 wait in MPI_Alltoall" not in told and time.monotonic() < end:
+            _, told = run(reader, written("hang PID").replace("PID", str(job.pid)))
+            assert job.poll() is None, job.stdout.read()
+    finally:
+        (at / "go on").touch()
+    said, _ = job.communicate(timeout=DEADLINE_S)
+    assert job.returncode == 0 and "sum " in said, said
+    assert "ranks 0,2-3 wait in MPI_Alltoall" in told and "rank 1" in told, told

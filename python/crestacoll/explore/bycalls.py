@@ -25,8 +25,9 @@ def begin(search, lacks):
     nothing.
     """
     search.note(
-        f"the program {lacks}. So implementations are compared by the time of each call. That leaves"
-        " out what ranks wait elsewhere: whole runs, plain and under the rules in turn, decide"
+        f"the program {lacks}. So implementations are compared by the time of each call. That"
+        " leaves out what ranks wait elsewhere: whole runs, plain and under the rules in turn,"
+        " decide"
     )
     data = search.state.data
     points = arms.points_of(search.profile, search.options["keep_rounding"], named=False)

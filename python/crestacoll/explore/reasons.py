@@ -111,8 +111,9 @@ def only_a_part(log):
 
 
 def no_turns(lacks, seen):
-    """`lacks`: what the program does instead of repeating steps. `seen`: of a program without steps, the numbers of runs that compared its calls, of calls of
-    the kind with most of them in one run, its name, and the share of its time in collectives.
+    """`lacks`: what the program does instead of repeating steps. `seen`: the numbers of runs that
+    compared its calls, of calls of the kind with most of them in one run, its name, and the share
+    of its time in collectives.
     """
     told = (
         f"the program {lacks}, and its calls could not be compared one by one, either:"
