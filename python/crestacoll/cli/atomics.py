@@ -32,9 +32,9 @@ from crestacoll.ui import TEXT, Problem, counted, json_option, out, show, table,
 def command(ranks, mpis, batches, calls, json_to):
     """Measure MPI_Fetch_and_op and its like on windows whose ranks share memory, with a flush each.
 
-    In one job, in turn: by the MPI itself, by crestacoll (CRESTA_ATOMICS=on), and the processor's
-    atomic operation on shared memory, below which none can be. Rank 0 accumulates at rank 1; "all":
-    all ranks do at once, on one word.
+    The MPI itself, crestacoll (CRESTA_ATOMICS=on), and the processor's atomic operation on shared
+    memory, which is the lower limit, take turns in one job. Rank 0 accumulates at rank 1; in lines
+    with "all" all ranks do at once, on one word.
     """
     if ranks < 2:
         raise Problem("this needs two ranks or more: -n 2")

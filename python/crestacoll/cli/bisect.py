@@ -64,9 +64,9 @@ def patterns(ctx, param, values):
     "--check",
     metavar="CMD",
     help=(
-        "Whether a run was right: exit code 0 of this shell command, which finds the run's standard"
-        " output in the file $CRESTACOLL_OUTPUT. Default: it prints what it prints without the"
-        " settings."
+        "Shell command that ends with 0 if a run was right; it finds the run's standard output in"
+        " the file $CRESTACOLL_OUTPUT. Default: a run is right if it prints what it prints without"
+        " the settings."
     ),
 )
 @click.option(
@@ -90,8 +90,8 @@ def patterns(ctx, param, values):
 @json_option
 @click.argument("command", nargs=-1, type=click.Path(), required=True, metavar="-- COMMAND...")
 def command(impl, tuning, force, check, tolerance, ignore, mpi, output, json_to, command):
-    """Find which collective, implementation and size changes what a program says, or makes it
-    crash, by few runs of it.
+    """Find, in few runs, the collective, implementation and size that change what a program prints,
+    or make it crash.
     """
     job = Job(command, mpi)
     if job.misfit():

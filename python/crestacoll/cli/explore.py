@@ -71,8 +71,8 @@ def command(budget, output, compare, keep_rounding, resume, steps, margin, mpi, 
     """Find the best choice of implementations for a program, prove it, and explain it.
 
     The program runs as it is. While it runs, crestacoll changes the implementations of its
-    collectives between time steps and compares the steps. At the end stand rules, their gain with
-    its uncertainty, and a report.
+    collectives between time steps and compares the steps. The result is rules, their gain with its
+    uncertainty, and a report.
 
     \b
     crestacoll explore -- mpirun -n 4 ./app input.dat

@@ -7,7 +7,7 @@ from crestacoll.ui import WRONG, Problem, json_option, write_json
 
 @click.command(
     "hang",
-    short_help="Tell what each rank of a running job is in, and who is the odd one out.",
+    short_help="Show which call each rank of a running job is in.",
     epilog="""\b
 Exit code: 0 if a rank answered, else
   1    no process of the job answers: it was not started with CRESTA_WATCHDOG, or has ended
@@ -16,12 +16,11 @@ Exit code: 0 if a rank answered, else
 @json_option
 @click.argument("pid", type=click.IntRange(1))
 def command(pid, json_to):
-    """Tell what each rank of a running job is in, and who is the odd one out.
+    """Show which call each rank of a running job is in, and which rank is the odd one out.
 
-    PID is the process of `crestacoll run`, of mpiexec, or of one that started them. The job goes
-    on. It must have been started with CRESTA_WATCHDOG (ask is enough), or with
-    `crestacoll run --watchdog`. Under `crestacoll run` ranks of all hosts are asked, otherwise
-    those of this host.
+    PID is the process of `crestacoll run` or of mpiexec, or one that started them. The job keeps
+    running. It must have been started with CRESTA_WATCHDOG (ask is enough), or with `crestacoll run
+    --watchdog`. Under `crestacoll run` ranks of all hosts are asked, otherwise those of this host.
 
     \b
     crestacoll run --watchdog ask -- mpirun -n 4 ./app &

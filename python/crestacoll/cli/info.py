@@ -62,7 +62,7 @@ from crestacoll.ui import TEXT, WRONG, Problem, json_option, out, show, table, w
 def command(only_env, no_run, ranks, table_to, json_to):
     """List MPIs, builds, implementations and whether each works, and environment variables.
 
-    A job of each build tells on how many nodes its ranks are, as the library finds them.
+    For each build, a job shows on how many nodes the library finds its ranks.
 
     --table prints which implementation of which collective is correct when called from Fortran and
     from C. It uses the last results of `crestacoll check`, which are kept in the build folder. If

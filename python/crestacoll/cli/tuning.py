@@ -53,9 +53,9 @@ def command():
 def check(file, mpi, json_to):
     """Check FILE: schema, rules, and whether programs on this machine would use it.
 
-    Each build says what its ranks would make of the file. Rules that never win, because an earlier
-    rule takes all of their calls, are listed. A file that was made elsewhere is no error. Exit code
-    1 if the file is wrong.
+    Each build is asked what its ranks would do with the file. Rules that never win, because an
+    earlier rule takes all of their calls, are listed. A file that was made elsewhere is no error.
+    Exit code 1 if the file is wrong.
     """
     wrong, hidden = [], []
     try:
@@ -203,8 +203,9 @@ def of(rule):
 def merge(a, b, to, json_to):
     """Write the rules of A, and then those of B, into FILE.
 
-    Of rules for one point only that of A is kept. Where other rules overlap, A's wins, because it
-    comes first; these pairs are listed. Both files must be for the same machine and MPI.
+    Where both files have a rule for one point, that of A is kept. Where other rules overlap, A's
+    wins, because it comes first; these pairs are listed. Both files must be for the same machine
+    and MPI.
     """
     merged, left_out, pairs = tuning.merge(tuning.read(a), tuning.read(b))
     tuning.write(to, merged["head"], merged["rules"])
