@@ -220,8 +220,7 @@ static int settle(cco_comm *state, const char *where, int error)
         cco_comm_fail(state, by_program ? cco_ulfm_revoked_class() : cco_ulfm_failed_class(),
                       by_program ? -1 : cco_ulfm_first_failed(state->comm));
     }
-    const bool revoked = cco_ulfm() && state->error == cco_ulfm_revoked_class();
-    if (state->error != MPI_SUCCESS && !revoked && !state->told) {
+    if (state->error == cco_ulfm_failed_class() && !state->told) {
         state->told = true;
         tell(state, where, cco_raise_ends_job(state->comm));
     }

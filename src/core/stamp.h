@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stamp.h - what a call is, in a word that goes with its data: its collective, its root, and how
- * many bytes.  The lowest bits are left for whoever passes the data on. */
+ * many bytes.  The lowest bits are left for whoever passes the data on: in streams they have the
+ * number of the schedule. */
 #ifndef CCO_STAMP_H
 #define CCO_STAMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/collectives.h"
 
-enum { CCO_STAMP_COLL_AT = 8, CCO_STAMP_ROOT_AT = 16, CCO_STAMP_BYTES_AT = 24 }; /* bits */
+enum { CCO_STAMP_COLL_AT = 8, CCO_STAMP_ROOT_AT = 14, CCO_STAMP_BYTES_AT = 28 }; /* bits */
+_Static_assert(CCO_COLLECTIVES < (1 << (CCO_STAMP_ROOT_AT - CCO_STAMP_COLL_AT)) - 1, "room");
+#define CCO_STAMP_BELOW_BYTES ((UINT64_C(1) << CCO_STAMP_BYTES_AT) - 1)
 
 /* What data have that were made from wrong ones: no call has this. */
-#define CCO_STAMP_SPOILT UINT64_C(0xff00)
+#define CCO_STAMP_SPOILT UINT64_C(0x3f00)
 
 static inline uint64_t cco_stamp_bytes(size_t bytes)
 {
@@ -29,7 +34,19 @@ static inline size_t cco_stamp_sizes(size_t before, size_t n)
 static inline uint64_t cco_stamp(cco_coll coll, int root, size_t bytes)
 {
     return (uint64_t)((unsigned)coll + 1) << CCO_STAMP_COLL_AT |
-           (uint64_t)(uint8_t)root << CCO_STAMP_ROOT_AT | cco_stamp_bytes(bytes);
+           ((uint64_t)(unsigned)root << CCO_STAMP_ROOT_AT & CCO_STAMP_BELOW_BYTES) |
+           cco_stamp_bytes(bytes);
+}
+
+/* The collective, from 1 on. */
+static inline unsigned cco_stamp_coll(uint64_t word)
+{
+    return (unsigned)(word >> CCO_STAMP_COLL_AT) % (1u << (CCO_STAMP_ROOT_AT - CCO_STAMP_COLL_AT));
+}
+
+static inline unsigned cco_stamp_root(uint64_t word)
+{
+    return (unsigned)((word & CCO_STAMP_BELOW_BYTES) >> CCO_STAMP_ROOT_AT);
 }
 
 /* The word without what is not of the call. */
@@ -38,10 +55,16 @@ static inline uint64_t cco_stamp_alone(uint64_t word)
     return word >> CCO_STAMP_COLL_AT << CCO_STAMP_COLL_AT;
 }
 
-/* Whether two words are of one collective with one root. */
+/* Whether the lowest bits are equal. */
+static inline bool cco_stamp_same_number(uint64_t a, uint64_t b)
+{
+    return (a ^ b) % (1u << CCO_STAMP_COLL_AT) == 0;
+}
+
+/* Whether two words differ in their bytes at most. */
 static inline bool cco_stamp_alike(uint64_t a, uint64_t b)
 {
-    return (uint16_t)(a >> CCO_STAMP_COLL_AT) == (uint16_t)(b >> CCO_STAMP_COLL_AT);
+    return ((a ^ b) & CCO_STAMP_BELOW_BYTES) == 0;
 }
 
 #endif

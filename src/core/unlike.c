@@ -4,13 +4,11 @@
 
 #include <stdio.h>
 
-#include "core/comm.h"
 #include "core/log.h"
 
-static void show(uint64_t stamp, const char *verb, char *text, size_t room)
+static void show(uint64_t stamp, const char *verb, bool sized, char *text, size_t room)
 {
-    const unsigned coll = (uint8_t)(stamp >> CCO_STAMP_COLL_AT);
-    const unsigned root = (uint8_t)(stamp >> CCO_STAMP_ROOT_AT);
+    const unsigned coll = cco_stamp_coll(stamp), root = cco_stamp_root(stamp);
     const unsigned long long bytes = stamp >> CCO_STAMP_BYTES_AT;
     if (stamp == 0) {
         snprintf(text, room, "another call, or one that gives nothing");
@@ -24,14 +22,16 @@ static void show(uint64_t stamp, const char *verb, char *text, size_t room)
     int n = snprintf(text, room, "MPI_%s", info->mpi_name);
     if (info->properties & CCO_ROOTED)
         n += snprintf(text + n, room - (size_t)n, ", root %u", root);
-    if (info->properties & CCO_COUNTS && stamp >> 63)
+    if (!sized)
+        snprintf(text + n, room - (size_t)n, ", an earlier or a later call");
+    else if (info->properties & CCO_COUNTS && stamp >> 63)
         snprintf(text + n, room - (size_t)n, ", with counts that differ");
     else if (coll - 1 != CCO_BARRIER)
         snprintf(text + n, room - (size_t)n, ", %s%llu byte%s", verb, bytes,
                  cco_plural((long long)bytes));
 }
 
-void cco_unlike_tell(const cco_comm *state, const cco_unlike *unlike)
+void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unlike)
 {
     enum { LINES = 20 };
     static int told;
@@ -39,16 +39,17 @@ void cco_unlike_tell(const cco_comm *state, const cco_unlike *unlike)
     if (__atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= LINES)
         return;
     const bool sizes = cco_unlike_class(unlike->here, unlike->there) == MPI_ERR_TRUNCATE;
-    show(unlike->here, sizes && unlike->rank >= 0 ? "takes " : "", here, sizeof here);
-    show(unlike->there, sizes ? "gives " : "", there, sizeof there);
+    show(unlike->here, sizes && unlike->rank >= 0 ? "takes " : "", true, here, sizeof here);
+    show(unlike->there, sizes ? "gives " : "",
+         cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
     if (unlike->rank < 0) {
         cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
                 "(MPI_ERR_TRUNCATE): rank %d makes %s",
-                state->name, state->size, state->rank, here);
+                name, size, rank, here);
         return;
     }
     cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there (%s):\n"
             "    rank %d: %s\n    rank %d: %s",
-            state->name, state->size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", state->rank,
+            name, size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank,
             here, unlike->rank, there);
 }

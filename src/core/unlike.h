@@ -7,13 +7,12 @@
 #include "core/mpi_compat.h"
 #include "core/stamp.h"
 
-struct cco_comm;
-
 /* The first that a call has met. */
 typedef struct cco_unlike {
     bool met;
     int rank;             /* of the communicator: the other one */
     uint64_t here, there; /* stamps of the calls; `there` is 0 if that is not known */
+    bool heard;           /* another rank has met one, and left */
 } cco_unlike;
 
 /* MPI_ERR_TRUNCATE if the calls differ in their bytes only, else MPI_ERR_OTHER. */
@@ -22,7 +21,8 @@ static inline int cco_unlike_class(uint64_t here, uint64_t there)
     return there == 0 || cco_stamp_alike(here, there) ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
 }
 
-/* Says which calls they are. */
-void cco_unlike_tell(const struct cco_comm *state, const cco_unlike *unlike);
+/* Says which calls they are, on a communicator: its name, this rank there, and how many ranks it
+ * has. */
+void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unlike);
 
 #endif

@@ -13,7 +13,7 @@
 /* What a rank has in memory that it shares with those who wait for it. */
 typedef struct cco_seat {
     cco_life life;
-    uint32_t left; /* it writes nothing more there */
+    uint32_t left; /* it writes nothing more there, because of this error; 0: it may */
     uint32_t told; /* some rank has said that it has failed */
     char rest[64 - sizeof(cco_life) - 2 * sizeof(uint32_t)];
 } cco_seat;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "core/config.h"
-#include "core/raise.h"
 #include "core/ulfm.h"
 #include "model/below.h"
 #include "model/stream_model.h"
@@ -87,10 +86,9 @@ static int run_kept(own *o, cco_comm *state, const cco_way *way, const cco_call 
     const char *why = keep(o, state, via);
     if (why != NULL)
         return cco_run_below(way, state, call, why);
+    const cco_scheduled *own = &o->kept[via].streams.scheduled;
     const int rc = cco_scheduled_run(&o->kept[via].streams.scheduled, state, way, call);
-    if (rc != MPI_SUCCESS)
-        return cco_raise_in(call->comm, call->coll, rc);
-    return rc;
+    return rc != MPI_SUCCESS ? cco_scheduled_raise(own, state, call->coll, rc) : rc;
 }
 
 /* A coarray for this call only, as large as it needs. */
@@ -107,12 +105,12 @@ static int run_made(own *o, cco_comm *state, const cco_way *way, const cco_call 
     if (why != NULL)
         return cco_run_below(way, state, call, why);
     cco_stream_model_open(&o->made[via], &area.area, via == GET, state);
-    const int rc = cco_scheduled_run(&o->made[via].scheduled, state, way, call);
+    const cco_scheduled *own = &o->made[via].scheduled;
+    const int rc = cco_scheduled_fail(own, state,
+                                      cco_scheduled_run(&o->made[via].scheduled, state, way, call));
     cco_stream_model_close(&o->made[via]);
     cco_caf_free(&area);
-    if (rc != MPI_SUCCESS)
-        return cco_raise_in(call->comm, call->coll, rc);
-    return rc;
+    return rc != MPI_SUCCESS ? cco_comm_raise(state, call->coll, rc) : rc;
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)

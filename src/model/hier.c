@@ -82,7 +82,8 @@ static own *own_of(cco_comm *state)
                            .messages = &o->messages};
     o->scheduled.repeat = cco_scheduled_repeat;
     o->scheduled.pieces = true;
-    cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route, state);
+    cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route,
+                       &o->streams.stream.unlike, state);
     return o;
 }
 
@@ -98,7 +99,8 @@ static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call 
              : o->complete || cco_comm_has_failed(state) ? state->error
                                                          : without_streams(state);
     if (rc == MPI_SUCCESS)
-        rc = cco_scheduled_run(&o->scheduled, state, way, call);
+        rc = cco_scheduled_fail(&o->scheduled, state,
+                                cco_scheduled_run(&o->scheduled, state, way, call));
     else if (o != NULL)
         rc = cco_comm_refuse(state, rc);
     if (rc != MPI_SUCCESS) /* it came from our communicator, not the program's */

@@ -27,6 +27,7 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
                        .bytes = n->segment.share,
                        .rank = place,
                        .size = size,
+                       .ranks = &map->ranks[map->first[map->node[state->rank]]],
                        .shares = malloc((size_t)size * sizeof *area->shares),
                        .comm = state->comm,
                        .watch = &n->watch};
@@ -41,8 +42,7 @@ static void open_streams(cco_node_streams *n, const cco_comm *state, const cco_n
 static void leave(void *what, int error)
 {
     cco_node_streams *n = what;
-    (void)error;
-    cco_segment_leave(&n->segment);
+    cco_segment_leave(&n->segment, error);
     cco_transport_stream.give_up(&n->stream);
 }
 

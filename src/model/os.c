@@ -140,7 +140,8 @@ static const char *open_nodes(link *l, int kind, cco_comm *state, size_t ring, c
                            .messages = &l->messages};
     l->streams.scheduled.pieces = true;
     if (l->streams.scheduled.plans.transport == NULL)
-        cco_scheduled_over(&l->streams.scheduled, &cco_transport_route, &l->route, state);
+        cco_scheduled_over(&l->streams.scheduled, &cco_transport_route, &l->route,
+                           &l->streams.stream.unlike, state);
     return NULL;
 }
 
@@ -153,11 +154,13 @@ static const char *open_link(own *o, link *l, int kind, cco_comm *state, size_t 
     if (kind == FENCES) {
         why = cco_fences_open(&l->fences, ring, comm, life);
         if (why == NULL)
-            cco_scheduled_over(&l->streams.scheduled, &cco_transport_fences, &l->fences, state);
+            cco_scheduled_over(&l->streams.scheduled, &cco_transport_fences, &l->fences,
+                               &l->fences.unlike, state);
     } else if (kind == EPOCHS) {
         why = cco_epochs_open(&l->epochs, ring, comm, can_share(o, comm), life);
         if (why == NULL)
-            cco_scheduled_over(&l->streams.scheduled, &cco_transport_epochs, &l->epochs, state);
+            cco_scheduled_over(&l->streams.scheduled, &cco_transport_epochs, &l->epochs,
+                               &l->epochs.unlike, state);
     } else if (on_nodes(state, kind)) {
         why = open_nodes(l, kind, state, ring, life);
     } else {
@@ -186,7 +189,7 @@ static int run_link(link *l, cco_comm *state, const cco_way *way, const cco_call
         const int end = cco_fences_end(&l->fences);
         rc = rc == MPI_SUCCESS ? end : rc;
     }
-    return rc;
+    return cco_scheduled_fail(&l->streams.scheduled, state, rc);
 }
 
 /* The last thing that is done: an error handler may never come back. */

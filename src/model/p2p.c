@@ -48,7 +48,7 @@ static own *own_of(cco_comm *state)
     o->p2p.channel = channel;
     o->p2p.watch = cco_comm_watch(state);
     o->scheduled.repeat = repeat;
-    cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, state);
+    cco_scheduled_over(&o->scheduled, &cco_transport_p2p, &o->p2p, NULL, state);
     return o;
 }
 

@@ -82,7 +82,7 @@ static void leave(void *data, int error)
     if (o->many != NULL)
         cco_shm_many_leave(o->many, error);
     if (o->named != NULL)
-        cco_shm_named_leave(o->named);
+        cco_shm_named_leave(o->named, error);
 }
 
 /* A wait found it out; seats are ranks here. */
@@ -103,9 +103,8 @@ __attribute__((noinline, cold)) static int fail_call(own *o, cco_comm *state, cc
     for (int i = 0; i < 3 && families[i] != NULL; i++) {
         if (!families[i]->unlike.met)
             continue;
-        cco_unlike_tell(state, &families[i]->unlike);
+        cco_unlike_tell(state->name, state->rank, state->size, &families[i]->unlike);
         families[i]->unlike.met = false;
-        state->told = true; /* no process has failed */
         /* Calls of other sizes keep the rings in step, unless two ranks swap their slots, as two
          * leaders may.  Other calls do not. */
         if (state->size == 2 || i > 0 || rc != MPI_ERR_TRUNCATE)
@@ -133,7 +132,7 @@ static uint64_t stamp_of(const cco_problem *q)
 /* The ranks asked for unlike memory, because they make unlike calls. */
 static int no_common_rings(own *o, cco_comm *state, uint64_t stamp)
 {
-    o->slots.family.unlike = (cco_unlike){true, -1, stamp, 0};
+    o->slots.family.unlike = (cco_unlike){.met = true, .rank = -1, .here = stamp};
     cco_comm_fail(state, MPI_ERR_TRUNCATE, -1);
     return MPI_ERR_TRUNCATE;
 }

@@ -127,7 +127,7 @@ void cco_shm_many_leave(cco_shm_many *many, int error)
         cco_slot_ring_give_up(&many->levels.near[i], error);
         cco_slot_ring_give_up(&many->levels.far[i], error);
     }
-    cco_segment_detach(&many->segment);
+    cco_segment_detach(&many->segment, error);
 }
 
 static bool has_levels(cco_shm_many *many, cco_comm *state)

@@ -57,14 +57,15 @@ int cco_shm_named_run(cco_shm_named *named, cco_shown_rule shows, cco_comm *stat
                       const cco_way *way, const cco_call *call)
 {
     named->streams.stream.shows = shows;
-    return cco_scheduled_run(&named->streams.scheduled, state, way, call);
+    return cco_scheduled_fail(&named->streams.scheduled, state,
+                              cco_scheduled_run(&named->streams.scheduled, state, way, call));
 }
 
-void cco_shm_named_leave(cco_shm_named *named)
+void cco_shm_named_leave(cco_shm_named *named, int error)
 {
     if (named->segment.memory == NULL)
         return;
-    cco_segment_leave(&named->segment);
+    cco_segment_leave(&named->segment, error);
     cco_transport_stream.give_up(&named->streams.stream);
 }
 

@@ -29,7 +29,7 @@ int cco_shm_named_run(cco_shm_named *named, cco_shown_rule shows, cco_comm *stat
                       const cco_way *way, const cco_call *call);
 
 /* A process has failed: this rank takes no further part. */
-void cco_shm_named_leave(cco_shm_named *named);
+void cco_shm_named_leave(cco_shm_named *named, int error);
 
 void cco_shm_named_free(cco_shm_named *named);
 

@@ -92,7 +92,7 @@ void cco_shm_rings_leave(cco_shm_rings *r, int error)
         cco_slot_ring_give_up(&r->rings[i], error);
     for (int i = 0; i < CCO_SHM_PARTS; i++)
         if (r->segments[i].memory != NULL)
-            cco_segment_detach(&r->segments[i]);
+            cco_segment_detach(&r->segments[i], error);
 }
 
 /* Its calls are all counted below that of the slot ring with most. */

@@ -16,7 +16,7 @@ size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ra
     MPI_Request request;
     if (PMPI_Iallreduce(&wish, &all, 1, MPI_UINT64_T, MPI_MAX, comm, &request) == MPI_SUCCESS)
         cco_wait(&request);
-    return all < ring ? (size_t)all / 64 * 64 + 64 : ring;
+    return all < ring ? (size_t)all / 64 * 64 + 128 : ring; /* and a head */
 }
 
 void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets, cco_comm *state)
@@ -24,7 +24,8 @@ void cco_stream_model_open(cco_stream_model *streams, cco_area *area, bool gets,
     if (!cco_stream_open(&streams->stream, area, gets))
         cco_fatal("no memory for streams on communicator '%s'", state->name);
     if (streams->scheduled.plans.transport == NULL)
-        cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream, state);
+        cco_scheduled_over(&streams->scheduled, &cco_transport_stream, &streams->stream,
+                           &streams->stream.unlike, state);
 }
 
 /* Nobody reads before all have opened. */

@@ -18,11 +18,12 @@ static void trace(void *listener, const char *what, int peer, size_t bytes)
 }
 
 void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void *shared,
-                        cco_comm *state)
+                        cco_unlike *unlike, cco_comm *state)
 {
     const cco_debug *debug = &cco_configured.debug;
     own->plans.transport = transport;
     own->plans.shared = shared;
+    own->unlike = unlike;
     own->between = cco_profiled && state->nodes.count > 1 ? &state->between : NULL;
     if (!debug->trace && !debug->delay && !debug->fail)
         return;

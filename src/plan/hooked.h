@@ -5,8 +5,9 @@
 
 #include "plan/scheduled.h"
 
-/* Schedules run over a transport from now on, through a hook if CRESTA_DEBUG says so. */
+/* Schedules run over a transport from now on, through a hook if CRESTA_DEBUG says so.  `unlike`:
+ * what it meets. */
 void cco_scheduled_over(cco_scheduled *own, const cco_transport *transport, void *shared,
-                        cco_comm *state);
+                        cco_unlike *unlike, cco_comm *state);
 
 #endif

@@ -290,7 +290,24 @@ static int run_once_more(const cco_repeat *again, const void *sendbuf, void *rec
     whole.sendbuf = sendbuf;
     whole.recvbuf = recvbuf;
     const int rc = run_new(again->own, again->cached, state, &way, &whole);
-    return rc != MPI_SUCCESS ? cco_comm_raise(state, whole.coll, rc) : rc;
+    return rc != MPI_SUCCESS ? cco_scheduled_raise(again->own, state, whole.coll, rc) : rc;
+}
+
+int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error)
+{
+    cco_unlike *unlike = own->unlike;
+    if (unlike == NULL || !(unlike->met || unlike->heard))
+        return error;
+    if (unlike->met)
+        cco_unlike_tell(state->name, state->rank, state->size, unlike);
+    *unlike = (cco_unlike){.met = false};
+    cco_comm_fail(state, error, -1);
+    return error;
+}
+
+int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll, int error)
+{
+    return cco_comm_raise(state, coll, cco_scheduled_fail(own, state, error));
 }
 
 static int count_call(const cco_scheduled *own)

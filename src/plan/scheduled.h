@@ -6,6 +6,7 @@
 #include "algo/algo.h"
 #include "core/comm.h"
 #include "core/failure.h"
+#include "core/unlike.h"
 #include "plan/call_cache.h"
 #include "sched/engine_run.h"
 #include "transport/hook/hook.h"
@@ -21,6 +22,7 @@ typedef struct cco_scheduled {
     size_t counts_room; /* and for how many there is room */
     bool pieces;        /* messages to other nodes go in pieces (cco_problem) */
     cco_hook hook;      /* CRESTA_DEBUG */
+    cco_unlike *unlike;   /* of the transport; NULL: its messages do not say what they are of */
     cco_between *between; /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;
 
@@ -36,6 +38,13 @@ static inline bool cco_scheduled_knows(const cco_scheduled *own, const cco_way *
  * model's choice for the problem.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
                       const cco_call *call);
+
+/* The end of a call with an error, before the program's handler may take over: if the ranks made
+ * unlike calls, says so, and the communicator is of no use from now on.  Returns the error. */
+int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error);
+
+/* The same, and calls the handler. */
+int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll, int error);
 
 /* Runs a call that the communicator remembers (core/comm.h). */
 int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf,
@@ -60,7 +69,7 @@ static inline int cco_scheduled_again(const cco_repeat *again, const void *sendb
     base[CCO_OUT] = recvbuf;
     base[CCO_TMP] = own->workspace.memory[CCO_TMP];
     const int rc = cco_engine_run(cached->plan->engine, &cached->binding);
-    return rc == MPI_SUCCESS ? rc : cco_comm_raise(state, cached->call.coll, rc);
+    return rc == MPI_SUCCESS ? rc : cco_scheduled_raise(own, state, cached->call.coll, rc);
 }
 
 /* The steps of that, for who does not wait in between.  The algorithm for a problem, which gets its

@@ -4,6 +4,7 @@
 #include "progress/operation_pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/failure.h"
 #include "core/log.h"
@@ -24,7 +25,9 @@ struct cco_operation_pool {
     int users;     /* operations that have not come back, and one for the communicator */
     int kept;      /* operations in both lists */
     int error;     /* a process has failed: what begins return */
-    cco_watch watch; /* of the program's communicator */
+    cco_watch watch; /* of the program's communicator, */
+    char name[MPI_MAX_OBJECT_NAME]; /* and for what is said of it */
+    int rank, size;
 };
 
 enum {
@@ -85,7 +88,7 @@ static void fail(void *owner, int error, int lost)
         return;
     for (int i = 0; i < CCO_PATHS; i++)
         if (pool->stream_sets[i] != NULL)
-            cco_stream_sets_leave(pool->stream_sets[i]);
+            cco_stream_sets_leave(pool->stream_sets[i], error);
 }
 
 /* The communicator has found it out. */
@@ -104,8 +107,14 @@ int cco_operation_pool_error(cco_operation_pool *pool)
     return cco_watch_error(&pool->watch);
 }
 
-int cco_operation_pool_cause(cco_operation_pool *pool, int error)
+int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int error)
 {
+    if (unlike != NULL && (unlike->met || unlike->heard)) {
+        if (unlike->met)
+            cco_unlike_tell(pool->name, pool->rank, pool->size, unlike);
+        *unlike = (cco_unlike){.met = false};
+        fail(pool, error, -1);
+    }
     const int class = cco_ulfm_class(error);
     const bool known = __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE) != MPI_SUCCESS;
     if (class == MPI_SUCCESS && !known)
@@ -126,6 +135,9 @@ static cco_operation_pool *make(cco_comm *state)
     if (pool == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for split-phase calls on communicator '%s'", state->name);
     pool->channel.comm = MPI_COMM_NULL;
+    memcpy(pool->name, state->name, sizeof pool->name);
+    pool->rank = state->rank;
+    pool->size = state->size;
     pool->in_flight = pool->users = 1;
     pool->watch = (cco_watch){.kind = &cco_watch_processes, .comm = state->comm};
     cco_comm_on_failure(state, leave, pool);
@@ -199,11 +211,13 @@ static cco_operation *new_operation(cco_operation_pool *pool, cco_comm *state, c
     o->p2p.watch = &o->watch;
     if (path == CCO_PATH_NODES && stream_set != NULL) {
         o->route = (cco_route){map, map->node[state->rank], &stream_set->stream, &o->p2p};
-        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, state);
+        cco_scheduled_over(&o->own, &cco_transport_route, &o->route, &stream_set->stream.unlike,
+                           state);
     } else if (stream_set != NULL)
-        cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream, state);
+        cco_scheduled_over(&o->own, &cco_transport_stream, &stream_set->stream,
+                           &stream_set->stream.unlike, state);
     else
-        cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, state);
+        cco_scheduled_over(&o->own, &cco_transport_p2p, &o->p2p, NULL, state);
     o->own.hook.trace = NULL; /* it may outlive the state, */
     o->own.between = NULL;    /* and so does this: its begin counts */
     return o;

@@ -31,8 +31,9 @@ void cco_operation_transport_done(cco_operation *o);
 int cco_operation_pool_error(cco_operation_pool *pool);
 
 /* An operation has ended with an error: the class that its request returns.  Where a process has
- * failed, this rank takes no further part in operations of the pool. */
-int cco_operation_pool_cause(cco_operation_pool *pool, int error);
+ * failed, or ranks made `unlike` calls, this rank takes no further part in operations of the
+ * pool. */
+int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int error);
 
 /* Puts an operation that has no request back into the pool. */
 void cco_operation_pool_return(cco_operation *o);

@@ -103,7 +103,7 @@ static void end(cco_operation *o)
 {
     const MPI_Request request = o->request;
     if (o->rc != MPI_SUCCESS)
-        o->rc = cco_operation_pool_cause(o->pool, o->rc);
+        o->rc = cco_operation_pool_cause(o->pool, o->own.unlike, o->rc);
     cco_operation_end(o);
     stop_counting(o);
     cco_operation_transport_done(o);

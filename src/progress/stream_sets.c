@@ -99,6 +99,7 @@ static bool open_stream_set(cco_stream_sets *r, int i, const sharers *who, size_
                        .bytes = part,
                        .rank = who->rank,
                        .size = who->size,
+                       .ranks = who->ranks,
                        .shares = malloc((size_t)who->size * sizeof *area->shares),
                        .comm = MPI_COMM_NULL};
     if (r->segment.seats != NULL) { /* a window has none */
@@ -154,9 +155,9 @@ void cco_stream_sets_ask(cco_stream_sets *r, const cco_comm *state)
     r->readable = cco_stream_model_readable(&r->list[0].area, state->comm);
 }
 
-void cco_stream_sets_leave(cco_stream_sets *r)
+void cco_stream_sets_leave(cco_stream_sets *r, int error)
 {
-    cco_segment_leave(&r->segment);
+    cco_segment_leave(&r->segment, error);
     for (int i = 0; i < r->count && r->shares != NULL; i++)
         cco_transport_stream.give_up(&r->list[i].stream);
 }

@@ -53,8 +53,9 @@ cco_stream_sets *cco_stream_sets_make(cco_comm *state, cco_path path, int count,
                                       const cco_channel *channel, cco_stream_fail *fail,
                                       void *owner);
 
-/* A process has failed: this rank takes no further part; from any thread. */
-void cco_stream_sets_leave(cco_stream_sets *stream_sets);
+/* A process has failed, or ranks made unlike calls: this rank takes no further part because of that
+ * error; from any thread. */
+void cco_stream_sets_leave(cco_stream_sets *stream_sets, int error);
 
 /* Finds out whether the ranks may read each other's memory; of CCO_PATH_SEGMENT, collective. */
 void cco_stream_sets_ask(cco_stream_sets *stream_sets, const cco_comm *state);

@@ -26,9 +26,10 @@ static void replace(cco_replay *r, cco_path path, cco_path by, const char *why)
         }
 }
 
-static void over(cco_replay *r, cco_path path, const cco_transport *transport, void *shared)
+static void over(cco_replay *r, cco_path path, const cco_transport *transport, void *shared,
+                 cco_unlike *unlike)
 {
-    cco_scheduled_over(&r->over[path], transport, shared, r->state);
+    cco_scheduled_over(&r->over[path], transport, shared, unlike, r->state);
     r->over[path].hook.trace = NULL; /* it may outlive the state, */
     r->over[path].between = NULL;    /* and so does this */
 }
@@ -53,7 +54,8 @@ static void open_nodes(cco_replay *r)
                            .node = r->map->node[r->rank],
                            .streams = set != NULL ? &set->stream : NULL,
                            .messages = &r->p2p};
-    over(r, CCO_PATH_NODES, &cco_transport_route, &r->route);
+    over(r, CCO_PATH_NODES, &cco_transport_route, &r->route,
+         set != NULL ? &set->stream.unlike : NULL);
 }
 
 static void open_segment(cco_replay *r)
@@ -61,8 +63,9 @@ static void open_segment(cco_replay *r)
     cco_stream_sets *sets =
         cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel, cco_replay_lose, r);
     r->sets[CCO_PATH_SEGMENT] = sets;
-    if (sets != NULL)
-        over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &cco_stream_sets_next(sets)->stream);
+    cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
+    if (set != NULL)
+        over(r, CCO_PATH_SEGMENT, &cco_transport_stream, &set->stream, &set->stream.unlike);
     else
         replace(r, CCO_PATH_SEGMENT, CCO_PATH_MESSAGES, "the ranks share no memory for it");
 }
@@ -82,7 +85,7 @@ void cco_replay_paths_open(cco_replay *r)
     }
     r->p2p.channel = &r->channel;
     cco_replay_watch(r);
-    over(r, CCO_PATH_MESSAGES, &cco_transport_p2p, &r->p2p);
+    over(r, CCO_PATH_MESSAGES, &cco_transport_p2p, &r->p2p, NULL);
     if (nodes)
         open_nodes(r);
     if (segment)

@@ -66,6 +66,9 @@ static bool move(cco_replay *r, bool calls_mpi, cco_replay_phase *phase)
     if (r->rc == MPI_SUCCESS && done)
         r->rc = pack(r, part, true);
     if (r->rc != MPI_SUCCESS || done) {
+        const cco_unlike *unlike = r->over[part->path].unlike;
+        if (r->rc != MPI_SUCCESS && unlike != NULL && (unlike->met || unlike->heard))
+            cco_replay_lose(r, r->rc, -1);
         r->at += done;
         *phase = go_on(r);
         if (calls_mpi && r->rc != MPI_SUCCESS)

@@ -29,7 +29,7 @@ void cco_replay_lose(void *replay, int error, int lost)
     r->lost = lost;
     for (int path = 0; path < CCO_PATHS; path++)
         if (r->sets[path] != NULL)
-            cco_stream_sets_leave(r->sets[path]);
+            cco_stream_sets_leave(r->sets[path], error);
 }
 
 void cco_replay_leave(cco_replay *r, int error)

@@ -222,6 +222,8 @@ cco_engine *cco_engine_new(const cco_sched *s, const cco_transport *transport, v
     if (e->tasks != NULL)
         e->transfer = transport->open(shared, arrange(e, s));
     e->at = e->rounds;
+    if (e->transfer != NULL && transport->stamp != NULL)
+        transport->stamp(e->transfer, s->stamp);
     if (e->transfer != NULL)
         return e;
     cco_engine_free(e);

@@ -3,6 +3,7 @@
 #ifndef CCO_STEP_H
 #define CCO_STEP_H
 
+#include "core/stamp.h"
 #include "sched/problem.h"
 
 typedef enum cco_step_kind {
@@ -32,6 +33,7 @@ typedef struct cco_step {
 struct cco_sched {
     const cco_layout *layouts;
     int rank, size;
+    uint64_t stamp;          /* of the call (core/stamp.h), without bytes, */
     size_t unit;             /* of the problem, */
     const cco_node_map *map; /* and its nodes */
     const cco_group *group; /* peers are places in it; NULL: ranks */

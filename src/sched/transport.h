@@ -45,6 +45,9 @@ typedef struct cco_transport {
      * common. */
     void *(*open)(void *shared, int messages);
     void (*close)(void *transfer); /* nothing is under way */
+    /* Which call its messages are of (core/stamp.h), after `open`.  Receivers compare it with their
+     * own.  NULL where messages do not say it. */
+    void (*stamp)(void *transfer, uint64_t stamp);
     /* A blocking call comes, on all ranks in the same order, also where it fails before a schedule
      * starts.  An MPI error class if what another call left may be taken for its data.  NULL where
      * nothing has to be counted. */

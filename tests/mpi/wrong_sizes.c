@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* wrong_sizes.c - one rank gives and takes other bytes than all others: some rank gets
- * MPI_ERR_TRUNCATE, no rank writes outside its buffers, and calls that come later end.
+/* wrong_sizes.c - ranks make calls that do not match.  One gives and takes other bytes than all
+ * others: some rank gets MPI_ERR_TRUNCATE, no rank writes outside its buffers, and calls that come
+ * later end.  Or they make unlike calls, or one with unlike roots: some rank gets an error.
  *
  *     wrong_sizes IMPL,... */
 #include <stdbool.h>
@@ -101,14 +102,72 @@ static void try(const char *impl, int call, int n, int odd, bool own)
     for (int i = 0; i < CANARY; i++)
         harm += out[end + (size_t)i] != MARK;
     CHECK(harm == 0, "%d bytes behind the buffer are written", harm);
-    CHECK(any(class == MPI_ERR_TRUNCATE), "no rank has MPI_ERR_TRUNCATE");
+    CHECK(any(class == MPI_ERR_TRUNCATE), "no rank has MPI_ERR_TRUNCATE, but class %d here", class);
     make(call, n, n, comm); /* ends, on every rank, if only with an error */
     MPI_Comm_free(&comm);
+}
+
+static void make_other(int which, bool odd, MPI_Comm comm)
+{
+    switch (which) {
+    case 0:
+        odd ? make(ALLGATHER, 8, 8, comm) : CRESTA_Barrier(comm);
+        break;
+    case 1:
+        make(odd ? SCAN : REDUCE, odd ? 512 : 8, 8, comm);
+        break;
+    case 2:
+        CRESTA_Bcast(out, 8, MPI_BYTE, odd, comm);
+        break;
+    default:
+        make(odd ? ALLREDUCE : ALLGATHER, 8, 8, comm);
+    }
+}
+
+/* The last rank makes unlike calls, which each rank makes in the other order, and then some that
+ * are alike. */
+static void try_kinds(const char *impl, int which)
+{
+    enum { AFTER = 3 };
+    MPI_Comm comm;
+    const bool last = rank == size - 1;
+    int rc = MPI_SUCCESS;
+    snprintf(testing_label, sizeof testing_label, "unlike calls, number %d", which);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    choose(comm, impl);
+    make_other(which, last, comm);
+    make_other(which, !last, comm);
+    for (int i = 0; i < AFTER && rc == MPI_SUCCESS; i++)
+        rc = make(ALLREDUCE, 8, 8, comm);
+    CHECK(any(rc != MPI_SUCCESS), "no rank has an error");
+    MPI_Comm_free(&comm);
+}
+
+/* Of streams, whose communicators keep much: windows are few. */
+static void run_some(const char *impl)
+{
+    static const int some[] = {BCAST, GATHER, SCATTERV, ALLTOALLV, ALLGATHER, ALLREDUCE};
+    static const int sizes[] = {8, 40 << 10};
+    const bool named = strchr(impl, ':') != NULL; /* there is no "linear" of the last two */
+    for (int i = 0; i < LEN(some) - 2 * named; i++)
+        for (int k = 0; k < LEN(sizes); k++) {
+            try(impl, some[i], sizes[k], 2 * sizes[k], false);
+            try(impl, some[i], sizes[k], sizes[k] / 2, false);
+        }
+    for (int which = 0; which < 4 && !named; which++)
+        try_kinds(impl, which);
 }
 
 static void run(const char *impl)
 {
     static const int sizes[] = {8, 2 << 10, 40 << 10, 1 << 20};
+    if (strncmp(impl, "os", 2) == 0 || strchr(impl, ':') != NULL) {
+        run_some(impl);
+        return;
+    }
+    for (int which = 0; which < 4; which++)
+        try_kinds(impl, which);
     for (int call = 0; call < CALLS; call++)
         for (int i = 0; i < LEN(sizes); i++) {
             const int n = sizes[i];

@@ -54,6 +54,13 @@ static void close_transfer(void *data)
     free(f);
 }
 
+static void stamp(void *data, uint64_t stamp)
+{
+    const transfer *f = data;
+    if (f->inner != NULL && f->hook->inner->stamp != NULL)
+        f->hook->inner->stamp(f->inner, stamp);
+}
+
 static int next_call(void *shared)
 {
     const cco_hook *hook = shared;
@@ -225,6 +232,7 @@ const cco_transport cco_transport_hook = {
     .name = "hook",
     .open = open_transfer,
     .close = close_transfer,
+    .stamp = stamp,
     .call = next_call,
     .give_up = give_up,
     .begin = begin,

@@ -20,17 +20,20 @@ typedef struct transfer {
     int count; /* messages under way */
     cco_awaited awaited;
     int *peers;
+    MPI_Status *statuses; /* which of several has an error, and which, nothing else says */
     MPI_Request requests[];
 } transfer;
 
 static void *open_transfer(void *shared, int messages)
 {
-    const size_t requests = (size_t)messages * sizeof(MPI_Request);
-    transfer *f = cco_own_lines(sizeof *f + requests + (size_t)messages * sizeof *f->peers);
+    const size_t n = (size_t)messages;
+    const size_t requests = n * sizeof(MPI_Request), statuses = n * sizeof(MPI_Status);
+    transfer *f = cco_own_lines(sizeof *f + requests + statuses + n * sizeof *f->peers);
     if (f == NULL)
         return NULL;
     *f = (transfer){.shared = shared};
-    f->peers = (int *)(void *)((char *)f->requests + requests);
+    f->statuses = (MPI_Status *)(void *)((char *)f->requests + requests);
+    f->peers = (int *)(void *)(f->statuses + n);
     return f;
 }
 
@@ -112,18 +115,36 @@ static int start_send(void *data, int peer, const cco_data *from)
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
+static int class_of(int error)
+{
+    int class = error;
+    PMPI_Error_class(error, &class);
+    return class;
+}
+
+/* Of several requests: messages may be longer than their receivers take. */
+__attribute__((noinline, cold)) static int cause(const transfer *f, int count, int rc)
+{
+    const bool several = count > 1 && class_of(rc) == MPI_ERR_IN_STATUS;
+    for (int i = 0; i < count && several; i++)
+        if (class_of(f->statuses[i].MPI_ERROR) == MPI_ERR_TRUNCATE)
+            return MPI_ERR_TRUNCATE;
+    return cco_awaited_cause(f->shared->channel, rc);
+}
+
 static inline int look(transfer *f, bool *done)
 {
     int flag = 0;
     const int rc = f->count == 1 ? PMPI_Test(f->requests, &flag, MPI_STATUS_IGNORE)
-                                 : PMPI_Testall(f->count, f->requests, &flag, MPI_STATUSES_IGNORE);
+                                 : PMPI_Testall(f->count, f->requests, &flag, f->statuses);
+    const int count = f->count;
     if (flag)
         f->count = 0;
     *done = flag != 0;
     if (rc == MPI_SUCCESS)
         return rc;
     *done = false;
-    return cco_awaited_cause(f->shared->channel, rc);
+    return cause(f, count, rc);
 }
 
 static int test(void *data, bool *done)

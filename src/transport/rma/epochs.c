@@ -14,6 +14,7 @@ enum {
     TURNED = 4,
     WANTED = 8,
     EXPOSED = 12,
+    LEFT = 16, /* the class of the error with which it has given up */
 };
 
 static bool make_room(cco_epochs *e, size_t n)
@@ -32,7 +33,8 @@ const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool sha
     *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
     const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, share, life);
     if (why == NULL)
-        why = cco_window_make_bare(&e->data, n * piece, comm, CCO_WINDOW_POSTED, life);
+        why = cco_window_make_bare(&e->data, n * (CCO_FRAGMENT_HEAD + piece), comm,
+                                   CCO_WINDOW_POSTED, life);
     if (why == NULL && !cco_all(make_room(e, n), comm))
         why = "no memory";
     if (why == NULL)
@@ -72,6 +74,32 @@ static size_t part_of(const cco_epochs *e, const cco_fragment *one)
     return one->left < e->piece ? one->left : e->piece;
 }
 
+/* Where what a rank sends lies, a head and a piece. */
+static size_t slot_of(const cco_epochs *e, int rank)
+{
+    return (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
+}
+
+static int leave(cco_epochs *e, int error)
+{
+    for (int i = 0; i < e->words.area.size; i++)
+        if (i != e->words.area.rank)
+            tell(e, i, LEFT, (uint32_t)error);
+    return error;
+}
+
+/* Compares the head of a message. */
+static int check_head(cco_epochs *e, cco_fragment *one, const char *slot)
+{
+    uint64_t head;
+    memcpy(&head, slot, sizeof head);
+    if (one->headed || head == one->head) {
+        one->headed = true;
+        return MPI_SUCCESS;
+    }
+    return leave(e, cco_fragment_differs(one, head, one->peer, &e->unlike));
+}
+
 /* The exposure has ended: its pieces are here. */
 static int take(cco_fragments *f)
 {
@@ -83,7 +111,11 @@ static int take(cco_fragments *f)
             continue;
         const size_t n = part_of(e, one);
         e->pairs[one->peer].open = false;
-        memcpy(one->at, e->data.area.share + (size_t)one->peer * e->piece, n);
+        const char *slot = e->data.area.share + slot_of(e, one->peer);
+        rc = check_head(e, one, slot);
+        if (rc != MPI_SUCCESS)
+            break;
+        memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
         cco_fragment_advance(one, n);
         rc = cco_fragment_check(f, one);
     }
@@ -159,11 +191,16 @@ static int put(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
     const int n = (int)part_of(e, one);
-    const MPI_Aint at = (MPI_Aint)((size_t)e->words.area.rank * e->piece);
+    const MPI_Aint at = (MPI_Aint)slot_of(e, e->words.area.rank);
     e->list[0] = one->peer;
     int rc = open_epoch(e, 1, start);
+    if (rc == MPI_SUCCESS && !one->headed)
+        rc = PMPI_Put(&one->head, sizeof one->head, MPI_BYTE, one->peer, at, sizeof one->head,
+                      MPI_BYTE, e->data.win);
+    one->headed = true;
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at, n, MPI_BYTE, e->data.win);
+        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at + CCO_FRAGMENT_HEAD, n, MPI_BYTE,
+                      e->data.win);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Win_complete(e->data.win);
     e->turned_to = -1;
@@ -215,6 +252,27 @@ static int test(void *transfer, bool *done)
     return rc;
 }
 
+/* Whether a rank has met an unlike call. */
+static int lost(void *transfer)
+{
+    const cco_fragments *f = transfer;
+    cco_epochs *e = f->shared;
+    for (int i = 0; i < e->words.area.size; i++) {
+        const int error = (int)word_of(e, i, LEFT);
+        e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
+        if (error != MPI_SUCCESS)
+            return error;
+    }
+    return MPI_SUCCESS;
+}
+
+static void begin(void *transfer)
+{
+    cco_fragments *f = transfer;
+    cco_epochs *e = f->shared;
+    cco_fragments_begin(f, ++e->schedules);
+}
+
 static void give_up(void *shared)
 {
     cco_epochs *e = shared;
@@ -232,11 +290,13 @@ const cco_transport cco_transport_epochs = {
     .name = "epochs",
     .open = cco_fragments_open,
     .close = free,
+    .stamp = cco_fragments_stamp,
     .give_up = give_up,
-    .begin = cco_fragments_begin,
+    .begin = begin,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,
+    .lost = lost,
     .abandon = abandon,
     .copy = cco_mpi_copy,
     .reduce = cco_mpi_reduce,

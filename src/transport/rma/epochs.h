@@ -31,6 +31,8 @@ typedef struct cco_epochs {
     int turned_to; /* the receiver that this rank serves; -1: none */
     bool exposed;  /* to those whose pair is open */
     cco_turns turns;
+    uint64_t schedules;
+    cco_unlike unlike; /* the first rank that made another call */
     bool broken; /* a schedule was given up in an epoch */
 } cco_epochs;
 

@@ -14,6 +14,7 @@ enum {
     SENT = 0,
     TAKEN = 4,
     THROUGH = 8, /* and the next word: calls take them in turn, see all_through */
+    LEFT = 16,   /* the class of the error with which it has given up */
 };
 
 static bool make_room(cco_fences *e, int n)
@@ -28,7 +29,8 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_wind
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_fences){.piece = piece};
-    const char *why = cco_window_make_bare(&e->window, n * (LINE + piece), comm, CCO_WINDOW_FENCED,
+    const char *why = cco_window_make_bare(&e->window, n * (LINE + CCO_FRAGMENT_HEAD + piece),
+                                           comm, CCO_WINDOW_FENCED,
                                            life);
     if (why != NULL)
         return why;
@@ -83,16 +85,23 @@ static size_t part_of(const cco_fences *e, const cco_fragment *one)
 
 static size_t slot_of(const cco_fences *e, int rank)
 {
-    return (size_t)e->window.area.size * LINE + (size_t)rank * e->piece;
+    return (size_t)e->window.area.size * LINE + (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
 }
 
 /* Puts the next piece, which its receiver has room for. */
-static int put(cco_fences *e, const cco_fragment *one)
+static int put(cco_fences *e, cco_fragment *one)
 {
     cco_fences_pair *pair = &e->pairs[one->peer];
     const int n = (int)part_of(e, one);
     const MPI_Aint at = (MPI_Aint)slot_of(e, e->window.area.rank);
-    const int rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at, n, MPI_BYTE, e->window.win);
+    int rc = MPI_SUCCESS;
+    if (!one->headed)
+        rc = PMPI_Put(&one->head, sizeof one->head, MPI_BYTE, one->peer, at, sizeof one->head,
+                      MPI_BYTE, e->window.win);
+    one->headed = true;
+    if (rc == MPI_SUCCESS)
+        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at + CCO_FRAGMENT_HEAD, n, MPI_BYTE,
+                      e->window.win);
     pair->sent = e->now + 1;
     return rc == MPI_SUCCESS ? tell(e, one->peer, SENT, &pair->sent) : rc;
 }
@@ -130,6 +139,28 @@ static int send(cco_fragments *f)
     return rc;
 }
 
+/* All learn at the next fence that this rank takes no further part. */
+static int leave(cco_fences *e, int error)
+{
+    e->left = (uint32_t)error;
+    for (int i = 0; i < e->window.area.size; i++)
+        if (i != e->window.area.rank)
+            tell(e, i, LEFT, &e->left);
+    return error;
+}
+
+/* Compares the head of a message. */
+static int check_head(cco_fences *e, cco_fragment *one, const char *slot)
+{
+    uint64_t head;
+    memcpy(&head, slot, sizeof head);
+    if (one->headed || head == one->head) {
+        one->headed = true;
+        return MPI_SUCCESS;
+    }
+    return leave(e, cco_fragment_differs(one, head, one->peer, &e->unlike));
+}
+
 /* The pieces that have come, and says so to their senders before the next fence. */
 static int receive(cco_fragments *f)
 {
@@ -145,7 +176,11 @@ static int receive(cco_fragments *f)
         if (sent == e->pairs[peer].taken || after(sent, e->now))
             continue;
         const size_t n = part_of(e, one);
-        memcpy(one->at, e->window.area.share + slot_of(e, peer), n);
+        const char *slot = e->window.area.share + slot_of(e, peer);
+        rc = check_head(e, one, slot);
+        if (rc != MPI_SUCCESS)
+            break;
+        memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
         e->pairs[peer].taken = sent;
         cco_fragment_advance(one, n);
         rc = cco_fragment_check(f, one);
@@ -155,11 +190,28 @@ static int receive(cco_fragments *f)
     return rc;
 }
 
+/* The error with which a rank has left because it met an unlike call. */
+static int left(cco_fences *e)
+{
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < e->window.area.size && error == MPI_SUCCESS; i++)
+        error = (int)word_of(e, i, LEFT);
+    e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
+    return error;
+}
+
+static void begin(void *transfer)
+{
+    cco_fragments *f = transfer;
+    cco_fences *e = f->shared;
+    cco_fragments_begin(f, ++e->schedules);
+}
+
 static int test(void *transfer, bool *done)
 {
     cco_fragments *f = transfer;
     cco_fences *e = f->shared;
-    int rc = e->broken ? MPI_ERR_OTHER : MPI_SUCCESS;
+    int rc = e->broken ? MPI_ERR_OTHER : left(e);
     if (rc == MPI_SUCCESS && f->count > 0)
         rc = receive(f); /* what came in rounds before */
     if (rc == MPI_SUCCESS && f->done < f->count) {
@@ -212,15 +264,16 @@ int cco_fences_end(cco_fences *e)
         rc = rc == MPI_SUCCESS ? fence(e) : rc;
     while (rc == MPI_SUCCESS && !all_through(e, at));
     e->ended = e->now;
-    return rc;
+    return rc == MPI_SUCCESS ? left(e) : rc; /* on all ranks, which make no more fences */
 }
 
 const cco_transport cco_transport_fences = {
     .name = "fences",
     .open = cco_fragments_open,
     .close = free,
+    .stamp = cco_fragments_stamp,
     .give_up = give_up,
-    .begin = cco_fragments_begin,
+    .begin = begin,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,

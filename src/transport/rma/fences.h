@@ -25,9 +25,12 @@ typedef struct cco_fences {
     uint32_t now;     /* fences so far */
     uint32_t ended;   /* the one with which the last call ended */
     uint32_t through; /* before this one this rank was through with the last call */
+    uint32_t left;    /* the error that this rank told */
     unsigned calls;
     cco_fences_pair *pairs;
     cco_turns turns;
+    uint64_t schedules;
+    cco_unlike unlike; /* the first rank that made another call */
     bool broken; /* a schedule was given up */
 } cco_fences;
 

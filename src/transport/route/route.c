@@ -62,6 +62,14 @@ static void *open_transfer(void *shared, int messages)
     return NULL;
 }
 
+/* Messages of the MPI say nothing. */
+static void stamp(void *data, uint64_t stamp)
+{
+    const transfer *f = data;
+    if (f->lanes[NEAR].transfer != NULL)
+        cco_transport_stream.stamp(f->lanes[NEAR].transfer, stamp);
+}
+
 static int next_call(void *shared)
 {
     const cco_route *route = shared;
@@ -177,6 +185,7 @@ const cco_transport cco_transport_route = {
     .looks = CCO_PAUSE_LOOKS,
     .open = open_transfer,
     .close = close_transfer,
+    .stamp = stamp,
     .call = next_call,
     .give_up = give_up,
     .begin = begin,

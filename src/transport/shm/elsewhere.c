@@ -55,7 +55,7 @@ static uint64_t word_of(const cco_slot_ring *b, int rank, uint64_t call)
         const uint64_t *slot = (const uint64_t *)(const void *)(line + CCO_SLOT_LINE +
                                                                 i % b->slots * b->slot);
         if (load(slot) >> CCO_SLOT_PIECE_BITS == call >> CCO_SLOT_PIECE_BITS)
-            return slot[1];
+            return cco_stamp_alone(slot[1]);
     }
     return 0;
 }
@@ -97,7 +97,8 @@ bool cco_elsewhere(const cco_slot_ring *b, int rank, int tries)
 static void tell(const cco_slot_ring *b, int rank, uint64_t here, uint64_t there)
 {
     if (b->family != NULL && !b->family->unlike.met)
-        b->family->unlike = (cco_unlike){true, cco_lost_seat(b, rank), here, there};
+        b->family->unlike = (cco_unlike){
+            .met = true, .rank = cco_lost_seat(b, rank), .here = here, .there = there};
 }
 
 void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)

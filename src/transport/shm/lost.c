@@ -7,9 +7,15 @@ int cco_lost_seat(const cco_slot_ring *b, int rank)
     return b->seats != NULL ? b->seats[rank] : rank;
 }
 
+/* The error with which it has left; MPI_SUCCESS if it has not. */
+static int left_with(const cco_slot_ring *b, int rank)
+{
+    return (int)__atomic_load_n(&b->watch->seats[cco_lost_seat(b, rank)].left, __ATOMIC_ACQUIRE);
+}
+
 bool cco_lost_has_left(const cco_slot_ring *b, int rank)
 {
-    return __atomic_load_n(&b->watch->seats[cco_lost_seat(b, rank)].left, __ATOMIC_ACQUIRE) != 0;
+    return left_with(b, rank) != MPI_SUCCESS;
 }
 
 /* The flag of a rank that has left is memory; processes and the MPI are asked more seldom. */
@@ -25,6 +31,7 @@ bool cco_lost_gone(const cco_slot_ring *b, int rank, int tries)
 
 void cco_lost_give_up(const cco_slot_ring *b, int rank)
 {
-    cco_watch_fail(b->watch, cco_watch_error(b->watch),
-                   cco_lost_has_left(b, rank) ? -1 : cco_lost_seat(b, rank));
+    const int error = cco_watch_error(b->watch), left = left_with(b, rank);
+    cco_watch_fail(b->watch, error != MPI_SUCCESS ? error : left,
+                   left != MPI_SUCCESS ? -1 : cco_lost_seat(b, rank));
 }

@@ -250,16 +250,16 @@ void cco_segment_free(cco_segment *segment)
     segment->seats = NULL;
 }
 
-void cco_segment_leave(cco_segment *segment)
+void cco_segment_leave(cco_segment *segment, int error)
 {
     if (segment->seats != NULL)
-        __atomic_store_n(&segment->seats[segment->me].left, 1, __ATOMIC_RELEASE);
+        __atomic_store_n(&segment->seats[segment->me].left, (uint32_t)error, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* before what others may read is other data */
 }
 
-void cco_segment_detach(cco_segment *segment)
+void cco_segment_detach(cco_segment *segment, int error)
 {
-    cco_segment_leave(segment);
+    cco_segment_leave(segment, error);
     if (segment->memory != NULL &&
         mmap(segment->memory, shares_of(segment), PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)

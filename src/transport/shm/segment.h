@@ -58,12 +58,12 @@ bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
 
 void cco_segment_free(cco_segment *segment); /* local */
 
-/* This rank writes nothing more there, and others must not wait for it (core/watch.h).  It must not
- * be given to a pool. */
-void cco_segment_leave(cco_segment *segment);
+/* This rank writes nothing more there because of an error, a class, and others must not wait for it
+ * (core/watch.h).  It must not be given to a pool. */
+void cco_segment_leave(cco_segment *segment, int error);
 
 /* The same, and from now on the addresses of the shares mean memory of this rank alone, zeros: a
  * call that is under way comes to its end there, and touches nothing of what others still read. */
-void cco_segment_detach(cco_segment *segment);
+void cco_segment_detach(cco_segment *segment, int error);
 
 #endif

@@ -39,6 +39,7 @@ struct cco_area {
     char *share; /* of this rank, aligned to 64 bytes */
     size_t bytes;
     int rank, size;
+    const int *ranks; /* of the communicator, of each of these; NULL: the same */
     char **shares; /* of each rank, where all are in the memory of this one; else NULL */
     MPI_Comm comm; /* of these ranks */
     unsigned looks;

@@ -15,10 +15,22 @@ void *cco_fragments_open(void *shared, int messages)
     return p;
 }
 
-void cco_fragments_begin(void *fragments)
+void cco_fragments_stamp(void *fragments, uint64_t stamp)
 {
-    cco_fragments *p = fragments;
+    ((cco_fragments *)fragments)->stamp = stamp;
+}
+
+void cco_fragments_begin(cco_fragments *p, uint64_t number)
+{
     p->count = p->done = p->first = p->last = 0;
+    p->head = p->stamp + number % (1u << CCO_STAMP_COLL_AT);
+}
+
+int cco_fragment_differs(const cco_fragment *one, uint64_t head, int rank, cco_unlike *unlike)
+{
+    if (!unlike->met)
+        *unlike = (cco_unlike){.met = true, .rank = rank, .here = one->head, .there = head};
+    return cco_unlike_class(one->head, head);
 }
 
 int cco_fragment_pack(cco_fragment *one)

@@ -4,12 +4,17 @@
 #ifndef CCO_FRAGMENT_H
 #define CCO_FRAGMENT_H
 
+#include "core/unlike.h"
 #include "sched/transport.h"
 
-/* A message that is not through yet. */
+/* A message that is not through yet.  Before its data comes its head: of which call it is, how many
+ * bytes it has (core/stamp.h), and the number of the schedule.  The receiver has the same, or the
+ * ranks make calls that do not match, and it takes no data. */
 typedef struct cco_fragment {
     int peer; /* -1: it is through */
     bool sends, moved;
+    bool headed; /* its head has gone, or come */
+    uint64_t head;
     char *at; /* what is left of it */
     size_t left;
     char *packed; /* data with gaps; NULL if it has none */
@@ -22,6 +27,8 @@ typedef struct cco_fragments {
     int count, done; /* messages started, and how many of them are through */
     int first, last; /* those before the first are, and those from the last on: stream.c */
     unsigned asked;  /* peers so far after whose processes a long wait has looked */
+    uint64_t stamp;  /* of the call, */
+    uint64_t head;   /* and with the number of the schedule */
     cco_fragment list[];
 } cco_fragments;
 
@@ -35,9 +42,10 @@ static inline int cco_fragment_start(cco_fragments *fragments, int peer, const c
     cco_fragment *one = &fragments->list[fragments->count];
     one->peer = peer;
     one->sends = sends;
-    one->moved = false;
+    one->moved = one->headed = false;
     one->at = data->at;
     one->left = cco_data_bytes(data);
+    one->head = fragments->head + cco_stamp_bytes(one->left);
     one->packed = NULL;
     one->data = *data;
     const int rc = data->layout->dense ? MPI_SUCCESS : cco_fragment_pack(one);
@@ -48,7 +56,8 @@ static inline int cco_fragment_start(cco_fragments *fragments, int peer, const c
 
 /* For the table of the transport. */
 void *cco_fragments_open(void *shared, int messages);
-void cco_fragments_begin(void *fragments);
+void cco_fragments_stamp(void *fragments, uint64_t stamp);
+void cco_fragments_begin(cco_fragments *fragments, uint64_t number); /* of the schedule */
 int cco_fragments_recv(void *fragments, int peer, const cco_data *to);
 int cco_fragments_send(void *fragments, int peer, const cco_data *from);
 void cco_fragments_drop(void *fragments); /* forgets what is under way */
@@ -78,6 +87,14 @@ static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragm
     fragments->done++;
     return MPI_SUCCESS;
 }
+
+/* The head that has come is not that of the message.  Returns an MPI error class; `unlike` keeps
+ * the first. */
+int cco_fragment_differs(const cco_fragment *fragment, uint64_t head, int rank, cco_unlike *unlike);
+
+/* Where each message has a place of its own with its receiver, its head lies in front of the first
+ * piece, in as many bytes as keep the piece aligned. */
+enum { CCO_FRAGMENT_HEAD = 64 };
 
 /* Whose turn it is: the messages between two ranks go one after the other in each direction. */
 typedef struct cco_turns {

@@ -19,7 +19,10 @@ enum {
     CCO_LINE_BLOCKS_AFTER = 32,  /* a word for each block on its way, */
     CCO_LINE_BLOCKS_WHICH = 48,  /* and half a word */
     CCO_LINE_BLOCKS = 4,         /* of so many */
-    CCO_LINE_PROCESS = 0,        /* a cco_process_id, in this rank's own line */
+    CCO_LINE_LEFT = 60,          /* the class of the error with which it has given up (stream.c) */
+    CCO_LINE_PROCESS = 0,        /* in this rank's own line: a cco_process_id, */
+    CCO_LINE_NUMBER = 32,        /* and the schedule that it has come to: its number, */
+    CCO_LINE_STAMP = 40,         /* and its call */
 };
 
 /* What a peer has told. */
@@ -27,6 +30,12 @@ static inline uint32_t cco_line_word(const cco_area *area, int peer, size_t at)
 {
     const char *line = area->share + (size_t)peer * CCO_LINE;
     return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
+}
+
+/* What `rank` has in its own line, where shares are in the memory of this one. */
+static inline uint64_t *cco_line_own(const cco_area *area, int rank, size_t at)
+{
+    return (uint64_t *)(void *)(area->shares[rank] + (size_t)rank * CCO_LINE + at);
 }
 
 /* Tells a peer.  Returns MPI_SUCCESS or an MPI error class. */

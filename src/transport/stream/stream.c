@@ -19,6 +19,7 @@ enum {
     MOST = 1 << 30,         /* so that counters and int are wide enough */
     PIECES = 4,             /* of a ring: the one while the other is on its way */
     SMALL_PIECE = 16 << 10, /* but not smaller than this */
+    HEAD = sizeof(uint64_t), /* of a message */
 };
 
 size_t cco_stream_share(int size, size_t ring)
@@ -73,11 +74,27 @@ static size_t stretch(const cco_stream *s, size_t left, size_t at, size_t room)
     return least(least(left, room), s->ring - at);
 }
 
+/* A head lies at a multiple of its size, so that it does not go round the end of the ring. */
+static size_t gap_at(uint64_t at)
+{
+    return (size_t)(-at % HEAD);
+}
+
+static size_t head_at(const cco_stream *s, uint64_t at)
+{
+    return (at + gap_at(at)) % s->ring;
+}
+
 /* Bytes after which the receiver should hear of them: it takes them while more are on their way. */
 static size_t piece_of(const cco_stream *s)
 {
     const size_t piece = s->ring / PIECES;
     return piece > SMALL_PIECE ? piece : SMALL_PIECE;
+}
+
+static bool is_over(const cco_fragment *it)
+{
+    return it->left == 0 && it->headed;
 }
 
 static void advance(cco_fragment *it, size_t n)
@@ -92,6 +109,25 @@ static bool may_show(const cco_stream *s, const cco_shown *shown, const cco_frag
     const size_t from = s->shows.from;
     return from > 0 && cco_data_bytes(&it->data) >= from &&
            it->left >= least(from, CCO_SHOWN_LEAST) && !shown->refused;
+}
+
+/* Gives the head, once there is room for it. */
+static int give_head(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
+{
+    const uint32_t taken = cco_line_word(s->area, it->peer, CCO_LINE_TAKEN);
+    const size_t n = gap_at(pair->given) + HEAD;
+    cco_area *area = s->area;
+    if (s->ring - ((uint32_t)pair->given - taken) < n)
+        return MPI_SUCCESS;
+    const size_t at = head_at(s, pair->given);
+    pair->given += n;
+    it->headed = it->moved = true;
+    if (!s->gets && area->shares == NULL)
+        return area->kind->put(area, it->peer, place_of(s, area->rank, at), &it->head, HEAD);
+    char *ring = s->gets ? area->share + place_of(s, it->peer, 0)
+                         : area->shares[it->peer] + place_of(s, area->rank, 0);
+    memcpy(ring + at, &it->head, HEAD);
+    return MPI_SUCCESS;
 }
 
 /* A piece of a message goes in a block. */
@@ -142,6 +178,16 @@ static int give_piece(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
     return rc;
 }
 
+/* The peer hears of what it was given. */
+static int tell_given(cco_stream *s, cco_stream_pair *pair, int peer)
+{
+    const int rc = s->gets ? MPI_SUCCESS : s->area->kind->complete(s->area, peer);
+    if (rc != MPI_SUCCESS || pair->given == pair->given_told)
+        return rc; /* in blocks */
+    pair->given_told = pair->given;
+    return cco_line_tell(s->area, peer, CCO_LINE_GIVEN, (uint32_t)pair->given);
+}
+
 /* A piece of a message that may be shown, or all that is left, if nothing has moved for long. */
 static int give_or_show(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
 {
@@ -153,10 +199,10 @@ static int give_or_show(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
         rc = give_piece(s, pair, it);
         if (it->moved)
             pair->moved_ns = it->left > 0 ? now : 0;
-    } else if (pair->given_told == pair->given) { /* the peer knows first of what it was given */
-        rc = cco_shown_show(&pair->shown, s->area, it);
+        return rc;
     }
-    return rc;
+    rc = tell_given(s, pair, it->peer); /* first of all */
+    return rc == MPI_SUCCESS ? cco_shown_show(&pair->shown, s->area, it) : rc;
 }
 
 static int give(cco_stream *s, cco_fragment *it)
@@ -166,10 +212,52 @@ static int give(cco_stream *s, cco_fragment *it)
         pair->moved_ns = 0;
         return cco_shown_look(&pair->shown, s->area, it);
     }
+    const int rc = it->headed ? MPI_SUCCESS : give_head(s, pair, it);
+    if (rc != MPI_SUCCESS || !it->headed)
+        return rc;
     if (may_show(s, &pair->shown, it))
         return give_or_show(s, pair, it);
     pair->moved_ns = 0;
     return give_piece(s, pair, it);
+}
+
+/* All learn that this rank takes no further part.  Where ranks have seats, its model says so. */
+__attribute__((noinline, cold)) static int leave(cco_stream *s, int error)
+{
+    cco_area *area = s->area;
+    for (int i = 0; i < area->size && area->watch == NULL; i++)
+        if (i != area->rank)
+            cco_line_tell(area, i, CCO_LINE_LEFT, (uint32_t)error);
+    return error;
+}
+
+static int rank_of(const cco_stream *s, int peer)
+{
+    return s->area->ranks != NULL ? s->area->ranks[peer] : peer;
+}
+
+/* Takes the head, if it is there, and compares it. */
+static int take_head(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, uint32_t given)
+{
+    cco_area *area = s->area;
+    const size_t n = gap_at(pair->taken) + HEAD, at = head_at(s, pair->taken);
+    uint64_t head;
+    int rc = MPI_SUCCESS;
+    if (given - (uint32_t)pair->taken < n)
+        return rc;
+    if (s->gets)
+        rc = area->kind->get(area, it->peer, place_of(s, area->rank, at), &head, HEAD);
+    else
+        memcpy(&head, area->share + place_of(s, it->peer, at), HEAD);
+    if (s->gets && rc == MPI_SUCCESS)
+        rc = area->kind->complete(area, it->peer);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (head != it->head)
+        return leave(s, cco_fragment_differs(it, head, rank_of(s, it->peer), &s->unlike));
+    pair->taken += n;
+    it->headed = it->moved = true;
+    return rc;
 }
 
 /* Takes what has come through the ring, `n` bytes or as many as lie there in a row. */
@@ -205,6 +293,10 @@ static int take(cco_stream *s, cco_fragment *it)
     uint32_t after = 0;
     const bool waits = it->left > 0 && cco_shown_waits(&pair->shown, s->area, it->peer);
     const uint32_t given = cco_line_word(s->area, it->peer, CCO_LINE_GIVEN);
+    if (!it->headed)
+        rc = take_head(s, pair, it, given);
+    if (!it->headed)
+        return rc;
     while (rc == MPI_SUCCESS && it->left > 0) {
         const uint32_t taken = (uint32_t)pair->taken;
         const bool block = s->blocks.bytes > 0 &&
@@ -227,16 +319,10 @@ static int take(cco_stream *s, cco_fragment *it)
 static int report(cco_stream *s, cco_fragment *it)
 {
     cco_stream_pair *pair = &s->pairs[it->peer];
-    int rc = MPI_SUCCESS;
     it->moved = false;
-    if (it->sends != s->gets)
-        rc = s->area->kind->complete(s->area, it->peer);
-    if (rc == MPI_SUCCESS && it->sends && pair->given == pair->given_told)
-        return rc; /* in blocks */
-    if (rc == MPI_SUCCESS && it->sends) {
-        pair->given_told = pair->given;
-        return cco_line_tell(s->area, it->peer, CCO_LINE_GIVEN, (uint32_t)pair->given);
-    }
+    if (it->sends)
+        return tell_given(s, pair, it->peer);
+    const int rc = s->gets ? s->area->kind->complete(s->area, it->peer) : MPI_SUCCESS;
     if (rc != MPI_SUCCESS || pair->taken - pair->taken_told < s->ring / 2)
         return rc;
     pair->taken_told = pair->taken;
@@ -257,7 +343,7 @@ static int move(cco_fragments *f)
         if (*stuck == s->pass)
             continue;
         rc = it->sends ? give(s, it) : take(s, it);
-        if (it->left > 0)
+        if (!is_over(it))
             *stuck = s->pass;
     }
     return rc;
@@ -273,7 +359,7 @@ static int report_all(cco_fragments *f)
             continue;
         if (it->moved)
             rc = report(f->shared, it);
-        if (rc == MPI_SUCCESS && it->left == 0) {
+        if (rc == MPI_SUCCESS && is_over(it)) {
             rc = cco_fragment_end(f, it);
             continue;
         }
@@ -302,44 +388,88 @@ static int test(void *data, bool *done)
     return rc;
 }
 
-static bool has_left(const cco_watch *watch, int peer)
+/* The error with which a peer has left; MPI_SUCCESS if it has not. */
+static int left_with(const cco_area *area, int peer)
 {
-    return __atomic_load_n(&watch->seats[peer].left, __ATOMIC_ACQUIRE) != 0;
+    if (area->watch == NULL)
+        return (int)cco_line_word(area, peer, CCO_LINE_LEFT);
+    return (int)__atomic_load_n(&area->watch->seats[peer].left, __ATOMIC_ACQUIRE);
 }
 
-/* The peer of a message that will not come further: it has left, or ended, for which the kernel is
- * asked about a few at a time.  -1 if none is known. */
-static int gone(cco_fragments *f, cco_watch *watch)
+/* Whether a peer has come to a schedule that this rank has not come to, or to another call. */
+static bool is_elsewhere(const cco_stream *s, int peer, uint64_t here, uint64_t *there)
+{
+    if (s->area->shares == NULL)
+        return false;
+    const uint64_t *number = cco_line_own(s->area, peer, CCO_LINE_NUMBER);
+    const int64_t ahead = (int64_t)(__atomic_load_n(number, __ATOMIC_ACQUIRE) - s->schedules);
+    *there = __atomic_load_n(cco_line_own(s->area, peer, CCO_LINE_STAMP), __ATOMIC_RELAXED);
+    return ahead > 0 || (ahead == 0 && *there != here);
+}
+
+/* The peer of a message that will not come further: it has left; it is in another call, `stamp`;
+ * or it has ended, for which the kernel is asked about a few at a time.  -1 if none is known. */
+static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
 {
     enum { ASKED = 16 };
-    for (int i = 0; i < f->count; i++)
-        if (f->list[i].peer >= 0 && has_left(watch, f->list[i].peer))
-            return f->list[i].peer;
-    for (int n = 0; n < f->count && n < ASKED; n++) {
+    for (int i = 0; i < f->count; i++) {
+        const int peer = f->list[i].peer;
+        if (peer >= 0 && (left_with(area, peer) != MPI_SUCCESS ||
+                          is_elsewhere(f->shared, peer, f->head, stamp)))
+            return peer;
+    }
+    *stamp = 0;
+    for (int n = 0; area->watch != NULL && n < f->count && n < ASKED; n++) {
         const int peer = f->list[f->asked++ % (unsigned)f->count].peer;
-        if (peer >= 0 && cco_watch_gone(watch, peer))
+        if (peer >= 0 && cco_watch_gone(area->watch, peer))
             return peer;
     }
     return -1;
 }
 
-/* What a peer gave before it ended counts: so one more look comes between. */
+/* The wait for `peer` is in vain. */
+static int give_up_wait(cco_fragments *f, int peer, uint64_t stamp)
+{
+    cco_stream *s = f->shared;
+    const int error = left_with(s->area, peer);
+    if (error == MPI_SUCCESS && stamp != 0) {
+        const cco_fragment any = {.head = f->head};
+        return leave(s, cco_fragment_differs(&any, stamp, rank_of(s, peer), &s->unlike));
+    }
+    if (s->area->watch != NULL)
+        return cco_watch_fail(s->area->watch, error, error != MPI_SUCCESS ? -1 : peer);
+    s->unlike.heard = true;
+    return leave(s, error);
+}
+
+static size_t left_of(const cco_fragments *f)
+{
+    size_t n = 0;
+    for (int i = 0; i < f->count; i++)
+        if (f->list[i].peer >= 0)
+            n += f->list[i].left + !f->list[i].headed;
+    return n;
+}
+
+/* What a peer gave before it ended, or went on, counts: so one more look comes between. */
 static int lost(void *data)
 {
     cco_fragments *f = data;
     const cco_stream *s = f->shared;
     cco_watch *watch = s->area->watch;
+    uint64_t stamp = 0;
     bool done = false;
-    if (watch == NULL || f->count == 0 || !cco_watch_due(watch))
+    if (f->count == 0 || (watch != NULL && !cco_watch_due(watch)))
         return MPI_SUCCESS;
-    const int error = cco_watch_error(watch);
-    const int peer = error == MPI_SUCCESS ? gone(f, watch) : -1;
+    const int error = watch != NULL ? cco_watch_error(watch) : MPI_SUCCESS;
+    const int peer = error == MPI_SUCCESS ? gone(f, s->area, &stamp) : -1;
     if (error == MPI_SUCCESS && peer < 0)
         return MPI_SUCCESS;
-    const int done_before = f->done, rc = test(data, &done);
-    if (rc != MPI_SUCCESS || done || f->done > done_before)
+    const size_t before = left_of(f);
+    const int rc = test(data, &done);
+    if (rc != MPI_SUCCESS || done || left_of(f) != before)
         return rc;
-    return cco_watch_fail(watch, error, peer >= 0 && has_left(watch, peer) ? -1 : peer);
+    return peer >= 0 ? give_up_wait(f, peer, stamp) : cco_watch_fail(watch, error, -1);
 }
 
 /* Where the streams are, nobody knows. */
@@ -357,6 +487,20 @@ static void abandon(void *transfer)
         cco_shown_withdraw(&s->pairs[peer].shown, s->area, peer);
     cco_fragments_drop(transfer);
     give_up(s);
+}
+
+/* Who waits long looks how far others have come. */
+static void begin(void *data)
+{
+    cco_fragments *f = data;
+    cco_stream *s = f->shared;
+    cco_fragments_begin(f, ++s->schedules);
+    if (s->area->shares == NULL)
+        return;
+    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_STAMP), f->head,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_NUMBER), s->schedules,
+                     __ATOMIC_RELEASE);
 }
 
 static int start_recv(void *fragments, int peer, const cco_data *to)
@@ -380,8 +524,9 @@ const cco_transport cco_transport_stream = {
     .sends_in_tests = true,
     .open = cco_fragments_open,
     .close = free,
+    .stamp = cco_fragments_stamp,
     .give_up = give_up,
-    .begin = cco_fragments_begin,
+    .begin = begin,
     .recv = start_recv,
     .send = start_send,
     .test = test,

@@ -3,8 +3,9 @@
  * of bytes through a ring in an area.
  *
  * Both ranks know how long each message is, and take messages in the same order, so that nothing
- * but bytes and two counters pass: how many the sender has given (`given`, in the receiver's
- * share), and how many the receiver has taken (`taken`, in the sender's).  A message longer than
+ * but bytes, a head for each message (fragment.h) and two counters pass: how many bytes the sender
+ * has given (`given`, in the receiver's share), and how many the receiver has taken (`taken`, in
+ * the sender's).  A message longer than
  * the ring goes in pieces; a sender runs ahead by a ring.  The ring lies with the receiver, where
  * the sender puts, or with the sender, from where the receiver gets.  Messages may also go past the
  * rings, as a whole (shown.h) or piece by piece (blocks.h). */
@@ -37,6 +38,8 @@ typedef struct cco_stream {
     cco_stream_pair *pairs;
     unsigned *stuck; /* twice the number of ranks: the pass in which a direction came no further */
     unsigned pass;
+    uint64_t schedules;
+    cco_unlike unlike; /* the first rank that made another call; `rank` of the communicator */
     bool broken; /* a schedule was given up: where the streams are, nobody knows */
 } cco_stream;
 
