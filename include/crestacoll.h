@@ -111,7 +111,7 @@ int CRESTA_Free_mem(void *base);
  * n < 0, or no array or result.  MPI_ERR_COMM for an intercommunicator or MPI_COMM_NULL. */
 int CRESTA_Repro_sum(const double *x, MPI_Count n, double *result, MPI_Comm comm);
 
-/* The same for numbers of another type, the same on all ranks: MPI_FLOAT, MPI_DOUBLE,
+/* CRESTA_Repro_sum for numbers of another type, which all ranks give alike: MPI_FLOAT, MPI_DOUBLE,
  * MPI_LONG_DOUBLE (of 64 or 80 bits), the complex types of C, and those of Fortran.  The parts of
  * complex numbers are summed each for itself.  Errors: MPI_ERR_TYPE for any other type. */
 int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, void *result,

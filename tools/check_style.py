@@ -4,7 +4,8 @@
 
 line <= 100 columns, function <= 60 lines, file <= 800 lines; an SPDX line in the head of every
 source file; no notes to oneself, no disabled code, getenv only in src/core/config.c; few lines that
-end in a backslash; no "1 ranks". Generated files (line 1 says so) need only the SPDX line.
+end in a backslash; no "1 ranks"; in pages and messages, no sentence that hangs on the one before.
+Generated files (line 1 says so) need only the SPDX line.
 """
 import ast
 import re
@@ -27,6 +28,14 @@ NOUNS = (r"(ranks|steps|nodes|hosts|rounds|rules|points|cores|records|requests|t
          r"|arms|samples|choices|errors|pairs|files)\b")
 PLURALS = re.compile(r"(?<!of )(?<!all )(?<!to )\{(?![A-Z_]+\})[^{}]*\} " + NOUNS)
 ONE = re.compile(r"(?<![\d.,] )(?<![\w.,-])1 " + NOUNS)
+# Where a sentence begins, (pattern, what is better). Lab notes are not for readers of the pages.
+BEGIN = r"(?:^|[.!?] |\*\*|: )"
+PROSE = [(re.compile(pattern), advice) for pattern, advice in (
+    (BEGIN + r"The same (?:as|by|for|holds|in|is|of|on|over|to|with)\b", "say what is the same"),
+    (BEGIN + r"Of [a-z\d\[`]", "begin with the subject"),
+    (r"\bby chance\b", "at random"),
+    (r"\b(?:for|of|to|from|by) who\b", "name it: the caller, the rank that"))]
+NOT_PAGES = ("docs/design.md", "docs/lab/", "docs/results/", "tests/", "CHANGELOG.md")
 PRINTS, SCREENS = ROOT / "python/crestacoll", ROOT / "tests/messages"
 
 FORTRAN_START = re.compile(
@@ -158,12 +167,42 @@ def check_ones(report):
                 report.add(path, number, f"`{found[0]}`")
 
 
+def paragraphs(lines):
+    """(number of the first line, text) of what a page says outside of blocks of code."""
+    first, text, is_code = 0, "", False
+    for number, line in enumerate([*lines, ""], 1):
+        fence = line.lstrip().startswith("```")
+        is_code ^= fence
+        new = fence or not line.strip() or re.match(r"\s*([*-] |\d+\. |\||#|<!--)", line)
+        if new and text:
+            yield first, text
+            text = ""
+        if not (is_code or fence or line.lstrip().startswith("<!--")) and line.strip():
+            first = first if text else number
+            text += (" " if text else "") + re.sub(r"^\s*([*-] |\d+\. |\| |#+ )", "", line).strip()
+
+
+def check_prose(report):
+    """Of pages for readers, and of what commands were seen to print."""
+    for path in files(".md", ".txt"):
+        name = str(path.relative_to(ROOT))
+        page = path.suffix == ".md" and not name.startswith(NOT_PAGES)
+        if not page and not (path.suffix == ".txt" and path.is_relative_to(SCREENS)):
+            continue
+        lines = path.read_text(errors="replace").splitlines()
+        for number, text in paragraphs(lines) if page else enumerate(lines, 1):
+            for pattern, advice in PROSE:
+                if found := pattern.search(text):
+                    report.add(path, number, f"`{found[0].strip()}`: {advice}")
+
+
 def main():
     report = Report("style")
     for path in files(*SOURCES):
         check_file(report, path)
     check_backslashes(report)
     check_ones(report)
+    check_prose(report)
     report.exit()
 
 

@@ -40,7 +40,7 @@ def proved_faster(screen):
 
 
 def proved_faster_by_whole_runs(screen):
-    """Of a program without time steps."""
+    """A program without time steps."""
     run = {"of_s": 9.3, "share": 1.0, "gain": 0.084, "low": 0.079, "high": 0.09}
     rules = report_data.explored()["rules"]
     _say(screen, _found("faster", step=STEP, run=run, rules=rules, by="calls"))
@@ -52,7 +52,7 @@ def not_faster(screen):
 
 
 def not_faster_by_the_time_of_calls(screen):
-    """Of a program without time steps."""
+    """A program without time steps."""
     _say(screen, _found("not-faster", by="calls", bound=_bound(gain=0.0121, of="run")))
 
 

@@ -51,7 +51,7 @@ def a_failure_under_rules(screen):
 
 
 def too_few_comparisons(screen):
-    """Of a program without steps."""
+    """A program without steps."""
     seen = {"runs": 2, "calls": 600, "name": "allreduce", "inside": 0.003}
     for inside in (0.003, 0.3):
         lacks = reasons.no_rhythm("its calls do not repeat")

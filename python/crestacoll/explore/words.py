@@ -185,7 +185,7 @@ def gains(found):
         return []
     if found.get("by") == "calls":
         return [
-            f"Of {run['of_s']:.3g} s that is {run['gain'] * run['of_s']:.2g} s. It was shown by"
+            f"That is {run['gain'] * run['of_s']:.2g} s of {run['of_s']:.3g} s. It was shown by"
             f" {counted(found['step']['rounds'], 'pair')} of whole runs, plain and under the"
             " rules in turn."
         ]
@@ -266,8 +266,8 @@ def why(found):
     if parts is None:
         return lines
     lines.append(
-        f"Of the time of a run {percent(parts['outside'])} passes outside collectives, at least"
-        f" {percent(parts['waiting'])} in waiting for late ranks, at most"
+        f"A run spends {percent(parts['outside'])} of its time outside collectives, at least"
+        f" {percent(parts['waiting'])} in waiting for late ranks, and at most"
         f" {percent(parts['transfer'])} in the collectives themselves."
     )
     if parts["waiting"] > max(parts["transfer"], 0.05):
