@@ -16,6 +16,7 @@
 #include "core/ask.h"
 #include "core/comm.h"
 #include "core/config.h"
+#include "core/service.h"
 #include "core/teardown.h"
 #include "core/facts.h"
 #include "core/imposed_nodes.h"
@@ -231,6 +232,7 @@ static int end(MPI_Comm comm, int key, void *attribute, void *extra)
     cco_comm_end();
     free_models();
     cco_teardowns_run();
+    cco_service_end();
     cco_pending_end();
     cco_streamed_end();
     cco_ask_end();
@@ -297,6 +299,8 @@ static void begin_together(int rank)
     cco_agree_on_config(MPI_COMM_WORLD, wanted, 3);
     asked = wanted[0];
     mends = wanted[2];
+    if (asked || mends || wanted[1])
+        cco_service_begin();
     if (cco_configured.tuning != NULL)
         take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)

@@ -15,22 +15,14 @@
 #include "core/profile_json.h"
 #include "core/profile_merge.h"
 #include "core/profile_waiting.h"
+#include "core/service.h"
 #include "core/snapshot.h"
-#include "core/wait.h"
 #include "core/world.h"
 
 static bool started, was_profiled;
 static double start_s;
 static int64_t start_here; /* cco_clock_here */
 static cco_rows before; /* of this rank, when it started */
-
-/* From rank 0 to all; what is under way moves on meanwhile. */
-static int share(MPI_Comm comm, void *data, int bytes)
-{
-    MPI_Request request;
-    const int rc = PMPI_Ibcast(data, bytes, MPI_BYTE, 0, comm, &request);
-    return rc == MPI_SUCCESS ? cco_wait(&request) : rc;
-}
 
 int cresta_profile_start(void)
 {
@@ -86,17 +78,13 @@ static char *write_text(const cco_rows *rows, double wall_s, size_t *bytes)
 /* `text` of rank 0 for all; none on all of them if memory runs out on one. */
 static int share_text(MPI_Comm comm, int rank, char **text, size_t written)
 {
-    int bytes = *text != NULL ? (int)written + 1 : 0, all = 0, rc;
-    if ((rc = share(comm, &bytes, sizeof bytes)) != MPI_SUCCESS)
+    size_t bytes = *text != NULL ? written + 1 : 0;
+    const int rc = cco_service_bcast(&bytes, sizeof bytes, comm);
+    if (rc != MPI_SUCCESS)
         return rc;
     if (rank != 0 && bytes > 0)
-        *text = malloc((size_t)bytes);
-    const int have = *text != NULL;
-    MPI_Request request;
-    rc = PMPI_Iallreduce(&have, &all, 1, MPI_INT, MPI_MIN, comm, &request);
-    if (rc != MPI_SUCCESS || (rc = cco_wait(&request)) != MPI_SUCCESS)
-        return rc;
-    return all ? share(comm, *text, bytes) : MPI_ERR_NO_MEM;
+        *text = malloc(bytes);
+    return cco_all(*text != NULL, comm) ? cco_service_bcast(*text, bytes, comm) : MPI_ERR_NO_MEM;
 }
 
 static void end_recording(void)

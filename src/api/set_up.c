@@ -10,6 +10,7 @@
 #include "core/facts.h"
 #include "core/failure.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/settings.h"
 #include "core/ulfm.h"
 #include "core/where_comm.h"
@@ -45,6 +46,7 @@ static bool set_up(cco_comm *state)
         memset(state->name, 0, sizeof state->name);
     cco_facts_agreed(&state->facts, &least[FACTS], &most[FACTS]);
     state->number = most[NUMBER];
+    cco_service_name(state->comm, state->number);
     if (cco_where_on()) {
         cco_where_comm_agreed(state);
         state->watched |= CCO_WATCHED_WHERE;

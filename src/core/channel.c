@@ -7,12 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/service.h"
 #include "core/teardown.h"
-#include "core/fresh.h"
 #include "core/log.h"
 #include "core/ulfm.h"
 #include "core/watch.h"
-#include "core/wait.h"
 
 enum { CHANNELS = 128, WORDS = CHANNELS / 64 };
 _Static_assert(WORDS + 2 == (int)CCO_CHANNEL_WORDS, "the words of an offer");
@@ -39,7 +38,7 @@ static MPI_Comm create(MPI_Comm comm)
     if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
         return MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (cco_fresh_comm(comm, &made) != MPI_SUCCESS)
+    if (cco_service_copy(comm, &made) != MPI_SUCCESS)
         made = MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(comm, theirs);
     PMPI_Errhandler_free(&theirs);
@@ -187,12 +186,6 @@ bool cco_channel_accept(cco_channel *channel, carrier *mine, const uint64_t all[
     return number >= 0;
 }
 
-static int wait_for(void *what, MPI_Request *request)
-{
-    (void)what;
-    return cco_wait(request);
-}
-
 /* One of a carrier that is there; false on all ranks if there is none for them.  `*vain`: a process
  * has failed.  The MPI may still write to the words of a wait that ended in vain: they stay. */
 static bool agree(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what,
@@ -204,8 +197,11 @@ static bool agree(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, v
         cco_fatal("no memory for a communicator");
     uint64_t *all = words + CCO_CHANNEL_WORDS;
     carrier *mine = cco_channel_offer(comm, words);
-    int rc = PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm, &request);
-    if (rc == MPI_SUCCESS)
+    int rc;
+    if (wait == NULL)
+        rc = cco_service_allreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm);
+    else if ((rc = PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm,
+                                   &request)) == MPI_SUCCESS)
         rc = wait(what, &request);
     *vain = rc != MPI_SUCCESS &&
             (request != MPI_REQUEST_NULL || cco_ulfm_class(rc) != MPI_SUCCESS);
@@ -239,7 +235,7 @@ static carrier *make(MPI_Comm comm)
 
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
 {
-    return cco_channel_open_by(channel, comm, wait_for, NULL);
+    return cco_channel_open_by(channel, comm, NULL, NULL);
 }
 
 bool cco_channel_open_by(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what)

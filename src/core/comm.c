@@ -11,7 +11,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/own_lines.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 /* The key is made once, by whoever comes first; the lists are for what needs all states, and for
  * handles that may be wrong.  Both only at set-up and end of a state. */

@@ -14,8 +14,8 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/node_key.h"
+#include "core/service.h"
 #include "core/transfer.h"
-#include "core/wait.h"
 
 enum { CLOCK_TAG = 5, ROUNDS = 32 };
 
@@ -101,10 +101,8 @@ static uint64_t clock_key(void)
 
 static bool combine(MPI_Comm comm, uint64_t *words, int count, MPI_Op op)
 {
-    MPI_Request request;
-    return PMPI_Iallreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm, &request) ==
-               MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
+    return cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm) ==
+           MPI_SUCCESS;
 }
 
 /* Numbers the clocks in the order of their first ranks. */

@@ -8,10 +8,10 @@
 
 #include "core/clock.h"
 #include "core/comm.h"
-#include "core/fresh.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/profile_waiting.h"
+#include "core/service.h"
 #include "core/transfer.h"
 
 enum { ROWS_TAG = 1 };
@@ -93,7 +93,7 @@ MPI_Comm cco_profile_comm(MPI_Comm world)
     if (PMPI_Comm_get_errhandler(world, &theirs) != MPI_SUCCESS)
         return comm;
     PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    if (cco_fresh_comm(world, &comm) != MPI_SUCCESS)
+    if (cco_service_copy(world, &comm) != MPI_SUCCESS)
         comm = MPI_COMM_NULL;
     PMPI_Comm_set_errhandler(world, theirs);
     PMPI_Errhandler_free(&theirs);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 typedef struct teardown {
     uint64_t number;
@@ -35,9 +35,7 @@ static uint64_t new_number(void)
 uint64_t cco_teardown_number(MPI_Comm comm)
 {
     uint64_t number = new_number();
-    MPI_Request request;
-    if (PMPI_Ibcast(&number, 1, MPI_UINT64_T, 0, comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
+    cco_service_bcast(&number, sizeof number, comm);
     return number;
 }
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "core/service.h"
 #include "core/transfer.h"
-#include "core/wait.h"
 
 enum { TIMELINE_TAG = 2 };
 
@@ -112,9 +112,8 @@ static void gather(MPI_Comm comm, cco_timelines *made)
 
 bool cco_timeline_longest(MPI_Comm comm, const double here[2], double longest[2])
 {
-    MPI_Request request;
-    return PMPI_Iallreduce(here, longest, 2, MPI_DOUBLE, MPI_MAX, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS && longest[0] > 0;
+    return cco_service_allreduce(here, longest, 2, MPI_DOUBLE, MPI_MAX, comm) == MPI_SUCCESS &&
+           longest[0] > 0;
 }
 
 cco_timelines cco_timeline_merge(MPI_Comm comm, const cco_timeline *mine, double tick_us,

@@ -95,14 +95,6 @@ int cco_mpi_progress_all(void)
     return rc;
 }
 
-bool cco_all(bool mine, MPI_Comm comm)
-{
-    int one = mine, all = 0;
-    MPI_Request request;
-    return PMPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS && all;
-}
-
 /* The number of ranks on this node and of the cores that they may use between them. */
 static int count_node(MPI_Comm node, int *ranks, int *cores)
 {

@@ -21,9 +21,6 @@ void cco_mpi_progress_end(void);
 int cco_mpi_progress(void);
 int cco_mpi_progress_all(void);
 
-/* True on all ranks if it is on each of them; collective.  False if the MPI fails. */
-bool cco_all(bool mine, MPI_Comm comm);
-
 /* Finds out whether this node has more ranks than cores they may use, and calls `also` with the
  * communicator of its ranks.  Collective over `world`. */
 void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node));

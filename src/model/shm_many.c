@@ -6,7 +6,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "plan/bound_pack.h"
 #include "transport/shm/crossings.h"
 
@@ -24,13 +24,11 @@ static bool impose_places(const cco_comm *state, cco_core_place *places)
 static void gather_places(cco_comm *state, cco_core_place *places)
 {
     enum { WORDS = sizeof *places / sizeof(int32_t) };
-    MPI_Request request;
     for (int i = 0; i < state->size; i++)
         places[i] = (cco_core_place){-1, -1};
     places[state->rank] = cco_core_place_here();
-    if (PMPI_Iallreduce(MPI_IN_PLACE, places, state->size * WORDS, MPI_INT32_T, MPI_MAX,
-                        state->comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_allreduce(MPI_IN_PLACE, places, state->size * WORDS, MPI_INT32_T, MPI_MAX,
+                              state->comm) != MPI_SUCCESS)
         for (int i = 0; i < state->size; i++)
             places[i] = (cco_core_place){-1, -1};
 }

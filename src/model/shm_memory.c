@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "core/wait.h"
+#include "core/service.h"
 #include "transport/shm/segment.h"
 
 typedef struct block {
@@ -52,10 +52,7 @@ static uint64_t memory_here(void)
 static size_t most_of_all(size_t bytes, const cco_comm *state)
 {
     int64_t mine[] = {(int64_t)bytes, -(int64_t)memory_here()}, most[2] = {0};
-    MPI_Request request;
-    if (PMPI_Iallreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, state->comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_allreduce(mine, most, 2, MPI_INT64_T, MPI_MAX, state->comm) != MPI_SUCCESS)
         return 0;
     return most[0] <= -most[1] / state->size ? (size_t)most[0] : 0;
 }

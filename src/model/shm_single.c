@@ -5,7 +5,7 @@
 #include "core/facts.h"
 #include "core/fallback.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "model/shm_copy.h"
 
 size_t cco_shm_single_share(void)
@@ -17,11 +17,7 @@ size_t cco_shm_single_share(void)
 static bool exchange(cco_pull *pull, MPI_Comm comm)
 {
     const cco_process_id me = cco_process_me();
-    const int n = (int)sizeof me;
-    MPI_Request request;
-    return PMPI_Iallgather(&me, n, MPI_BYTE, pull->peers, n, MPI_BYTE, comm, &request) ==
-               MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
+    return cco_service_allgather(&me, pull->peers, sizeof me, comm) == MPI_SUCCESS;
 }
 
 /* Probes every rank: what is refused for one may be allowed for another. */
@@ -79,10 +75,8 @@ static cco_distance distance_of(uint64_t word)
 static void compare(uint64_t mine, MPI_Comm comm, uint64_t *least, uint64_t *most)
 {
     uint64_t words[2] = {mine, ~mine}, all[2];
-    MPI_Request request;
     *least = *most = 0;
-    if (PMPI_Iallreduce(words, all, 2, MPI_UINT64_T, MPI_MAX, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_allreduce(words, all, 2, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
         return;
     *least = ~all[1];
     *most = all[0];

@@ -4,18 +4,15 @@
 
 #include "core/facts.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "plan/hooked.h"
 
 size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks,
                              size_t most)
 {
     const size_t ring = cco_stream_ring(ranks, most);
-    const MPI_Comm comm = state->comm;
-    uint64_t wish = (uint64_t)cco_bytes(call, state->rank, state->size), all = wish;
-    MPI_Request request;
-    if (PMPI_Iallreduce(&wish, &all, 1, MPI_UINT64_T, MPI_MAX, comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
+    uint64_t all = (uint64_t)cco_bytes(call, state->rank, state->size);
+    cco_service_allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_MAX, state->comm);
     return all < ring ? (size_t)all / 64 * 64 + 128 : ring; /* and a head */
 }
 

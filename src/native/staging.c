@@ -10,8 +10,8 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/service.h"
 #include "core/ulfm.h"
-#include "core/wait.h"
 #include "native/calls.h"
 
 enum {

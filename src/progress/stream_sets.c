@@ -9,7 +9,7 @@
 #include "core/failure.h"
 #include "core/log.h"
 #include "core/own_lines.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "model/stream_model.h"
 #include "transport/rma/shared.h"
 

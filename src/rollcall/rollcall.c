@@ -18,6 +18,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/polite.h"
+#include "core/service.h"
 #include "core/where_comm.h"
 #include "core/world.h"
 #include "rollcall/address.h"
@@ -322,7 +323,7 @@ static void find_who(bool together, bool spawned)
     if (!together)
         return;
     world = cco_hash((uint64_t)who.pid ^ (uint64_t)cco_ns(CLOCK_REALTIME), who.host);
-    PMPI_Bcast(&world, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    cco_service_bcast(&world, sizeof world, MPI_COMM_WORLD);
     who.world = world;
 }
 

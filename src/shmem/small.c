@@ -7,7 +7,7 @@
 
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 enum {
     LINE = 64,

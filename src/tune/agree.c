@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/service.h"
 #include "core/settings.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -34,8 +35,8 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
 {
     uint64_t mine[2 * CCO_AGREED] = {0}, all[2 * CCO_AGREED] = {0};
     const unsigned long match = cco_configured.debug.match;
-    const int patience = match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE;
-    MPI_Request request;
+    const cco_patience patience = {match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE, late,
+                                   &comm};
     int size = 1;
     PMPI_Comm_size(comm, &size);
     memcpy(least, words, (size_t)count * sizeof *words);
@@ -46,9 +47,8 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
         mine[2 * i] = words[i];
         mine[2 * i + 1] = ~words[i];
     }
-    int rc = PMPI_Iallreduce(mine, all, 2 * count, MPI_UINT64_T, MPI_MIN, comm, &request);
-    if (rc == MPI_SUCCESS)
-        rc = cco_wait_patiently(&request, patience, late, &comm);
+    const int rc = cco_service_allreduce_patiently(mine, all, 2 * count, MPI_UINT64_T, MPI_MIN,
+                                                   comm, &patience);
     for (int i = 0; i < count; i++) {
         least[i] = all[2 * i];
         most[i] = ~all[2 * i + 1];
@@ -59,23 +59,10 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
 /* The ranks for which `mine` holds: how many, and the first. */
 static void first_of(MPI_Comm comm, bool mine, int rank, int *first, int *count)
 {
-    const int send = mine ? rank : INT_MAX, one = mine;
-    MPI_Request request;
-    *first = INT_MAX;
-    *count = 0;
-    if (PMPI_Iallreduce(&send, first, 1, MPI_INT, MPI_MIN, comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
-    if (PMPI_Iallreduce(&one, count, 1, MPI_INT, MPI_SUM, comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
-}
-
-/* The other ranks wait here until the one that speaks has ended the job: its message comes first.
- */
-static void wait_for_the_end(MPI_Comm comm)
-{
-    MPI_Request request;
-    if (PMPI_Ibarrier(comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
+    *first = mine ? rank : INT_MAX;
+    *count = mine;
+    cco_service_allreduce(MPI_IN_PLACE, first, 1, MPI_INT, MPI_MIN, comm);
+    cco_service_allreduce(MPI_IN_PLACE, count, 1, MPI_INT, MPI_SUM, comm);
 }
 
 /* The lines of `text` that `other` lacks, on one. */
@@ -99,11 +86,9 @@ static void explain_difference(MPI_Comm comm, int rank, int size)
     char mine[CCO_SETTINGS_ROOM] = "", root[CCO_SETTINGS_ROOM] = "";
     char here[CCO_SETTINGS_ROOM / 3], there[CCO_SETTINGS_ROOM / 3];
     int first, count;
-    MPI_Request request;
     cco_settings_report(mine);
     memcpy(root, mine, sizeof root);
-    if (PMPI_Ibcast(root, sizeof root, MPI_CHAR, 0, comm, &request) == MPI_SUCCESS)
-        cco_wait(&request);
+    cco_service_bcast(root, sizeof root, comm);
     first_of(comm, strcmp(mine, root) != 0, rank, &first, &count);
     only_in(mine, root, here, sizeof here);
     only_in(root, mine, there, sizeof there);
@@ -126,7 +111,7 @@ void cco_agree_explain(MPI_Comm comm)
     else if (rank == first)
         cco_fatal("rank %d (%d of %d ranks have an error in their environment): %s", rank, count,
                   size, cco_configured.error);
-    wait_for_the_end(comm);
+    cco_service_barrier(comm); /* the one that speaks ends the job first */
 }
 
 void cco_agree_on_config(MPI_Comm comm, bool *wanted, int count)

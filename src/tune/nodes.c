@@ -10,7 +10,7 @@
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/node_key.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "sched/node_map.h"
 
 static bool wanted; /* by a rule or a profile; */
@@ -49,11 +49,9 @@ void cco_nodes_wanted_by(const cco_rules *rules)
  * MPIs gather without waiting by a message from every rank to every other. */
 static void combine(cco_comm *state, uint64_t *words, int count)
 {
-    MPI_Request request;
     if (state->size == 1 || /* see cco_agree */
-        (PMPI_Iallreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BOR, state->comm,
-                         &request) == MPI_SUCCESS &&
-         cco_wait(&request) == MPI_SUCCESS))
+        cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, MPI_BOR, state->comm) ==
+            MPI_SUCCESS)
         return;
     memset(words, 0, (size_t)count * sizeof *words);
     if (!cco_comm_has_failed(state))

@@ -7,6 +7,7 @@
 
 #include "core/failure.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/stencil.h"
 #include "core/world.h"
 #include "native/defects.h"
@@ -104,13 +105,17 @@ static int gather_lists(const cco_comm *state, MPI_Comm node, int ranks, const i
 static void ask_mates(const cco_comm *state, int node, int ranks, cco_near_lists *in,
                       cco_near_lists *out)
 {
-    MPI_Comm comm;
+    MPI_Comm copy = MPI_COMM_NULL, comm;
     const cco_neighbors *near = state->topology.near;
     const int place = state->nodes.map->place[state->rank];
     int *at = malloc((size_t)ranks * sizeof *at);
     if (at == NULL)
         no_memory(state);
-    int rc = PMPI_Comm_split(state->comm, node, place, &comm);
+    int rc = cco_service_copy(state->comm, &copy);
+    if (rc == MPI_SUCCESS) {
+        rc = PMPI_Comm_split(copy, node, place, &comm);
+        PMPI_Comm_free(&copy);
+    }
     if (rc == MPI_SUCCESS) {
         rc = gather_lists(state, comm, ranks, near->in, near->degrees.in, in, at);
         if (rc == MPI_SUCCESS)
@@ -130,7 +135,7 @@ static bool agree_to_spare(const cco_comm *state, const cco_near_mates *mates)
         no_memory(state);
     long all[2] = {mine.ranks, mine.nodes};
     if (state->size > 1 &&
-        PMPI_Allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, state->comm) != MPI_SUCCESS)
+        cco_service_allreduce(MPI_IN_PLACE, all, 2, MPI_LONG, MPI_SUM, state->comm) != MPI_SUCCESS)
         cco_fatal("cannot count what communicator '%s' sends between nodes", state->name);
     return cco_near_spare(&(cco_near_sends){all[0], all[1]});
 }

@@ -9,7 +9,7 @@
 
 #include "core/config.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "core/world.h"
 #include "tune/machine.h"
 #include "tune/tuning.h"
@@ -122,19 +122,11 @@ static void remember(const loaded *l)
              l->used ? "used" : "not used");
 }
 
-/* From rank 0 to all. */
-static bool broadcast(void *data, size_t bytes, MPI_Comm comm)
-{
-    MPI_Request request;
-    return PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, comm, &request) == MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
-}
-
 /* The text, and whether it is used: rank 0 decides, for ranks may run on different machines. */
 static void send_to_all(loaded *l, int rank, MPI_Comm world)
 {
     unsigned long long words[] = {l->length, l->used};
-    bool good = broadcast(words, sizeof words, world);
+    const bool good = cco_service_bcast(words, sizeof words, world) == MPI_SUCCESS;
     if (good && rank != 0) {
         l->length = (size_t)words[0];
         l->used = words[1];
@@ -142,7 +134,7 @@ static void send_to_all(loaded *l, int rank, MPI_Comm world)
     }
     if (good && l->text == NULL)
         cco_fatal("rank %d: no memory for the tuning file", rank);
-    if (!good || !broadcast(l->text, l->length, world))
+    if (!good || cco_service_bcast(l->text, l->length, world) != MPI_SUCCESS)
         cco_fatal("cannot share the tuning file: the MPI's broadcast failed");
 }
 

@@ -10,6 +10,7 @@
 #include "core/json_out.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
+#include "core/service.h"
 
 cco_tally cco_tally_here;
 
@@ -66,8 +67,9 @@ static bool add_up(cco_tally *all)
     const double most[2] = {(double)mine->most_bytes, mine->seconds};
     double worst[2] = {0, 0};
     memcpy(&words[4], mine->skips, sizeof mine->skips);
-    if (PMPI_Reduce(words, sums, SUMMED, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD) != MPI_SUCCESS ||
-        PMPI_Reduce(most, worst, 2, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD) != MPI_SUCCESS)
+    const MPI_Comm world = MPI_COMM_WORLD;
+    if (cco_service_allreduce(words, sums, SUMMED, MPI_UINT64_T, MPI_SUM, world) != MPI_SUCCESS ||
+        cco_service_allreduce(most, worst, 2, MPI_DOUBLE, MPI_MAX, world) != MPI_SUCCESS)
         return false;
     *all = (cco_tally){.calls = sums[0],
                        .otherwise = sums[1],

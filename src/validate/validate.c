@@ -8,8 +8,8 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/ulfm.h"
-#include "core/wait.h"
 #include "native/blocking_defects.h"
 #include "native/models.h"
 #include "plan/arguments.h"
@@ -27,14 +27,12 @@ static double began;      /* when the first communicator was set up */
  * are late: here they may be. */
 static void greatest(const cco_comm *state, const int64_t *words, int64_t *most, int count)
 {
-    MPI_Request request;
     for (int i = 0; i < count; i++)
         most[i] = words[i];
     if (state->size == 1)
         return;
-    if (PMPI_Iallreduce(words, most, count, MPI_INT64_T, MPI_MAX, state->comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_allreduce(words, most, count, MPI_INT64_T, MPI_MAX, state->comm) !=
+        MPI_SUCCESS)
         cco_fatal("CRESTA_VALIDATE: the MPI's allreduce failed");
 }
 

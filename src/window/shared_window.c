@@ -8,7 +8,7 @@
 
 #include "core/facts.h"
 #include "core/node_key.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "native/epochs.h"
 #include "window/own_maps.h"
 
@@ -106,15 +106,13 @@ static bool one_file(bool can, const place *p, MPI_Comm comm)
 {
     uint64_t mine[3] = {0, 0, !can}, most[3];
     const uint64_t node = cco_node_key();
-    MPI_Request request;
     if (node == 0)
         mine[2] = 1;
     if (p->inode != 0) {
         mine[0] = (node ^ p->device * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u + p->inode;
         mine[1] = ~mine[0];
     }
-    if (PMPI_Iallreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_allreduce(mine, most, 3, MPI_UINT64_T, MPI_MAX, comm) != MPI_SUCCESS)
         return false;
     return most[2] == 0 && most[0] == ~most[1];
 }
@@ -137,15 +135,12 @@ static bool find_shares(cco_shared_window *w, const place *places)
 static cco_shared_window *make(const place *mine, MPI_Comm comm)
 {
     int ranks;
-    MPI_Request request;
     PMPI_Comm_size(comm, &ranks);
     place *places = malloc((size_t)ranks * sizeof *places);
     cco_shared_window *w = calloc(1, sizeof *w + (size_t)ranks * sizeof *w->shares);
     bool good = cco_all(places != NULL && w != NULL, comm);
     if (good)
-        good = PMPI_Iallgather(mine, (int)sizeof *mine, MPI_BYTE, places, (int)sizeof *mine,
-                               MPI_BYTE, comm, &request) == MPI_SUCCESS &&
-               cco_wait(&request) == MPI_SUCCESS;
+        good = cco_service_allgather(mine, places, sizeof *mine, comm) == MPI_SUCCESS;
     if (good) {
         w->ranks = ranks;
         good = find_shares(w, places);

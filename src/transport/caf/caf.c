@@ -7,7 +7,7 @@
 
 #include "core/guard.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "transport/caf/signals.h"
 #include "transport/caf/runtime.h"
 
@@ -201,12 +201,9 @@ static bool share_starts(cco_caf *caf, const char *base)
 {
     const int n = caf->area.size;
     unsigned char *pads = calloc((size_t)n, 1), mine = base != NULL ? cco_runtime_pad(base) : 255;
-    MPI_Request request;
     if (pads == NULL)
         cco_fatal("no memory for coarrays");
-    bool all = PMPI_Iallgather(&mine, 1, MPI_UNSIGNED_CHAR, pads, 1, MPI_UNSIGNED_CHAR,
-                               caf->area.comm, &request) == MPI_SUCCESS &&
-               cco_wait(&request) == MPI_SUCCESS;
+    bool all = cco_service_allgather(&mine, pads, 1, caf->area.comm) == MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         all = all && pads[i] < CCO_IMAGE_ALIGNED;
         caf->peers[i].start = pads[i];

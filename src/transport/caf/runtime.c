@@ -10,6 +10,7 @@
 #include "core/free_files.h"
 #include "core/guard.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/wait.h"
 #include "transport/caf/signals.h"
 #include "transport/rma/window.h"
@@ -80,11 +81,9 @@ static void count_node(void)
 static size_t size_for_all(size_t wish)
 {
     const size_t here = room();
-    uint64_t mine = wish < here ? wish : here, all = 0;
-    MPI_Request request;
-    if (PMPI_Iallreduce(&mine, &all, 1, MPI_UINT64_T, MPI_MIN, images.comm, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    uint64_t all = wish < here ? wish : here;
+    if (cco_service_allreduce(MPI_IN_PLACE, &all, 1, MPI_UINT64_T, MPI_MIN, images.comm) !=
+        MPI_SUCCESS)
         return 0;
     return (size_t)all / STEP * STEP;
 }
@@ -92,7 +91,6 @@ static size_t size_for_all(size_t wish)
 static const char *make_kept(void)
 {
     int size = 0;
-    MPI_Request request;
     images.bytes = size_for_all(cco_configured.caf_buffer.bytes);
     if (images.bytes < LEAST)
         return "there is no room for a coarray";
@@ -103,10 +101,8 @@ static const char *make_kept(void)
     cco_guard_enter();
     images.kept = images.plugin->keep(images.bytes);
     cco_guard_leave();
-    unsigned char pad = images.kept != NULL ? cco_runtime_pad(images.kept) : NO_MEMORY;
-    if (PMPI_Iallgather(&pad, 1, MPI_UNSIGNED_CHAR, images.pads, 1, MPI_UNSIGNED_CHAR, images.comm,
-                        &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    const unsigned char pad = images.kept != NULL ? cco_runtime_pad(images.kept) : NO_MEMORY;
+    if (cco_service_allgather(&pad, images.pads, 1, images.comm) != MPI_SUCCESS)
         return "the MPI failed";
     for (int i = 0; i < size; i++)
         if (images.pads[i] == NO_MEMORY)

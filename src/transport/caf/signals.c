@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "core/fresh.h"
 #include "core/pause.h"
+#include "core/service.h"
 
 typedef struct note {
     uint64_t at;
@@ -29,7 +29,7 @@ static int expect(void)
 
 int cco_signals_begin(MPI_Comm images, char *memory)
 {
-    int rc = cco_fresh_comm(images, &comm);
+    int rc = cco_service_copy(images, &comm);
     if (rc != MPI_SUCCESS)
         return rc;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

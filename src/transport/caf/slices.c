@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 #include "transport/caf/signals.h"
 
 typedef struct leaving {
@@ -117,10 +117,8 @@ typedef struct offer {
 
 static bool combine(const offer *mine, offer *all, MPI_Comm comm)
 {
-    MPI_Request request;
-    return PMPI_Iallreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm, &request) ==
-               MPI_SUCCESS &&
-           cco_wait(&request) == MPI_SUCCESS;
+    return cco_service_allreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm) ==
+           MPI_SUCCESS;
 }
 
 static offer offer_of(bool ready, bool alone)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/wait.h"
+#include "core/service.h"
 #include "transport/local/local.h"
 
 enum {

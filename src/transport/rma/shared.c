@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shared.c - see shared.h. */
+#include "core/service.h"
 #include "transport/rma/shared.h"
 
 #include <stdlib.h>
 
-#include "core/wait.h"
 
 bool cco_window_can_share(MPI_Comm comm)
 {

@@ -13,12 +13,12 @@
 
 #include "core/channel.h"
 #include "core/config.h"
+#include "core/service.h"
 #include "core/teardown.h"
 #include "core/facts.h"
 #include "core/free_files.h"
 #include "core/hold_signals.h"
 #include "core/log.h"
-#include "core/wait.h"
 #include "core/world.h"
 #include "transport/rma/shared.h"
 #include "transport/rma/window_pool.h"

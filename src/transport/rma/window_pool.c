@@ -7,7 +7,7 @@
 
 #include "core/facts.h"
 #include "core/log.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 typedef struct entry {
     cco_window window;
@@ -92,15 +92,13 @@ static entry *offer(const cco_window *wanted_window, size_t bytes, MPI_Comm comm
 bool cco_window_pool_take(cco_window *window, size_t bytes, MPI_Comm comm)
 {
     uint64_t number = 0;
-    MPI_Request request;
     entry *mine = NULL;
     int rank, size;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     if (rank == 0 && (mine = offer(window, bytes, comm, size)) != NULL)
         number = mine->window.number;
-    if (PMPI_Ibcast(&number, 1, MPI_UINT64_T, 0, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS || number == 0)
+    if (cco_service_bcast(&number, sizeof number, comm) != MPI_SUCCESS || number == 0)
         return false;
     if (rank != 0)
         mine = take_out(is_number, &number);

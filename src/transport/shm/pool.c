@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "core/facts.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 enum { ROOM = 8 };
 
@@ -92,7 +92,6 @@ static entry agree(size_t share, MPI_Comm comm)
 {
     entry mine = {.segment.memory = NULL};
     offer o = {.mark = 0};
-    MPI_Request request;
     int rank, ranks;
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
@@ -100,8 +99,7 @@ static entry agree(size_t share, MPI_Comm comm)
         mine = newest(share, ranks);
         o = (offer){mine.segment.id, mine.mark};
     }
-    if (PMPI_Ibcast(&o, (int)sizeof o, MPI_BYTE, 0, comm, &request) != MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS)
+    if (cco_service_bcast(&o, sizeof o, comm) != MPI_SUCCESS)
         o = (offer){.mark = 0};
     if (o.id.inode == 0)
         return (entry){.segment.memory = NULL};

@@ -18,7 +18,7 @@
 #include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/node_key.h"
-#include "core/wait.h"
+#include "core/service.h"
 
 /* Where rank 0 has the memory.  Process numbers mean the same on a node. */
 typedef struct address {
@@ -167,11 +167,9 @@ typedef struct company {
 
 static void tell(const company *c, address *a)
 {
-    MPI_Request request;
     if (c->meeting != NULL)
         cco_meeting_tell(c->meeting, a, sizeof *a);
-    else if (PMPI_Ibcast(a, (int)sizeof *a, MPI_BYTE, 0, c->comm, &request) != MPI_SUCCESS ||
-             cco_wait(&request) != MPI_SUCCESS)
+    else if (cco_service_bcast(a, sizeof *a, c->comm) != MPI_SUCCESS)
         a->file = -1;
 }
 

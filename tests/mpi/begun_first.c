@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* begun_first.c - what the library sends in a first blocking call does not meet what the program
+ * has begun before.
+ *
+ * Rank 0 makes a barrier and then begins a collective; the others begin that one first.  The
+ * standard forbids this order, and the MPIs get it right: a barrier and a begun collective do not
+ * match each other there.  A collective of the library's own in the barrier, begun on the same
+ * communicator, would match the program's. */
+#include <mpi.h>
+#include <string.h>
+
+#include "testing/testing.h"
+
+enum { WORDS = 64 };
+
+/* `ints`: as many as the program's call has. */
+static void meet(MPI_Comm comm, const char *name, int ints)
+{
+    int rank, size, in[WORDS], out[WORDS + 1];
+    MPI_Request request;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    for (int i = 0; i < WORDS; i++)
+        in[i] = rank + i;
+    memset(out, 0, sizeof out);
+    if (rank == 0)
+        MPI_Barrier(comm);
+    MPI_Iallreduce(in, out, ints, MPI_INT, MPI_SUM, comm, &request);
+    if (rank == 1) /* a message of the program's in between */
+        MPI_Send(&rank, 1, MPI_INT, 0, 7, comm);
+    if (rank == 0)
+        MPI_Recv(&out[WORDS], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, MPI_STATUS_IGNORE);
+    if (rank != 0)
+        MPI_Barrier(comm);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < ints; i++)
+        CHECK(out[i] == size * (size - 1) / 2 + size * i, "%s: int %d is %d", name, i, out[i]);
+    CHECK(out[WORDS] == (rank == 0), "%s: the message is %d", name, out[WORDS]);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm dup, again, half, halves;
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    testing_rank = rank;
+    meet(MPI_COMM_WORLD, "the world", 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Comm_dup(dup, &again);
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5 /* their ranks have no name for them */
+    MPI_Barrier(dup);
+    MPI_Barrier(again);
+#endif
+    meet(again, "a duplicate of a duplicate", WORDS);
+    meet(dup, "a duplicate", 44);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size - size % 2, -rank, &half);
+    MPI_Barrier(half); /* the same */
+    MPI_Comm_dup(half, &halves);
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    MPI_Barrier(halves);
+#endif
+    int few;
+    MPI_Comm_size(halves, &few);
+    if (few > 1)
+        meet(halves, "a duplicate of a part", 3);
+    MPI_Comm_free(&halves);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&dup);
+    MPI_Finalize();
+    return testing_end("begun_first");
+}
