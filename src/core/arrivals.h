@@ -16,7 +16,7 @@
 
 enum {
     CCO_NOTE_PART = 128,        /* one in so many ticks of calls may go into noting them, */
-    CCO_ARRIVALS_FREE = 64,     /* which counts from so many calls on */
+    CCO_ARRIVALS_FREE = 2048,   /* which counts from so many calls on */
     CCO_ARRIVALS = 4096,        /* of a collective on a communicator, */
     CCO_ARRIVALS_KEPT = 1 << 16 /* and of all that are gone, of one rank: 32 bytes each */
 };
