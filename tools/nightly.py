@@ -3,8 +3,9 @@
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
 ranks that disagree (disagree.py), and more of that of which `make check` has a sample: problems of
-each implementation and algorithm on ranks, all sizes of the simulated algorithms. The commands of
-the README's table run with the time that they have there.
+each implementation and algorithm on ranks, all sizes of the simulated algorithms, and slot rings,
+streams and the simulator on an emulated processor (emulated.py). The commands of the README's table
+run with the time that they have there.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -102,6 +103,8 @@ def main():
     print("nightly: every algorithm, simulated:", flush=True)
     if subprocess.run([ROOT / f"build/{chosen[0]}/tests/bin/conformance-sim"]).returncode:
         failed.append("conformance-sim")
+    if subprocess.run([ROOT / "tools/emulated.py", str(seed)]).returncode not in (0, NOT_RUN):
+        failed.append("emulated")
     print(f"make nightly: FAILED: {', '.join(failed)}" if failed else "make nightly: all passed")
     return 1 if failed else 0
 

@@ -21,10 +21,11 @@ extra=(ninja-build pkg-config libfftw3-dev valgrind iproute2 python3-dev
        libcoarrays-dev libcoarrays-openmpi-dev libcoarrays-mpich-dev)
 # Tests skip without them: what looks at reports, a second simulator, libraries that call MPI-IO and
 # what sees system calls, readers of man pages and of module files, another allocator, compilers for
-# other processors.
+# other processors and an emulator of one.
 [ -z "${CI:-}" ] || extra+=(chromium libsimgrid-dev groff-base lmod strace
                          libjemalloc2 gcc-aarch64-linux-gnu gcc-riscv64-linux-gnu
-                         gcc-powerpc64le-linux-gnu
+                         gcc-powerpc64le-linux-gnu libc6-dev-arm64-cross
+                         libc6-dev-riscv64-cross libc6-dev-ppc64el-cross qemu-user
                          libhdf5-openmpi-dev libhdf5-mpich-dev libpnetcdf-dev)
 
 say() { echo "set-up: $*"; }
