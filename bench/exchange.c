@@ -12,13 +12,13 @@
 #include "bench.h"
 #include "pause.h"
 
-enum { ROUNDS = 300, TRIES = 4, LINE = 128, YIELD = 1 << 14 };
+enum { ROUNDS = 300, TRIES = 4, LINE = 128, YIELD = 1 << 14, SETS = 32 /* of 1024 cores */ };
 
 struct bench_exchange {
     MPI_Win window;
     char *memory; /* of rank 0: a line of its own, and one of the last rank */
     uint64_t round;
-    cpu_set_t allowed;
+    cpu_set_t allowed[SETS]; /* the kernel refuses a set that is smaller than its own */
 };
 
 void bench_exchange_open(struct bench_world *w)
@@ -37,7 +37,7 @@ void bench_exchange_open(struct bench_world *w)
     lines->memory += LINE - (uintptr_t)lines->memory % LINE;
     if (w->rank == 0)
         memset(lines->memory, 0, (size_t)2 * LINE);
-    sched_getaffinity(0, sizeof lines->allowed, &lines->allowed);
+    sched_getaffinity(0, sizeof lines->allowed, lines->allowed);
     w->exchange = lines;
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -53,13 +53,14 @@ void bench_exchange_close(struct bench_world *w)
 /* Ranks that share cores are sure to be on two of them meanwhile. */
 static void keep_to(const struct bench_exchange *lines, int which)
 {
-    cpu_set_t one;
-    int core = 0;
-    while (!CPU_ISSET(core, &lines->allowed) || which-- > 0)
+    const size_t bytes = sizeof lines->allowed;
+    cpu_set_t one[SETS];
+    size_t core = 0;
+    while (core < 8 * bytes && (!CPU_ISSET_S(core, bytes, lines->allowed) || which-- > 0))
         core++;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    CPU_ZERO_S(bytes, one);
+    CPU_SET_S(core, bytes, one);
+    sched_setaffinity(0, bytes, one);
 }
 
 /* Writes our line and waits for the other's. */

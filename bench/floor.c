@@ -123,21 +123,24 @@ static void measure(int samples)
     }
 }
 
+/* The kernel refuses a set of cores that is smaller than its own. */
+enum { SETS = 32 /* of 1024 cores */, BYTES = SETS * sizeof(cpu_set_t) };
+
 /* The `i`th core that this process may use. */
-static int core_of(const cpu_set_t *allowed, int i)
+static int core_of(const cpu_set_t allowed[SETS], int i)
 {
-    int core = 0;
-    while (!CPU_ISSET(core, allowed) || i-- > 0)
+    size_t core = 0;
+    while (core < 8 * BYTES && (!CPU_ISSET_S(core, BYTES, allowed) || i-- > 0))
         core++;
-    return core;
+    return (int)core;
 }
 
 static void keep_to(int core)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    sched_setaffinity(0, sizeof one, &one);
+    cpu_set_t one[SETS];
+    CPU_ZERO_S(BYTES, one);
+    CPU_SET_S((size_t)core, BYTES, one);
+    sched_setaffinity(0, BYTES, one);
 }
 
 static int usage(void)
@@ -149,14 +152,14 @@ static int usage(void)
 int main(int argc, char **argv)
 {
     const int samples = argc > 1 ? atoi(argv[1]) : SAMPLES;
-    cpu_set_t allowed;
+    cpu_set_t allowed[SETS];
     if (argc > 2 || samples < 1 || samples > MOST)
         return usage();
     common = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (common == MAP_FAILED || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    if (common == MAP_FAILED || sched_getaffinity(0, BYTES, allowed) != 0)
         return 1;
-    alone = CPU_COUNT(&allowed) < 2;
-    const int cores[2] = {core_of(&allowed, 0), core_of(&allowed, alone ? 0 : 1)};
+    alone = CPU_COUNT_S(BYTES, allowed) < 2;
+    const int cores[2] = {core_of(allowed, 0), core_of(allowed, alone ? 0 : 1)};
     printf("{\"type\": \"header\", \"cores\": [%d, %d]}\n", cores[0], cores[1]);
     fflush(stdout);
     const pid_t child = fork();

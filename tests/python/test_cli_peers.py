@@ -4,6 +4,7 @@ broken off. Nothing here installs or times anything.
 """
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -324,6 +325,21 @@ def test_the_floor_program(build):
     assert records[4]["median_us"] > records[1]["median_us"]  # 2 MiB and 4 KiB
     for wrong in ["0"], ["x"], ["5", "5"]:
         assert subprocess.run([program, *wrong], capture_output=True, check=False).returncode == 2
+
+
+def test_the_floor_program_on_a_kernel_for_many_cores(build):
+    library = build.folder / "lib" / "libmany_cores.so"
+    if not library.exists():
+        pytest.skip("tests are not built")
+    ran = subprocess.run(
+        [build.program("crestacoll-floor"), "5"],
+        env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert speeds.read(ran.stdout)
 
 
 def test_skew(crestacoll, build):
