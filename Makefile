@@ -19,8 +19,9 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
-.PHONY: all static shared test quick table mutants golden messages ovl check nightly demo peers
-.PHONY: scale install clean help reference setup dist deb wheel check-wheel
+.PHONY: all static shared test quick format table mutants golden messages ovl check nightly demo
+.PHONY: release-check
+.PHONY: peers scale install clean help reference setup dist deb wheel check-wheel
 .NOTPARALLEL:
 
 all: static
@@ -41,18 +42,29 @@ table: setup
 	@tools/build.sh static
 	@bin/crestacoll info --table docs/implementations.md
 
-check: setup
+check:
+	@tools/setup.sh check
 	@tools/check.py
 
-quick: setup
+quick:
+	@tools/setup.sh check
 	@tools/check.py --quick
+
+release-check: setup
+	@tools/build.sh all
+	@.venv/bin/python -m pytest -q -m release tests
+
+format:
+	@tools/setup.sh check
+	@.venv/bin/python tools/check_format.py --write
 
 # SECONDS_EACH: of each test (60); SEED: instead of the day's.
 SECONDS_EACH :=
 SEED :=
 nightly: export SECONDS_EACH := $(SECONDS_EACH)
 nightly: export SEED := $(SEED)
-nightly: setup
+nightly:
+	@tools/setup.sh check
 	@tools/build.sh all
 	@tools/nightly.py
 

@@ -26,7 +26,10 @@ CORES = len(os.sched_getaffinity(0))
 # it: it runs beside those that no other job may disturb, which wait most of the time.
 SIMULATOR = "algorithms(-.*)?|mutants"
 QUICK = "quick-.*"  # what `make quick` has in place of longer tests
-ONCE = "package.built_in"  # how flags become a choice
+# For the first MPI: how flags become a choice, and programs at random, which `make nightly` has for
+# each.
+ONCE = "package.built_in|chance-.*"
+NOW = "not nightly and not release"  # which pytest has marks for (tests/python/conftest.py)
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.
@@ -55,7 +58,7 @@ def static_checks():
     """They read the sources, and build nothing."""
     python = sys.executable
     checks = [(name, [python, f"tools/check_{name}.py"], None)
-              for name in ("layers", "rooms", "facts", "style", "docs", "version")]
+              for name in ("layers", "rooms", "facts", "style", "format", "docs", "version")]
     return [*checks, ("generated files", [python, "api/gen_api.py", "--check"], None),
             ("reference pages", [str(VENV), "tools/reference.py", "--check"], None)]
 
@@ -67,7 +70,8 @@ def quick_steps():
     mpi = mpis()[0]
     yield [("build", ["env", f"MPI={mpi}", "tools/build.sh", "quick"], None), *static_checks()]
     launch = [*ctest(mpi, CORES), "--tests-regex", f"^{QUICK}$"]
-    yield [("unit", [*ctest(mpi, CORES), "--label-regex", "^unit$"], "build"),
+    yield [("tidy", [sys.executable, "tools/check_tidy.py"], "build"),
+           ("unit", [*ctest(mpi, CORES), "--label-regex", "^unit$"], "build"),
            ("models", launch, "build")]
     yield "python", [str(VENV), "-m", "pytest", "-q", "--no-launch", "-m", "not long",
                      "-n", str(CORES), "tests/python"], "build"
@@ -96,9 +100,9 @@ def steps():
     yield [*meanwhile, ("python found", collect, None)]
     pytest = [str(VENV), "-m", "pytest", "-q", f"--durations={SLOWEST}", "--durations-min=0.5"]
     beside = ["-n", str(CORES + 2), "--dist", "worksteal"]      # many of them wait
-    yield "python", [*pytest, *beside, "-m", "not alone and not quiet", "tests"], None
-    yield "python quiet", [*pytest, "-m", "quiet", *files_with("quiet")], None
-    alone = [*pytest, "-m", "alone and not quiet", *files_with("alone")]
+    yield "python", [*pytest, *beside, "-m", f"not alone and not quiet and {NOW}", "tests"], None
+    yield "python quiet", [*pytest, "-m", f"quiet and {NOW}", *files_with("quiet")], None
+    alone = [*pytest, "-m", f"alone and not quiet and {NOW}", *files_with("alone")]
     simulator = [*ctest(found[0], CORES), "--tests-regex", f"^({SIMULATOR})$"] if found else []
     yield [("python alone", alone, None),
            *([("simulator", simulator, f"build {found[0]}")] if found else [])]

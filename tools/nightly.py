@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
-ranks that disagree (disagree.py), and more of that of which `make check` has a sample: problems of
-each implementation and algorithm on ranks, all sizes of the simulated algorithms, and slot rings,
-streams and the simulator on an emulated processor (emulated.py). The commands of the README's table
-run with the time that they have there.
+ranks that disagree (disagree.py), tests in Python that take many steps of a program, clang-tidy on
+all files, and more of that of which `make check` has a sample: problems of each implementation and
+algorithm on ranks, all sizes of the simulated algorithms, and slot rings, streams and the simulator
+on an emulated processor (emulated.py). The commands of the README's table run with the time that
+they have there.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0
@@ -100,6 +101,11 @@ def main():
     commands = [VENV, "-m", "pytest", "-q", "--in-full", "tests/python/test_readme_commands.py"]
     if subprocess.run(commands, cwd=ROOT).returncode:
         failed.append("commands")
+    python = [VENV, "-m", "pytest", "-q", "-m", "nightly", "tests"]
+    if subprocess.run(python, cwd=ROOT).returncode:
+        failed.append("python")
+    if subprocess.run([sys.executable, ROOT / "tools/check_tidy.py", "--all"]).returncode:
+        failed.append("tidy")
     print("nightly: every algorithm, simulated:", flush=True)
     if subprocess.run([ROOT / f"build/{chosen[0]}/tests/bin/conformance-sim"]).returncode:
         failed.append("conformance-sim")

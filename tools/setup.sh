@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# setup.sh [build|venv|all] - sees to what the targets of the Makefile need; quick when it is there.
+# setup.sh [build|venv|all|check] - sees to what the targets of the Makefile need; quick when it is
+# there.
 #
 #   build   a C compiler, cmake, one MPI           (make static, shared, install)
 #   venv    .venv with the Python packages          (make install)
-#   all     everything: both MPIs, FFTW, .venv...  (make demo, check, test)
+#   all     everything: both MPIs, FFTW, .venv...  (make demo, test)
+#   check   and what reads the sources             (make quick, check, nightly)
 #
 # On Debian and its descendants missing packages are installed, as root or by sudo without a
 # password. Elsewhere, and without root, it says what is missing. A machine with one MPI, or without
@@ -61,7 +63,7 @@ lacking() {
     have cmake || echo "cmake 3.22 or later"
     [ -n "$(tools/mpis.sh)" ] ||
         echo "an MPI: ${MPI:-Open MPI or MPICH} with its compiler wrapper (mpicc)"
-    [ "$level" = all ] || return 0
+    [ "$level" = all ] || [ "$level" = check ] || return 0
     [ -n "$venv_ok" ] || python_is_new_enough || echo "Python 3.10 or later (python3)"
     have gfortran || have "${FC:-gfortran}" || echo "a Fortran compiler (gfortran)"
     have_fftw || echo "FFTW 3 with its headers"
@@ -138,6 +140,7 @@ complain() {
 
 # --- .venv ------------------------------------------------------------------------------
 stamp=.venv/.requirements
+readers=.venv/.requirements-check
 
 fingerprint() { cat requirements.txt; echo "# in $PWD"; }
 
@@ -165,7 +168,19 @@ see_to_venv() {
         say "pip could not install requirements.txt (it needs the network once)" >&2
         return 1
     }
+    rm -f $readers
     fingerprint >$stamp
+}
+
+# What reads the sources: make check tells what is left out without it.
+see_to_readers() {
+    if cmp -s requirements-check.txt $readers; then return; fi
+    if .venv/bin/python -m pip --disable-pip-version-check install --quiet --no-input \
+        -r requirements-check.txt; then
+        cp requirements-check.txt $readers
+    else
+        say "pip could not install requirements-check.txt: the sources' format is not checked"
+    fi
 }
 
 # ----
@@ -177,3 +192,4 @@ if [ "$level" != venv ]; then
     if [ -n "$needed" ]; then complain "$needed"; fi
 fi
 if [ "$level" != build ]; then see_to_venv; fi
+if [ "$level" = check ]; then see_to_readers; fi

@@ -103,7 +103,7 @@ static void combine(arrivals *a, arrivals *b)
 /* Both are in order; both are gone then. */
 static many merge(many a, many b)
 {
-    many sum = {room_for((size_t)(a.count + b.count), sizeof(arrivals)), 0};
+    many sum = {room_for((size_t)a.count + (size_t)b.count, sizeof(arrivals)), 0};
     for (int i = 0, k = 0; i < a.count || k < b.count;) {
         const int sign = i == a.count ? 1 : k == b.count ? -1 : order(&a.list[i], &b.list[k]);
         if (sign == 0)
@@ -156,7 +156,8 @@ static void send_some(MPI_Comm comm, int peer, const many *m, const many *asked)
     for (int i = 0; i < count; i++) {
         const size_t list = (size_t)some[i]->count * sizeof *some[i]->list;
         memcpy(at, some[i], sizeof *some[i]);
-        memcpy(at + sizeof *some[i], some[i]->list, list);
+        if (list > 0)
+            memcpy(at + sizeof *some[i], some[i]->list, list);
         at += sizeof *some[i] + list;
     }
     send_bytes(comm, peer, data, (int64_t)bytes);

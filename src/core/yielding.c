@@ -72,7 +72,7 @@ static bool hopeless(const choice *c, long long at)
 {
     const way other = c->now == KEEP ? YIELD : KEEP;
     const double taken = (double)(at - c->start), others = c->rate[other] * taken;
-    return c->tried && taken >= TRY_US / SOON && others >= ENOUGH &&
+    return c->tried && taken * SOON >= TRY_US && others >= ENOUGH &&
            (double)c->waits * FAR_WORSE < others;
 }
 

@@ -75,8 +75,9 @@ static int look_for(int source, int tag, MPI_Comm comm)
                           MPI_Comm comm)                                                           \
     {                                                                                              \
         MPI_Request request = MPI_REQUEST_NULL;                                                    \
-        if (TOOL(x) != NULL)                                                                       \
-            return TOOL(x)(buf, count, type, dest, tag, comm);                                     \
+        const __typeof__(&PMPI_##x) tool = TOOL(x);                                                \
+        if (tool != NULL)                                                                          \
+            return tool(buf, count, type, dest, tag, comm);                                        \
         const int rc = PMPI_##begin(buf, count, type, dest, tag, comm, &request);                  \
         return rc == MPI_SUCCESS && request != MPI_REQUEST_NULL ? end(&request) : rc;              \
     }
@@ -188,9 +189,9 @@ static int polite_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int 
 {
     MPI_Request send = MPI_REQUEST_NULL, recv = MPI_REQUEST_NULL;
     int rc, bytes;
-    if (TOOL(Sendrecv_replace) != NULL)
-        return TOOL(Sendrecv_replace)(buf, count, type, dest, sendtag, source, recvtag, comm,
-                                      status);
+    const __typeof__(&PMPI_Sendrecv_replace) tool = TOOL(Sendrecv_replace);
+    if (tool != NULL)
+        return tool(buf, count, type, dest, sendtag, source, recvtag, comm, status);
     if (dest == MPI_PROC_NULL)
         return polite_Sendrecv(buf, count, type, dest, sendtag, buf, count, type, source, recvtag,
                                comm, status);
@@ -217,9 +218,10 @@ static int polite_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int 
 static int polite_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     int rc, there = 0;
-    if (TOOL(Probe) != NULL) {
+    const __typeof__(&PMPI_Probe) tool = TOOL(Probe);
+    if (tool != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? TOOL(Probe)(source, tag, comm, status) : answer(rc);
+        return rc == MPI_SUCCESS ? tool(source, tag, comm, status) : answer(rc);
     }
     LOOK(rc, PMPI_Iprobe(source, tag, comm, &there, status), there);
     return answer(rc);
@@ -229,9 +231,10 @@ static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messag
                          MPI_Status *status)
 {
     int rc, there = 0;
-    if (TOOL(Mprobe) != NULL) {
+    const __typeof__(&PMPI_Mprobe) tool = TOOL(Mprobe);
+    if (tool != NULL) {
         rc = look_for(source, tag, comm);
-        return rc == MPI_SUCCESS ? TOOL(Mprobe)(source, tag, comm, message, status) : answer(rc);
+        return rc == MPI_SUCCESS ? tool(source, tag, comm, message, status) : answer(rc);
     }
     LOOK(rc, PMPI_Improbe(source, tag, comm, &there, message, status), there);
     return answer(rc);
@@ -240,8 +243,9 @@ static int polite_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *messag
 static int polite_Win_wait(MPI_Win win)
 {
     int rc, over = 0;
-    if (TOOL(Win_wait) != NULL)
-        return TOOL(Win_wait)(win);
+    const __typeof__(&PMPI_Win_wait) tool = TOOL(Win_wait);
+    if (tool != NULL)
+        return tool(win);
     LOOK(rc, PMPI_Win_test(win, &over), over);
     return answer(rc);
 }

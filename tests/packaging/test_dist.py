@@ -34,12 +34,14 @@ def tarball(tmp_path_factory):
     return Path(made.stdout.strip())
 
 
+@pytest.mark.release
 def test_the_tarball_has_the_same_bytes_again(tarball, tmp_path):
     """In another time zone, with another umask."""
     made = tool("dist.py", tmp_path, env={**os.environ, "TZ": "Asia/Tokyo"}, umask=0o077)
     assert Path(made.stdout.strip()).read_bytes() == tarball.read_bytes()
 
 
+@pytest.mark.release
 def test_the_tarball_builds_without_git(tarball, tmp_path):
     """The checks of the sources pass there, and cmake configures: what is built is the same."""
     with tarfile.open(tarball) as archive:

@@ -69,6 +69,7 @@ def test_arguments_of_cmake(tmp_path):
     assert not [a for a in package(tmp_path, fortran=False).cmake_args() if "Fortran" in a]
 
 
+@pytest.mark.release
 def test_cmake_takes_the_arguments(tmp_path):
     """Of the first MPI that is there: cmake looks at compilers for some seconds."""
     found = [m for m in ("openmpi", "mpich") if os.path.exists(f"/usr/bin/mpicc.{m}")]

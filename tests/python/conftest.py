@@ -46,6 +46,8 @@ def pytest_configure(config):
         "alone: sees what other tests do at the same time, in networks, /tmp or /dev/shm",
         "quiet: the same, and what it shows takes a machine that has little else to compute",
         "long: computes for seconds; make quick leaves it out",
+        "nightly: what it shows takes many steps of a program; make nightly",
+        "release: builds what a release consists of, tarball, wheel, Spack; make release-check",
     ):
         config.addinivalue_line("markers", marker)
 

@@ -31,6 +31,7 @@ def of_kind(events, name):
     return [event for event in events if event["event"] == name]
 
 
+@pytest.mark.nightly
 def test_what_is_better_is_found(build, tmp_path):
     said, events = online(build, tmp_path, late="alltoall", CRESTA_ONLINE="1")
     (end,) = of_kind(events, "online")
@@ -64,6 +65,7 @@ def test_what_is_chosen_is_left_alone(build, tmp_path):
     assert chosen and all("p2p" in line for line in chosen), said
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["phases", "freed"])
 def test_another_phase_has_other_steps(build, tmp_path, kind):
     _, events = online(build, tmp_path, kind, late="alltoall", CRESTA_ONLINE="1",
@@ -73,6 +75,7 @@ def test_another_phase_has_other_steps(build, tmp_path, kind):
     assert of_kind(events, "online")
 
 
+@pytest.mark.nightly
 def test_the_guard_leaves_what_turned_bad(build, tmp_path):
     said, events = online(build, tmp_path, late="ialltoall", steps=4000, CRESTA_GUARD="on",
                           CRESTA_IMPL="*=nonblock")
@@ -81,6 +84,7 @@ def test_the_guard_leaves_what_turned_bad(build, tmp_path):
     assert any("alltoall=mpi" in line for line in said), said
 
 
+@pytest.mark.nightly
 def test_the_guard_keeps_what_is_good(build, tmp_path):
     said, events = online(build, tmp_path, late="alltoall", steps=600, CRESTA_GUARD="on",
                           CRESTA_IMPL="*=nonblock")

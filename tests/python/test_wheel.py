@@ -31,6 +31,8 @@ from wheel_made import (
 
 __all__ = ["mpi"]
 
+pytestmark = pytest.mark.release
+
 # An MPI of Open MPI's soname that has next to nothing.
 STRANGE = """
 #include <string.h>

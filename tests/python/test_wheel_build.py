@@ -18,6 +18,7 @@ def must(words):
     return done
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_build_of_headers_alone_is_configured(name, tmp_path):
     """That of `make wheel`: each program is a library, and no target of another name is there."""

@@ -3,7 +3,10 @@
 
 import json
 
+import pytest
 from wheel_made import ROOT, crestacoll, launcher, mpi  # noqa: F401
+
+pytestmark = pytest.mark.release
 
 
 def test_run_io(mpi, tmp_path):  # noqa: F811
