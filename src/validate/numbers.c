@@ -169,7 +169,8 @@ static cco_judged judge_complex_product(const cco_numbers *n, const real *type, 
     const long double a = read_real(type, found, 0), b = read_real(type, found, 1);
     const long double c = read_real(type, expected, 0), d = read_real(type, expected, 1);
     const bool finite = isfinite(a) && isfinite(b) && isfinite(c) && isfinite(d);
-    if (weight >= (type->exponent - 2) / 2 || (!finite && (!isfinite(c) || !isfinite(d))))
+    const int most = (type->exponent - 2) / 2;
+    if (weight >= most || (!finite && (!isfinite(c) || !isfinite(d))))
         return CCO_UNJUDGED;
     const long double bound = 2 * gamma_of(4.0 * n->operands, type) * hypotl(c, d);
     return finite && hypotl(a - c, b - d) <= bound ? CCO_SAME : CCO_DIFFER;
