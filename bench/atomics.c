@@ -116,8 +116,8 @@ static void print(int shared, const operation *o, int all, double ns[WAYS][MOST]
             printf(", \"%s\": null", ways[way]);
         else
             printf(", \"%s\": {\"median\": %.2f, \"p10\": %.2f, \"p90\": %.2f}", ways[way],
-               bench_quantile(ns[way], n, 0.5), bench_quantile(ns[way], n, 0.1),
-               bench_quantile(ns[way], n, 0.9));
+                   bench_quantile(ns[way], n, 0.5), bench_quantile(ns[way], n, 0.1),
+                   bench_quantile(ns[way], n, 0.9));
     printf("}\n");
     fflush(stdout);
 }
@@ -146,8 +146,8 @@ static void measure_window(int shared, int batches, int calls)
     MPI_Aint size;
     int unit;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    (shared ? PMPI_Win_allocate_shared : PMPI_Win_allocate)(
-        64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &windows[MPI_OWN]);
+    (shared ? PMPI_Win_allocate_shared : PMPI_Win_allocate)(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
+                                                            &base, &windows[MPI_OWN]);
     (shared ? MPI_Win_allocate_shared : MPI_Win_allocate)(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
                                                           &base, &windows[OURS]);
     PMPI_Win_allocate_shared(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &memory);

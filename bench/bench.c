@@ -226,8 +226,7 @@ static void cell(struct run *r, const struct bench_coll *coll, size_t bytes)
 }
 
 /* A communicator with its rules. What is wrong with them; NULL if nothing. */
-static const char *open_one(struct bench_series *s, const char *spec,
-                            const struct bench_options *o)
+static const char *open_one(struct bench_series *s, const char *spec, const struct bench_options *o)
 {
     char name[MPI_MAX_OBJECT_NAME];
     s->us = calloc((size_t)o->samples, sizeof *s->us);

@@ -39,13 +39,13 @@ struct bench_options {
     enum bench_buffers buffers; /* now, */
     enum bench_buffers each_buffers[BENCH_BUFFERS]; /* and those that are measured in turn */
     int n_buffers;
-    int begun;         /* crestacoll-bench: begins that end at once in place of blocking calls */
-    int rounds;        /* crestacoll-bench: print each sample, too */
-    double work;       /* crestacoll-overlap: computation, in times of the communication */
-    const char *async; /* crestacoll-overlap: CRESTA_ASYNC */
-    const char *procs; /* crestacoll-harness: ROWSxCOLUMNS, NULL for its own choice */
+    int begun;            /* crestacoll-bench: begins that end at once in place of blocking calls */
+    int rounds;           /* crestacoll-bench: print each sample, too */
+    double work;          /* crestacoll-overlap: computation, in times of the communication */
+    const char *async;    /* crestacoll-overlap: CRESTA_ASYNC */
+    const char *procs;    /* crestacoll-harness: ROWSxCOLUMNS, NULL for its own choice */
     const char *topology; /* crestacoll-bench: of the communicators (topology.c), or NULL */
-    const char *label; /* what the records call this MPI */
+    const char *label;    /* what the records call this MPI */
 };
 
 /* Where the ranks are and how they wait for each other. */

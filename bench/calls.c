@@ -55,8 +55,8 @@ int bench_is_near(const struct bench_coll *coll)
     return strncmp(coll->name, "neighbor_", strlen("neighbor_")) == 0;
 }
 
-int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
-               int root, int slot)
+int bench_call(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm, int root,
+               int slot)
 {
     return q->coll->call(f, q, comm, root, slot);
 }

@@ -86,9 +86,8 @@ cco_problem even_problem(const even *e, int rank)
 static void fill_rows(even *e, const cco_problem *q)
 {
     const cco_node_map *map = q->nodes;
-    const int node = map->node[q->rank], ranks = map->place[q->rank] == 0
-                                                     ? cco_node_ranks(map, node)
-                                                     : 1;
+    const int node = map->node[q->rank],
+              ranks = map->place[q->rank] == 0 ? cco_node_ranks(map, node) : 1;
     for (int i = 0; i < ranks; i++) {
         cco_problem one = even_problem(e, ranks == 1 ? q->rank : cco_node_rank(map, node, i));
         one.nodes = map;

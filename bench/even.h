@@ -16,8 +16,8 @@ typedef struct even {
     size_t *n; /* bytes of the blocks where they differ (reduce_scatter), else NULL */
     ptrdiff_t *at;
     const cco_neighbors *near; /* of all ranks, in neighbourhood collectives: the caller's */
-    size_t *counts; /* for even_counts */
-    size_t room;    /* for so many of these */
+    size_t *counts;            /* for even_counts */
+    size_t room;               /* for so many of these */
 } even;
 
 /* False when memory runs out.  Bytes are rounded up to elements, and to 0 for a barrier. */

@@ -3,8 +3,7 @@
 #ifndef BENCH_PEER_LISTS_H
 #define BENCH_PEER_LISTS_H
 
-enum { PEER_DIMS = 4, PEER_OFFSETS = 81, PEER_TARGETS = 64,
-       PEER_CONNECTIONS = 10000 };
+enum { PEER_DIMS = 4, PEER_OFFSETS = 81, PEER_TARGETS = 64, PEER_CONNECTIONS = 10000 };
 
 /* The rank at steps of one in a torus; the last dimension is fastest. */
 int peer_at(const int *dims, int ndims, int rank, const int *steps);

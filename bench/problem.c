@@ -48,8 +48,7 @@ static void uneven(struct bench_problem *q)
     const int p = q->size, pairs = !strncmp(q->coll->name, "alltoall", 8);
     for (int i = 0, at = 0; i < p; i++) {
         const int k = pairs ? (q->rank + i) % p : i;
-        q->counts[i] = p == 1 ? q->count
-                              : q->count / 2 + (int)((long long)q->count * k / (p - 1));
+        q->counts[i] = p == 1 ? q->count : q->count / 2 + (int)((long long)q->count * k / (p - 1));
         q->displs[i] = at;
         at += q->counts[i];
         q->types[i] = q->type;
@@ -72,14 +71,20 @@ static size_t length(const struct bench_problem *q, enum bench_part part, int ne
 {
     const size_t width = (size_t)q->width;
     switch (part) {
-    case BENCH_BLOCK: return q->bytes;
-    case BENCH_BLOCKS: return q->bytes * (size_t)q->size;
-    case BENCH_MINE: return (size_t)q->counts[q->rank] * width;
+    case BENCH_BLOCK:
+        return q->bytes;
+    case BENCH_BLOCKS:
+        return q->bytes * (size_t)q->size;
+    case BENCH_MINE:
+        return (size_t)q->counts[q->rank] * width;
     case BENCH_EVERYONES:
         return (size_t)(q->displs[q->size - 1] + q->counts[q->size - 1]) * width;
-    case BENCH_NEIGHBORS: return q->bytes * (size_t)neighbours;
-    case BENCH_SHARE: return (size_t)q->totals[q->rank] * width;
-    default: return 0;
+    case BENCH_NEIGHBORS:
+        return q->bytes * (size_t)neighbours;
+    case BENCH_SHARE:
+        return (size_t)q->totals[q->rank] * width;
+    default:
+        return 0;
     }
 }
 
@@ -97,9 +102,8 @@ static void fill(const struct bench_problem *q, unsigned char *to, size_t len, i
     }
 }
 
-const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll,
-                               size_t bytes, const struct bench_world *w,
-                               enum bench_buffers buffers)
+const char *bench_problem_open(struct bench_problem *q, const struct bench_coll *coll, size_t bytes,
+                               const struct bench_world *w, enum bench_buffers buffers)
 {
     const size_t p = (size_t)(w->degree > w->size ? w->degree : w->size);
     *q = (struct bench_problem){
@@ -161,8 +165,7 @@ void bench_problem_write(const struct bench_problem *q, int root, int slot)
 }
 
 /* One call into slot 0 of a freshly poisoned result. Returns its error class. */
-static int once(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm,
-                int root)
+static int once(const struct bench_calls *f, const struct bench_problem *q, MPI_Comm comm, int root)
 {
     unsigned char *out = bench_recv(q, 0);
     memset(out, POISON, q->recv_len + GUARD);
@@ -209,7 +212,5 @@ enum bench_verdict bench_problem_check(struct bench_problem *q, const struct ben
     const int root = root_of(q, i, roots), rc = once(f, q, comm, root);
     const int right = rc == MPI_SUCCESS && same(q, root);
     fill(q, bench_send(q, 0), q->send_len, q->rank);
-    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? BENCH_REFUSED
-           : right                             ? BENCH_RIGHT
-                                               : BENCH_WRONG;
+    return rc == MPI_ERR_UNSUPPORTED_OPERATION ? BENCH_REFUSED : right ? BENCH_RIGHT : BENCH_WRONG;
 }

@@ -129,8 +129,8 @@ static void measure(int words)
             last[i] -= mine[w][i];
         if (me == 0) {
             latest[w] = bench_quantile(last, calls, 0.5);
-            printf("%6d bytes  %-18s %8.3f us (p10 %.3f, p90 %.3f)  %.2f of MPI_Bcast\n",
-                   words * 8, ways[w].name, latest[w], bench_quantile(last, calls, 0.1),
+            printf("%6d bytes  %-18s %8.3f us (p10 %.3f, p90 %.3f)  %.2f of MPI_Bcast\n", words * 8,
+                   ways[w].name, latest[w], bench_quantile(last, calls, 0.1),
                    bench_quantile(last, calls, 0.9), latest[w] / latest[0]);
             free(own);
         }
@@ -151,8 +151,10 @@ int main(int argc, char **argv)
         const int words = atoi(at) / 8;
         if (words < 1 || words > LARGEST / 8 || calls < 1) {
             if (me == 0)
-                fprintf(stderr, "crestacoll-shmem: sizes of 8 to %d bytes, 1 call or more, not"
-                        " %s\n", LARGEST, at);
+                fprintf(stderr,
+                        "crestacoll-shmem: sizes of 8 to %d bytes, 1 call or more, not"
+                        " %s\n",
+                        LARGEST, at);
             MPI_Abort(MPI_COMM_WORLD, 2);
         }
         measure(words);

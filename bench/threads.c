@@ -109,8 +109,8 @@ static void measure(void)
         for (int n = 0; n < n_numbers; n++)
             for (int w = 0; w < n_ways; w++) {
                 PMPI_Barrier(MPI_COMM_WORLD);
-                us[w][n][i < 0 ? 0 : i] =
-                    slowest(threads_turn(&ways[w], numbers[n], ways[w].calls));
+                us[w][n][i < 0 ? 0 : i] = slowest(
+                    threads_turn(&ways[w], numbers[n], ways[w].calls));
             }
     for (int w = 0; w < n_ways; w++)
         for (int n = 0; n < n_numbers; n++) {

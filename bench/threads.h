@@ -14,8 +14,8 @@ struct way {
     const char *name;
     int calls;   /* of a turn, of all threads together */
     int counted; /* what they cost is counted now */
-    int begun; /* each is begun, and ended at once */
-    int own;   /* the MPI's own call */
+    int begun;   /* each is begun, and ended at once */
+    int own;     /* the MPI's own call */
     int (*call)(const struct way *, int thread);
     MPI_Comm comms[THREADS_MOST];
     int ranks, count;

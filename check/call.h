@@ -81,7 +81,7 @@ enum mode {
 };
 extern const char *const mode_names[MODES];
 
-bool mode_exists(enum mode mode); /* does this MPI have it? */
+bool mode_exists(enum mode mode);                       /* does this MPI have it? */
 bool mode_has(enum mode mode, const struct call *call); /* and this collective? */
 bool mode_persistent(enum mode mode);
 bool mode_split(enum mode mode);

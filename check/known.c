@@ -25,8 +25,7 @@ static bool is_intel_mpi(void)
 
 static bool is_mpich_below_5(void)
 {
-    return library_is("MPICH Version:\t3.") || library_is("MPICH Version:\t4.") ||
-           is_intel_mpi();
+    return library_is("MPICH Version:\t3.") || library_is("MPICH Version:\t4.") || is_intel_mpi();
 }
 
 #ifdef OPEN_MPI

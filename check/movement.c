@@ -223,8 +223,8 @@ void movement_run(const struct group *group, const struct plan *plan)
                 for (int root = 0; root < (coll_shapes[coll].rooted ? group->size : 1); root++)
                     for (int in_place = 0; in_place <= 1; in_place++) {
                         const struct problem p = {group, coll, mix, sizes[s], root, in_place};
-                        if (coll_shapes[coll].moves && sensible(&p) &&
-                            (plan->colls & 1U << coll) && trial_due(number++, plan))
+                        if (coll_shapes[coll].moves && sensible(&p) && (plan->colls & 1U << coll) &&
+                            trial_due(number++, plan))
                             run(&p, plan, number - 1);
                     }
 }

@@ -125,8 +125,7 @@ static uint64_t bytes_in(const MPI_Fint *status)
 #define ASKED(part, arguments)                                                                     \
     COUNTED(, arguments,                                                                           \
             cco_io_count(part, FILE_OF(fh), start, cco_io_asked(*count, PMPI_Type_f2c(*type))))
-#define SPLIT(part, arguments)                                                                     \
-    COUNTED(, arguments, cco_io_split_begin(part, FILE_OF(fh), start))
+#define SPLIT(part, arguments) COUNTED(, arguments, cco_io_split_begin(part, FILE_OF(fh), start))
 
 #define DATA(entry, part)                                                                          \
     void entry(F fh, void *buf, F count, F type, F status, F ierror)                               \

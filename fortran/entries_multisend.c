@@ -22,8 +22,13 @@ BOTH(cresta_exchange, (CFI_cdesc_t * sendbuf, MPI_Fint *sendcounts, MPI_Fint *sd
                        MPI_Fint *sources, MPI_Fint *elements, MPI_Fint *comm, MPI_Fint *ierror))
 {
     cco_f_section from = cco_f_copy_in(sendbuf);
-    const cco_exchange_sends sends = {from.address, sendcounts, sdispls, destinations,
-                                      *ndestinations, PMPI_Type_f2c(*datatype), 0};
+    const cco_exchange_sends sends = {from.address,
+                                      sendcounts,
+                                      sdispls,
+                                      destinations,
+                                      *ndestinations,
+                                      PMPI_Type_f2c(*datatype),
+                                      0};
     cco_f_return(ierror, cco_exchange_now(&sends, cco_f_keep(&from), sources, elements,
                                           PMPI_Comm_f2c(*comm)));
 }
@@ -34,8 +39,13 @@ BOTH(cresta_exchange_begin,
       MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror))
 {
     cco_f_section from = cco_f_copy_in(sendbuf);
-    const cco_exchange_sends sends = {from.address, sendcounts, sdispls, destinations,
-                                      *ndestinations, PMPI_Type_f2c(*datatype), 0};
+    const cco_exchange_sends sends = {from.address,
+                                      sendcounts,
+                                      sdispls,
+                                      destinations,
+                                      *ndestinations,
+                                      PMPI_Type_f2c(*datatype),
+                                      0};
     MPI_Request made;
     const int rc = cco_exchange_begin(&sends, cco_f_keep(&from), sources, elements,
                                       PMPI_Comm_f2c(*comm), &made);
@@ -125,10 +135,9 @@ void cresta_multisend_free_any(CRESTA_Multisend *multisend, MPI_Fint *ierror)
     cco_f_return(ierror, CRESTA_Multisend_free(multisend));
 }
 
-BOTH(cresta_sneighbor_alltoall,
-     (CFI_cdesc_t * sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype, CFI_cdesc_t *recvbuf,
-      MPI_Fint *recvcount, MPI_Fint *recvtype, MPI_Fint *comm, MPI_Fint *requests,
-      MPI_Fint *ierror))
+BOTH(cresta_sneighbor_alltoall, (CFI_cdesc_t * sendbuf, MPI_Fint *sendcount, MPI_Fint *sendtype,
+                                 CFI_cdesc_t *recvbuf, MPI_Fint *recvcount, MPI_Fint *recvtype,
+                                 MPI_Fint *comm, MPI_Fint *requests, MPI_Fint *ierror))
 {
     const cco_f_section from = cco_f_contiguous(sendbuf), to = cco_f_contiguous(recvbuf);
     const MPI_Comm c_comm = PMPI_Comm_f2c(*comm);

@@ -114,9 +114,9 @@ static bool compare_and_swap(buffer *origin, buffer *compare, buffer *result, co
     if (w == NULL)
         return false;
     cco_f_section from = open_buffer(origin), with = open_buffer(compare), to = open_buffer(result);
-    const bool done = cco_compare_and_swap(
-        w, cco_f_address(from.address), cco_f_address(with.address), cco_f_address(to.address),
-        PMPI_Type_f2c(*type), *rank, *disp);
+    const bool done = cco_compare_and_swap(w, cco_f_address(from.address),
+                                           cco_f_address(with.address), cco_f_address(to.address),
+                                           PMPI_Type_f2c(*type), *rank, *disp);
     close_buffer(&from, 0);
     close_buffer(&with, 0);
     close_buffer(&to, done);
@@ -227,9 +227,9 @@ static void own(const data *origin, const data *result, const MPI_Fint *rank, co
 static void own_fetch_and_op(buffer *o, buffer *s, MPI_Fint *t, MPI_Fint *r, MPI_Aint *d,
                              MPI_Fint *op, MPI_Fint *w, MPI_Fint *e)
 {
-    cco_f_return(e, PMPI_Fetch_and_op(cco_f_address(o->base_addr), cco_f_address(s->base_addr),
-                                      PMPI_Type_f2c(*t), *r, *d, PMPI_Op_f2c(*op),
-                                      PMPI_Win_f2c(*w)));
+    cco_f_return(e,
+                 PMPI_Fetch_and_op(cco_f_address(o->base_addr), cco_f_address(s->base_addr),
+                                   PMPI_Type_f2c(*t), *r, *d, PMPI_Op_f2c(*op), PMPI_Win_f2c(*w)));
 }
 
 static void own_compare_and_swap(buffer *o, buffer *c, buffer *s, MPI_Fint *t, MPI_Fint *r,
@@ -269,9 +269,21 @@ static void own_compare_and_swap(buffer *o, buffer *c, buffer *s, MPI_Fint *t, M
     (buffer * o, buffer * c, buffer * s, MPI_Fint * t, MPI_Fint * r, MPI_Aint * d, MPI_Fint * w,   \
      MPI_Fint * e)
 
-#define ORIGIN &(data){o, *on, ot}
-#define RESULT &(data){s, *sn, st}
-#define TARGET &(data){NULL, *n, t}
+#define ORIGIN                                                                                     \
+    &(data)                                                                                        \
+    {                                                                                              \
+        o, *on, ot                                                                                 \
+    }
+#define RESULT                                                                                     \
+    &(data)                                                                                        \
+    {                                                                                              \
+        s, *sn, st                                                                                 \
+    }
+#define TARGET                                                                                     \
+    &(data)                                                                                        \
+    {                                                                                              \
+        NULL, *n, t                                                                                \
+    }
 #define DO_ACCUMULATE(own)                                                                         \
     if (!accumulate(ORIGIN, NULL, r, d, TARGET, op, w, NULL, e))                                   \
         own;

@@ -93,8 +93,8 @@ typedef struct cresta_multisend *CRESTA_Multisend;
  * so in the same order.  Starts need no order.  Buffers must stay; lists may change or be freed. */
 int CRESTA_Multicast_init(const void *sendbuf, int sendcount, int ndestinations,
                           const int destinations[], void *recvbuf, const int recvcounts[],
-                          const int rdispls[], int nsources, const int sources[],
-                          MPI_Datatype type, MPI_Comm comm, CRESTA_Multisend *multisend);
+                          const int rdispls[], int nsources, const int sources[], MPI_Datatype type,
+                          MPI_Comm comm, CRESTA_Multisend *multisend);
 
 /* Makes a many-to-many: the same, but destination i gets sendcounts[i] elements, which lie
  * sdispls[i] extents of `type` behind sendbuf. */

@@ -76,9 +76,9 @@ int CRESTA_Shmem_init(MPI_Comm comm);
 /* shmem_init_thread: initializes MPI if the program has not, with the level of MPI, `wanted`.  What
  * MPI gives, and 0, or not 0 after an error. */
 int CRESTA_Shmem_begin(int wanted, int *provided);
-void CRESTA_Shmem_end(void);          /* shmem_finalize */
+void CRESTA_Shmem_end(void); /* shmem_finalize */
 void CRESTA_Shmem_global_exit(int status);
-int CRESTA_Shmem_thread(void);        /* the level of MPI */
+int CRESTA_Shmem_thread(void); /* the level of MPI */
 
 /* Memory: shmem_align, shmem_free, shmem_realloc.  `zero`: as of shmem_calloc. */
 void *CRESTA_Shmem_alloc(size_t alignment, size_t bytes, int zero);
@@ -98,7 +98,7 @@ void *CRESTA_Shmem_at(const void *address, size_t bytes, int pe, const char *fun
 void CRESTA_Shmem_pause(int *tries);
 
 /* Teams. */
-int CRESTA_Shmem_pe(shmem_team_t team);   /* -1 without one */
+int CRESTA_Shmem_pe(shmem_team_t team); /* -1 without one */
 int CRESTA_Shmem_pes(shmem_team_t team);
 int CRESTA_Shmem_translate(shmem_team_t from, int pe, shmem_team_t to);
 int CRESTA_Shmem_split(shmem_team_t parent, int start, int stride, int size, shmem_team_t *team);

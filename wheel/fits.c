@@ -55,9 +55,8 @@ static bool take(void *definition, cco_mpi *mpi)
 {
     Dl_info info;
     struct link_map *map = NULL;
-    if (definition == NULL ||
-        dladdr1(definition, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 || map == NULL ||
-        map->l_name[0] == '\0')
+    if (definition == NULL || dladdr1(definition, &info, (void **)&map, RTLD_DL_LINKMAP) == 0 ||
+        map == NULL || map->l_name[0] == '\0')
         return false;
     mpi->handle = dlopen(map->l_name, RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD);
     snprintf(mpi->path, sizeof mpi->path, "%s", map->l_name);
@@ -79,8 +78,7 @@ static int note(struct dl_phdr_info *info, size_t size, void *to)
     const char *slash = strrchr(info->dlpi_name, '/');
     const char *name = slash != NULL ? slash + 1 : info->dlpi_name;
     (void)size;
-    if (all->count < NAMES &&
-        (strncmp(name, "libmpi", 6) == 0 || strncmp(name, "libpmpi", 7) == 0))
+    if (all->count < NAMES && (strncmp(name, "libmpi", 6) == 0 || strncmp(name, "libpmpi", 7) == 0))
         all->names[all->count++] = strdup(info->dlpi_name);
     return 0;
 }
@@ -203,10 +201,9 @@ void cco_say_misfit(const cco_mpi *mpi, char *text, int room)
 
 bool cco_is_first_rank(void)
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "MV2_COMM_WORLD_RANK",
-                                        "PALS_RANKID", "SLURM_PROCID", "ALPS_APP_PE",
-                                        "FLUX_TASK_RANK"};
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",     "PMI_RANK",
+                                        "MV2_COMM_WORLD_RANK",  "PALS_RANKID",   "SLURM_PROCID",
+                                        "ALPS_APP_PE",          "FLUX_TASK_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *rank = secure_getenv(names[i]);
         if (rank != NULL)

@@ -29,8 +29,7 @@ static const char *arrays(struct psdns *h, int of)
 /* Errors are told while it is made, and stop the job afterwards. */
 static const char *make_window(struct psdns_side *s, size_t bytes)
 {
-    const char *why = cco_window_make(&s->window, bytes, 0, s->comm, false,
-                                      CCO_WINDOW_FOR_A_CALL);
+    const char *why = cco_window_make(&s->window, bytes, 0, s->comm, false, CCO_WINDOW_FOR_A_CALL);
     if (why == NULL)
         MPI_Win_set_errhandler(s->window.win, MPI_ERRORS_ARE_FATAL);
     return why;

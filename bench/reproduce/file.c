@@ -106,8 +106,8 @@ static void read_type(struct reader *r, const char *text)
 /* One array of the call, from its line; the numbers may be more than a line holds. */
 static bool read_array(struct reader *r, const char *line)
 {
-    static const char *const names[] = {"sendcounts", "senddispls", "recvcounts", "recvdispls",
-                                        "sendtypes",  "recvtypes"};
+    static const char *const names[] = {"sendcounts", "senddispls", "recvcounts",
+                                        "recvdispls", "sendtypes",  "recvtypes"};
     cco_call *c = r->call;
     const void **members[] = {&c->sendcounts, &c->senddispls, &c->recvcounts, &c->recvdispls};
     const char *at = NULL;
@@ -221,10 +221,10 @@ static MPI_Op op_named(const char *path, const char *name)
     const struct {
         const char *name;
         MPI_Op op;
-    } ops[] = {{"none", MPI_OP_NULL},    {"MPI_SUM", MPI_SUM},       {"MPI_PROD", MPI_PROD},
-               {"MPI_MAX", MPI_MAX},     {"MPI_MIN", MPI_MIN},       {"MPI_LAND", MPI_LAND},
-               {"MPI_LOR", MPI_LOR},     {"MPI_LXOR", MPI_LXOR},     {"MPI_BAND", MPI_BAND},
-               {"MPI_BOR", MPI_BOR},     {"MPI_BXOR", MPI_BXOR},     {"MPI_MINLOC", MPI_MINLOC},
+    } ops[] = {{"none", MPI_OP_NULL},     {"MPI_SUM", MPI_SUM},   {"MPI_PROD", MPI_PROD},
+               {"MPI_MAX", MPI_MAX},      {"MPI_MIN", MPI_MIN},   {"MPI_LAND", MPI_LAND},
+               {"MPI_LOR", MPI_LOR},      {"MPI_LXOR", MPI_LXOR}, {"MPI_BAND", MPI_BAND},
+               {"MPI_BOR", MPI_BOR},      {"MPI_BXOR", MPI_BXOR}, {"MPI_MINLOC", MPI_MINLOC},
                {"MPI_MAXLOC", MPI_MAXLOC}};
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].name, name) == 0)

@@ -12,6 +12,7 @@ MPI_Datatype reproduce_type_named(const char *name)
         const char *name;
         MPI_Datatype type;
     } types[] = {
+        /* clang-format off */
         TYPE(MPI_CHAR), TYPE(MPI_SIGNED_CHAR), TYPE(MPI_UNSIGNED_CHAR), TYPE(MPI_BYTE),
         TYPE(MPI_WCHAR), TYPE(MPI_SHORT), TYPE(MPI_UNSIGNED_SHORT), TYPE(MPI_INT),
         TYPE(MPI_UNSIGNED), TYPE(MPI_LONG), TYPE(MPI_UNSIGNED_LONG), TYPE(MPI_LONG_LONG),
@@ -26,6 +27,7 @@ MPI_Datatype reproduce_type_named(const char *name)
         TYPE(MPI_DOUBLE_PRECISION), TYPE(MPI_COMPLEX), TYPE(MPI_DOUBLE_COMPLEX),
         TYPE(MPI_LOGICAL), TYPE(MPI_CHARACTER), TYPE(MPI_2REAL), TYPE(MPI_2DOUBLE_PRECISION),
         TYPE(MPI_2INTEGER),
+    /* clang-format on */
 #ifdef MPI_INTEGER4
         TYPE(MPI_INTEGER4),
 #endif

@@ -45,8 +45,7 @@ static early_table *new_table(size_t count)
     size_t slots = 16;
     while (slots < count)
         slots *= 2;
-    early_table *t = malloc(sizeof *t + count * sizeof(item) +
-                            (slots + count) * sizeof(uint32_t));
+    early_table *t = malloc(sizeof *t + count * sizeof(item) + (slots + count) * sizeof(uint32_t));
     if (t == NULL || count >= END) {
         free(t);
         return NULL;

@@ -71,8 +71,7 @@ static bool cannot(const cco_algo *algo, int error)
 }
 
 /* The programs of one communicator; its first problem decides what runs. */
-static bool make_one(job *j, const job_call *c, even *e, const cco_node_map *map,
-                     uint32_t *program)
+static bool make_one(job *j, const job_call *c, even *e, const cco_node_map *map, uint32_t *program)
 {
     cco_problem q = even_problem(e, 0);
     q.nodes = map;

@@ -195,11 +195,11 @@ static const struct {
     bool often; /* there may be several of them */
     bool (*read)(job *j, char **words);
 } kinds[] = {
-    {"ranks", 2, false, read_ranks},     {"nodes", 2, false, read_nodes},
-    {"machine", 2, false, read_machine}, {"queues", 2, false, read_queues},
-    {"skew", 4, false, read_skew},       {"compute", 2, true, read_compute},
-    {"call", 7, true, read_call},        {"overlap", 3, true, read_overlap},
-    {"repeat", 2, false, read_repeat},   {"trace", 2, false, read_trace},
+    {"ranks", 2, false, read_ranks},       {"nodes", 2, false, read_nodes},
+    {"machine", 2, false, read_machine},   {"queues", 2, false, read_queues},
+    {"skew", 4, false, read_skew},         {"compute", 2, true, read_compute},
+    {"call", 7, true, read_call},          {"overlap", 3, true, read_overlap},
+    {"repeat", 2, false, read_repeat},     {"trace", 2, false, read_trace},
     {"topology", 2, false, read_topology}, {"records", 2, false, read_records},
 };
 enum { RANKS, NODES, MACHINE }; /* of these, those that come first */

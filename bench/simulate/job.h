@@ -47,8 +47,8 @@ typedef struct job {
     machine machine;
     bool queues;
     char topology[32]; /* "": none */
-    double *start; /* picoseconds; NULL: all at once */
-    phase *phases; /* a call each, or none */
+    double *start;     /* picoseconds; NULL: all at once */
+    phase *phases;     /* a call each, or none */
     job_call *calls;
     int count, times;
     size_t records;

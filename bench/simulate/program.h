@@ -31,8 +31,14 @@ enum { ROUND_HEAD = 1, ACT_WORDS = sizeof(act) / sizeof(uint32_t), PASSAGE = 8 }
  * these take less memory: behind the words below there are the other acts, then only the peers, two
  * in a word if `narrow`, those to which it sends first. */
 enum { ROUND_PEERS = 1, ROUND_MANY = 2, ROUND_NARROW = 4 };
-enum { MANY_SENDS = 1, MANY_RECEIVES, MANY_SEND_BYTES, MANY_RECEIVE_BYTES = 5, MANY_OTHERS = 7,
-       MANY_HEAD };
+enum {
+    MANY_SENDS = 1,
+    MANY_RECEIVES,
+    MANY_SEND_BYTES,
+    MANY_RECEIVE_BYTES = 5,
+    MANY_OTHERS = 7,
+    MANY_HEAD
+};
 
 /* The acts of a round, to be read. */
 typedef struct acts {

@@ -146,8 +146,10 @@ int main(int argc, char **argv)
     const int n = rows >= size && steps > 0 && turns <= (1 << 12) ? choose(list, runners) : 0;
     if (n == 0) {
         if (rank == 0)
-            fprintf(stderr, "automaton: no way of the list %s, or not %d rows and more, 1 step and"
-                    " more\n", list, size);
+            fprintf(stderr,
+                    "automaton: no way of the list %s, or not %d rows and more, 1 step and"
+                    " more\n",
+                    list, size);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     field whole = field_make(0, rank == 0 ? rows : 1);

@@ -19,10 +19,10 @@
 enum { DIRECTIONS = 4, FACES = 2 * DIRECTIONS, COMPONENTS = 6 };
 
 typedef struct lattice {
-    int n;                          /* sites of a rank in each direction, even */
-    int extent[DIRECTIONS];         /* sites of the whole torus, */
-    int first[DIRECTIONS];          /* and where this rank's begin */
-    size_t face;                    /* components of one kind of sites on a face */
+    int n;                  /* sites of a rank in each direction, even */
+    int extent[DIRECTIONS]; /* sites of the whole torus, */
+    int first[DIRECTIONS];  /* and where this rank's begin */
+    size_t face;            /* components of one kind of sites on a face */
     double complex link[DIRECTIONS];
     double complex *field, *result; /* with a site around them on each side */
 } lattice;

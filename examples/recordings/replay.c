@@ -62,8 +62,8 @@ static void fill(const sequence *q, int turn)
     memset(q->take, 0, (size_t)(q->count * BYTES * size));
     for (int call = 0; call < q->count; call++)
         for (int i = 0; i < BYTES * (q->gathers ? 1 : size); i++)
-            q->give[call * BYTES * (q->gathers ? 1 : size) + i] =
-                byte_of(turn, q->gathers ? rank : i / BYTES, call, i % BYTES);
+            q->give[call * BYTES * (q->gathers ? 1 : size) + i] = byte_of(
+                turn, q->gathers ? rank : i / BYTES, call, i % BYTES);
 }
 
 static int wrong(const sequence *q, int turn)

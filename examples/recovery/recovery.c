@@ -77,8 +77,7 @@ static void divide(solver *s)
         free(parts[i]->points);
         parts[i]->first = first_row(s, s->rank);
         parts[i]->count = first_row(s, s->rank + 1) - parts[i]->first;
-        parts[i]->points =
-            allocate((size_t)(parts[i]->count + 2) * (size_t)s->n * sizeof(double));
+        parts[i]->points = allocate((size_t)(parts[i]->count + 2) * (size_t)s->n * sizeof(double));
         set_edge(s, parts[i]);
     }
     memset(s->sendcounts, 0, (size_t)s->size * sizeof(int));
@@ -246,8 +245,7 @@ static void recover(solver *s)
         MPI_Comm_rank(s->comm, &s->rank);
         MPI_Comm_size(s->comm, &s->size);
         if (s->rank == 0)
-            printf("repaired: %d ranks are left, %.2f ms\n", s->size,
-                   1e3 * (MPI_Wtime() - start));
+            printf("repaired: %d ranks are left, %.2f ms\n", s->size, 1e3 * (MPI_Wtime() - start));
         rc = restore(s);
     } while (rc != MPI_SUCCESS);
 }

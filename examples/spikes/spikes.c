@@ -27,8 +27,8 @@ static unsigned char *needs;   /* of each cell of ours and each rank: it has tar
 static int *ranks;             /* those of which this one hears: all */
 static int *counts, *places;
 static CRESTA_Multisend cast, many;
-static int *outgoing;          /* of a many-to-many: for each rank as `fired`, */
-static int *starts, *all;      /* where each begins, and how long it is */
+static int *outgoing;     /* of a many-to-many: for each rank as `fired`, */
+static int *starts, *all; /* where each begins, and how long it is */
 
 /* SplitMix64, after G. Steele et al., 2014: what is drawn depends on what it is for alone. */
 static uint64_t draw(uint64_t of)
@@ -210,8 +210,8 @@ static void set_up(void)
 
 static void clean_up(void)
 {
-    void *const memory[] = {potential, fired, heard, outgoing, needs, ranks,
-                            counts,    places, starts, all};
+    void *const memory[] = {potential, fired,  heard,  outgoing, needs,
+                            ranks,     counts, places, starts,   all};
     CRESTA_Multisend_free(&cast);
     CRESTA_Multisend_free(&many);
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)

@@ -56,13 +56,18 @@ static int fill_head(image *im)
 
 static void fill_segments(image *im)
 {
-    im->load = (ElfW(Phdr)){.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_align = PAGE,
-                            .p_filesz = sizeof *im, .p_memsz = sizeof *im};
-    im->dynamic = (ElfW(Phdr)){.p_type = PT_DYNAMIC, .p_flags = PF_R | PF_W,
+    im->load = (ElfW(Phdr)){.p_type = PT_LOAD,
+                            .p_flags = PF_R | PF_W,
+                            .p_align = PAGE,
+                            .p_filesz = sizeof *im,
+                            .p_memsz = sizeof *im};
+    im->dynamic = (ElfW(Phdr)){.p_type = PT_DYNAMIC,
+                               .p_flags = PF_R | PF_W,
                                .p_offset = offsetof(image, entries),
                                .p_vaddr = offsetof(image, entries),
                                .p_paddr = offsetof(image, entries),
-                               .p_filesz = sizeof im->entries, .p_memsz = sizeof im->entries,
+                               .p_filesz = sizeof im->entries,
+                               .p_memsz = sizeof im->entries,
                                .p_align = sizeof(ElfW(Addr))};
     im->stack = (ElfW(Phdr)){.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W, .p_align = 16};
 }

@@ -18,7 +18,7 @@ enum { FIRST_BEGIN = WAYS / 2 }; /* ways.inc has all blocking ones first */
 static PyObject *theirs[WAYS];  /* mpi4py's methods, once attached */
 static PyTypeObject *comm_base; /* MPI.Comm, */
 static PyTypeObject *topo_type; /* MPI.Topocomm */
-static void *library;          /* handle of dlopen; RTLD_DEFAULT where CRESTA_x is for all to see */
+static void *library; /* handle of dlopen; RTLD_DEFAULT where CRESTA_x is for all to see */
 
 static void *note_use(void *data, const char *name)
 {
@@ -291,10 +291,8 @@ static PyObject *progress(PyObject *self, PyObject *none)
         Py_RETURN_NONE;
     int (*f)(void) = (int (*)(void))cresta_call_of("CRESTA_Progress");
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = f();
-    Py_END_ALLOW_THREADS
-    cresta_requests_sweep();
+    Py_BEGIN_ALLOW_THREADS rc = f();
+    Py_END_ALLOW_THREADS cresta_requests_sweep();
     return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
@@ -332,8 +330,15 @@ static PyMethodDef functions[] = {
 };
 
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_native", "mpi4py's collectives, run by crestacoll.", -1, functions,
-    NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT,
+    "_native",
+    "mpi4py's collectives, run by crestacoll.",
+    -1,
+    functions,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
 };
 
 PyMODINIT_FUNC PyInit__native(void);

@@ -10,9 +10,8 @@
 #include <string.h>
 
 typedef struct request {
-    PyObject_HEAD
-    PyObject *theirs; /* mpi4py's; NULL once it has ended */
-    PyObject *kept;   /* the arguments, or a list of what has to stay of them */
+    PyObject_HEAD PyObject *theirs; /* mpi4py's; NULL once it has ended */
+    PyObject *kept;                 /* the arguments, or a list of what has to stay of them */
     const char *collective;
     int ending; /* a thread waits for it */
     struct request *previous, *next;
@@ -142,10 +141,8 @@ static PyObject *end(request *r)
     r->ending = 1;
     Py_INCREF(r);
     void *handle = handle_of(r->theirs);
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_request_calls.end(1, handle);
-    Py_END_ALLOW_THREADS
-    r->ending = 0;
+    Py_BEGIN_ALLOW_THREADS rc = cresta_request_calls.end(1, handle);
+    Py_END_ALLOW_THREADS r->ending = 0;
     let_go(r);
     Py_DECREF(r);
     cresta_requests_sweep();
@@ -171,10 +168,8 @@ static PyObject *request_test(PyObject *self, PyObject *none)
         Py_RETURN_FALSE;
     r->ending = 1;
     void *handle = handle_of(r->theirs);
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_request_calls.test(1, handle, &over);
-    Py_END_ALLOW_THREADS
-    r->ending = 0;
+    Py_BEGIN_ALLOW_THREADS rc = cresta_request_calls.test(1, handle, &over);
+    Py_END_ALLOW_THREADS r->ending = 0;
     if (rc != 0 || over)
         let_go(r);
     return rc != 0 ? cresta_raise(rc) : PyBool_FromLong(over);
@@ -203,10 +198,8 @@ static PyObject *blocks_of(request *r, const cresta_coll_some *function, PyObjec
     r->ending = 1;
     Py_INCREF(r);
     void *handle = handle_of(r->theirs);
-    Py_BEGIN_ALLOW_THREADS
-    rc = ask(function, handle, blocks, &n);
-    Py_END_ALLOW_THREADS
-    r->ending = 0;
+    Py_BEGIN_ALLOW_THREADS rc = ask(function, handle, blocks, &n);
+    Py_END_ALLOW_THREADS r->ending = 0;
     Py_DECREF(r);
     if (rc == 0 && n < 0)
         return none;
@@ -301,10 +294,8 @@ int cresta_requests_end_all(void)
         Py_INCREF(last);
         PyList_SetSlice(dropped, n - 1, n, NULL);
         void *handle = handle_of(PyTuple_GetItem(last, 0));
-        Py_BEGIN_ALLOW_THREADS
-        cresta_request_calls.end(1, handle);
-        Py_END_ALLOW_THREADS
-        Py_DECREF(last);
+        Py_BEGIN_ALLOW_THREADS cresta_request_calls.end(1, handle);
+        Py_END_ALLOW_THREADS Py_DECREF(last);
     }
     return 0;
 }

@@ -19,11 +19,11 @@ PyObject *cresta_set_impl(PyObject *self, PyObject *args)
         return NULL;
     const void *f = cresta_call_of("CRESTA_Set_impl");
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_handles_are_ints ? ((int (*)(int, const char *))f)((int)comm, spec)
-                          : ((int (*)(void *, const char *))f)((void *)(uintptr_t)comm, spec);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS rc = cresta_handles_are_ints
+                                    ? ((int (*)(int, const char *))f)((int)comm, spec)
+                                    : ((int (*)(void *, const char *))f)((void *)(uintptr_t)comm,
+                                                                         spec);
+    Py_END_ALLOW_THREADS return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
 PyObject *cresta_prepare(PyObject *self, PyObject *args)
@@ -34,11 +34,10 @@ PyObject *cresta_prepare(PyObject *self, PyObject *args)
         return NULL;
     const void *f = cresta_call_of("CRESTA_Comm_prepare");
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_handles_are_ints ? ((int (*)(int))f)((int)comm)
-                          : ((int (*)(void *))f)((void *)(uintptr_t)comm);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS rc = cresta_handles_are_ints
+                                    ? ((int (*)(int))f)((int)comm)
+                                    : ((int (*)(void *))f)((void *)(uintptr_t)comm);
+    Py_END_ALLOW_THREADS return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
 PyObject *cresta_repair(PyObject *self, PyObject *args)
@@ -53,13 +52,11 @@ PyObject *cresta_repair(PyObject *self, PyObject *args)
         return NULL;
     const void *f = cresta_call_of("CRESTA_Comm_repair");
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_handles_are_ints
-             ? ((int (*)(int, int *))f)((int)comm, &made.number)
-             : ((int (*)(void *, void **))f)((void *)(uintptr_t)comm, &made.address);
-    Py_END_ALLOW_THREADS
-    if (rc != 0)
-        return cresta_raise(rc);
+    Py_BEGIN_ALLOW_THREADS rc = cresta_handles_are_ints
+                                    ? ((int (*)(int, int *))f)((int)comm, &made.number)
+                                    : ((int (*)(void *, void **))f)((void *)(uintptr_t)comm,
+                                                                    &made.address);
+    Py_END_ALLOW_THREADS if (rc != 0) return cresta_raise(rc);
     return PyLong_FromUnsignedLongLong(cresta_handles_are_ints ? (unsigned)made.number
                                                                : (uintptr_t)made.address);
 }
@@ -74,12 +71,12 @@ PyObject *cresta_alloc_mem(PyObject *self, PyObject *args)
         return NULL;
     const void *f = cresta_call_of("CRESTA_Alloc_mem");
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_handles_are_ints
-             ? ((int (*)(intptr_t, int, void *))f)(bytes, (int)comm, &base)
-             : ((int (*)(intptr_t, void *, void *))f)(bytes, (void *)(uintptr_t)comm, &base);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : PyMemoryView_FromMemory(base, bytes, WRITABLE);
+    Py_BEGIN_ALLOW_THREADS rc = cresta_handles_are_ints
+                                    ? ((int (*)(intptr_t, int, void *))f)(bytes, (int)comm, &base)
+                                    : ((int (*)(intptr_t, void *, void *))f)(
+                                          bytes, (void *)(uintptr_t)comm, &base);
+    Py_END_ALLOW_THREADS return rc != 0 ? cresta_raise(rc)
+                                        : PyMemoryView_FromMemory(base, bytes, WRITABLE);
 }
 
 /* Communicator and datatype as Python ints; the addresses of the numbers and of the result. */
@@ -93,13 +90,12 @@ PyObject *cresta_repro_sum(PyObject *self, PyObject *args)
     const void *f = cresta_call_of("CRESTA_Repro_sum_type");
     void *from = (void *)(uintptr_t)x, *to = (void *)(uintptr_t)result;
     int rc;
-    Py_BEGIN_ALLOW_THREADS
-    rc = cresta_handles_are_ints
-             ? ((int (*)(void *, long long, int, void *, int))f)(from, n, (int)type, to, (int)comm)
-             : ((int (*)(void *, long long, void *, void *, void *))f)(
-                   from, n, (void *)(uintptr_t)type, to, (void *)(uintptr_t)comm);
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS rc =
+        cresta_handles_are_ints
+            ? ((int (*)(void *, long long, int, void *, int))f)(from, n, (int)type, to, (int)comm)
+            : ((int (*)(void *, long long, void *, void *, void *))f)(
+                  from, n, (void *)(uintptr_t)type, to, (void *)(uintptr_t)comm);
+    Py_END_ALLOW_THREADS return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
 PyObject *cresta_free_mem(PyObject *self, PyObject *args)
@@ -131,10 +127,8 @@ PyObject *cresta_profile_starts(PyObject *self, PyObject *none)
     int rc;
     if (f == NULL)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = f();
-    Py_END_ALLOW_THREADS
-    return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
+    Py_BEGIN_ALLOW_THREADS rc = f();
+    Py_END_ALLOW_THREADS return rc != 0 ? cresta_raise(rc) : Py_NewRef(Py_None);
 }
 
 /* A str, of JSON. */
@@ -146,11 +140,8 @@ PyObject *cresta_profile_stops(PyObject *self, PyObject *none)
     int rc;
     if (f == NULL)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    rc = f(&json);
-    Py_END_ALLOW_THREADS
-    if (rc != 0)
-        return cresta_raise(rc);
+    Py_BEGIN_ALLOW_THREADS rc = f(&json);
+    Py_END_ALLOW_THREADS if (rc != 0) return cresta_raise(rc);
     PyObject *text = PyUnicode_FromString(json);
     free(json);
     return text;

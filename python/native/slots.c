@@ -31,9 +31,9 @@
 /* A shared object in memory. */
 typedef struct object {
     const struct link_map *map;
-    const ElfW(Sym) *symbols;
+    const ElfW(Sym) * symbols;
     const char *names;
-    const ElfW(Rela) *tables[2]; /* DT_JMPREL, DT_RELA */
+    const ElfW(Rela) * tables[2]; /* DT_JMPREL, DT_RELA */
     size_t counts[2];
     uintptr_t relro, relro_end; /* read-only after relocation; both 0 if nothing is */
 } object;

@@ -27,14 +27,13 @@ static void *file_of(const char *name)
 static bool reached(void)
 {
     static const char *const calls[] = {
-        "MPI_Accumulate",      "MPI_Raccumulate", "MPI_Get_accumulate", "MPI_Rget_accumulate",
-        "MPI_Fetch_and_op",    "MPI_Compare_and_swap",
+        "MPI_Accumulate",   "MPI_Raccumulate",      "MPI_Get_accumulate",   "MPI_Rget_accumulate",
+        "MPI_Fetch_and_op", "MPI_Compare_and_swap",
 #if defined(CRESTA_HAVE_LARGE_COUNT)
-        "MPI_Accumulate_c",    "MPI_Raccumulate_c", "MPI_Get_accumulate_c",
-        "MPI_Rget_accumulate_c",
+        "MPI_Accumulate_c", "MPI_Raccumulate_c",    "MPI_Get_accumulate_c", "MPI_Rget_accumulate_c",
 #endif
 #if defined(OPEN_MPI)
-        "mpi_accumulate_",     "mpi_accumulate_f08_"
+        "mpi_accumulate_",  "mpi_accumulate_f08_"
 #else
         "mpi_accumulate_f08ts_", "mpi_accumulate_f08ts_large_"
 #endif

@@ -21,35 +21,33 @@ bool cco_atomics_accumulate(cco_shared_window *w, MPI_Win win, const cco_accumul
                                win, request, rc)                                                   \
     ({                                                                                             \
         cco_shared_window *cco_w = cco_shared_window_of(win);                                      \
-        cco_w != NULL &&                                                                           \
-            cco_atomics_accumulate(                                                                \
-                cco_w, win,                                                                        \
-                &(cco_accumulate){{(void *)(origin), (origin_count), (origin_type)},               \
-                                  {NULL, 0, MPI_DATATYPE_NULL},                                    \
-                                  false,                                                           \
-                                  (rank),                                                          \
-                                  (disp),                                                          \
-                                  (count),                                                         \
-                                  (type),                                                          \
-                                  (op)},                                                           \
-                request, rc);                                                                      \
+        cco_w != NULL &&cco_atomics_accumulate(                                                    \
+                     cco_w, win,                                                                   \
+                     &(cco_accumulate){{(void *)(origin), (origin_count), (origin_type)},          \
+                                       {NULL, 0, MPI_DATATYPE_NULL},                               \
+                                       false,                                                      \
+                                       (rank),                                                     \
+                                       (disp),                                                     \
+                                       (count),                                                    \
+                                       (type),                                                     \
+                                       (op)},                                                      \
+                     request, rc);                                                                 \
     })
 #define CCO_ATOMICS_FETCH(origin, origin_count, origin_type, result, result_count, result_type,    \
                           rank, disp, count, type, op, win, request, rc)                           \
     ({                                                                                             \
         cco_shared_window *cco_w = cco_shared_window_of(win);                                      \
-        cco_w != NULL &&                                                                           \
-            cco_atomics_accumulate(                                                                \
-                cco_w, win,                                                                        \
-                &(cco_accumulate){{(void *)(origin), (origin_count), (origin_type)},               \
-                                  {(result), (result_count), (result_type)},                       \
-                                  true,                                                            \
-                                  (rank),                                                          \
-                                  (disp),                                                          \
-                                  (count),                                                         \
-                                  (type),                                                          \
-                                  (op)},                                                           \
-                request, rc);                                                                      \
+        cco_w != NULL &&cco_atomics_accumulate(                                                    \
+                     cco_w, win,                                                                   \
+                     &(cco_accumulate){{(void *)(origin), (origin_count), (origin_type)},          \
+                                       {(result), (result_count), (result_type)},                  \
+                                       true,                                                       \
+                                       (rank),                                                     \
+                                       (disp),                                                     \
+                                       (count),                                                    \
+                                       (type),                                                     \
+                                       (op)},                                                      \
+                     request, rc);                                                                 \
     })
 
 #endif

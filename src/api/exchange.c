@@ -93,8 +93,7 @@ static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sen
     call->error = wrong(state, sends);
     if (call->error == MPI_SUCCESS)
         call->error = PMPI_Type_get_extent(sends->type, &low, &call->sends.extent);
-    call->element =
-        sends->type != MPI_DATATYPE_NULL ? (size_t)cco_type_size(sends->type) : 0;
+    call->element = sends->type != MPI_DATATYPE_NULL ? (size_t)cco_type_size(sends->type) : 0;
     if (call->error != MPI_SUCCESS)
         call->sends.count = 0;
     return call;
@@ -115,17 +114,16 @@ int cco_exchange_now(const cco_exchange_sends *sends, void *copied, int *sources
     if (rc == MPI_SUCCESS)
         return rc;
     cco_comm *state = cco_comm_find(comm);
-    return failed(state, exchanges) != MPI_SUCCESS
-               ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
-               : refuse(comm, rc);
+    return failed(state, exchanges) != MPI_SUCCESS ? cco_comm_raise_in(state, "CRESTA_Exchange", rc)
+                                                   : refuse(comm, rc);
 }
 
 int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdispls[],
                     MPI_Datatype type, int ndestinations, const int destinations[], int *sources,
                     int *elements, MPI_Comm comm)
 {
-    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
-                                      type, 0};
+    const cco_exchange_sends sends = {sendbuf,       sendcounts, sdispls, destinations,
+                                      ndestinations, type,       0};
     return cco_exchange_now(&sends, NULL, sources, elements, comm);
 }
 
@@ -152,8 +150,8 @@ int CRESTA_Exchange_begin(const void *sendbuf, const int sendcounts[], const int
                           MPI_Datatype type, int ndestinations, const int destinations[],
                           int *sources, int *elements, MPI_Comm comm, MPI_Request *request)
 {
-    const cco_exchange_sends sends = {sendbuf, sendcounts, sdispls, destinations, ndestinations,
-                                      type, 0};
+    const cco_exchange_sends sends = {sendbuf,       sendcounts, sdispls, destinations,
+                                      ndestinations, type,       0};
     return cco_exchange_begin(&sends, NULL, sources, elements, comm, request);
 }
 

@@ -182,12 +182,12 @@ static int make(side *in, side *out, MPI_Comm comm, CRESTA_Multisend *made)
 
 int CRESTA_Multicast_init(const void *sendbuf, int sendcount, int ndestinations,
                           const int destinations[], void *recvbuf, const int recvcounts[],
-                          const int rdispls[], int nsources, const int sources[],
-                          MPI_Datatype type, MPI_Comm comm, CRESTA_Multisend *multisend)
+                          const int rdispls[], int nsources, const int sources[], MPI_Datatype type,
+                          MPI_Comm comm, CRESTA_Multisend *multisend)
 {
     side in = {recvbuf, recvcounts, rdispls, 0, nsources, sources, type, 0};
-    side out = {(char *)(uintptr_t)sendbuf, NULL, NULL, sendcount, ndestinations,
-                destinations, type, 0};
+    side out = {
+        (char *)(uintptr_t)sendbuf, NULL, NULL, sendcount, ndestinations, destinations, type, 0};
     return make(&in, &out, comm, multisend);
 }
 
@@ -198,8 +198,8 @@ int CRESTA_Manytomany_init(const void *sendbuf, const int sendcounts[], const in
                            CRESTA_Multisend *multisend)
 {
     side in = {recvbuf, recvcounts, rdispls, 0, nsources, sources, type, 0};
-    side out = {(char *)(uintptr_t)sendbuf, sendcounts, sdispls, 0, ndestinations,
-                destinations, type, 0};
+    side out = {
+        (char *)(uintptr_t)sendbuf, sendcounts, sdispls, 0, ndestinations, destinations, type, 0};
     return make(&in, &out, comm, multisend);
 }
 

@@ -23,8 +23,8 @@ typedef struct operands {
     size_t count; /* elements of this rank's result, */
     int parts;    /* and operands in it; 0: it has none */
     void *result;
-    char *all;    /* the operands of all ranks, one after the other */
-    int *arrays;  /* of an alltoallv: four of them, in one memory */
+    char *all;   /* the operands of all ranks, one after the other */
+    int *arrays; /* of an alltoallv: four of them, in one memory */
 } operands;
 
 bool cco_operands_wanted(const cco_call *call)

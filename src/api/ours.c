@@ -82,8 +82,8 @@ int cco_record_ours(const cco_call *call, CRESTA_Recording *recording)
     const int rc = CRESTA_Record_begin(call->comm);
     if (rc != MPI_SUCCESS)
         return rc;
-    const cco_choice *choice =
-        cco_choose_by_call(state, call, cco_bytes(call, state->rank, state->size));
+    const cco_choice *choice = cco_choose_by_call(state, call,
+                                                  cco_bytes(call, state->rank, state->size));
     cco_recorder_note(state, &choice->way, call);
     cco_recorder_ended(state, MPI_SUCCESS);
     return CRESTA_Record_end(recording);

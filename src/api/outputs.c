@@ -65,8 +65,8 @@ static void write_profile(bool spawned)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank == 0) {
-        const int error =
-            cco_profile_write(&output, spawned, &rows, &members, &timelines, size, wall);
+        const int error = cco_profile_write(&output, spawned, &rows, &members, &timelines, size,
+                                            wall);
         if (error)
             cco_say("cannot write the profile %s: %s", output.path, strerror(error));
     }

@@ -166,7 +166,7 @@ static void read_environment(void)
     /* The word alone is no rule of the user's: it would go before those of the program. */
     const bool automatic = strcmp(c->impl, CCO_IMPL_AUTO) == 0;
     cco_rules *builtin = cco_rules_parse(automatic ? CCO_DEFAULT_IMPL "\n*=" CCO_IMPL_AUTO
-                                                               "\nneighbor_*=" CCO_IMPL_AUTO
+                                                                      "\nneighbor_*=" CCO_IMPL_AUTO
                                                    : CCO_DEFAULT_IMPL,
                                          "built in", wrong, sizeof wrong);
     cco_rules *user = c->error[0] ? NULL

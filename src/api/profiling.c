@@ -22,7 +22,7 @@
 static bool started, was_profiled;
 static double start_s;
 static int64_t start_here; /* cco_clock_here */
-static cco_rows before; /* of this rank, when it started */
+static cco_rows before;    /* of this rank, when it started */
 
 int cresta_profile_start(void)
 {

@@ -50,8 +50,8 @@ int CRESTA_Sneighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype s
     for (int i = 0; i < in + out; i++)
         requests[i] = MPI_REQUEST_NULL;
     const way receives = {true, near->grid, recvbuf, recvcount, in, recvtype, near->in};
-    const way sends = {false, near->grid, (char *)(uintptr_t)sendbuf, sendcount, out, sendtype,
-                       near->out};
+    const way sends = {false,    near->grid, (char *)(uintptr_t)sendbuf, sendcount, out,
+                       sendtype, near->out};
     int rc = start_all(&receives, lists->comm, requests);
     if (rc == MPI_SUCCESS)
         rc = start_all(&sends, lists->comm, requests + in);

@@ -39,7 +39,7 @@ typedef struct cco_arrival_set {
     double error;   /* of `waited`, for the clocks: nanoseconds at most */
     uint32_t below; /* the hash of a call that is kept; 0: none is */
     int32_t count, room;
-    cco_arrival *list;    /* by `call` */
+    cco_arrival *list; /* by `call` */
 } cco_arrival_set;
 
 typedef struct cco_arrival_sets {

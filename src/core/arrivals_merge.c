@@ -23,11 +23,11 @@ typedef struct arrival {
 typedef struct arrivals {
     uint64_t id;
     int32_t leader, size;
-    int32_t ranks, count;          /* that were added, and calls that all of these have */
+    int32_t ranks, count; /* that were added, and calls that all of these have */
     struct far {
         int32_t clock;
         double error;
-    } far[2]; /* the two least certain clocks among theirs */
+    } far[2];       /* the two least certain clocks among theirs */
     int32_t clocks; /* in `far` */
     arrival *list;
 } arrivals;
@@ -72,9 +72,13 @@ static many of_this_rank(const cco_arrival_sets *sets, const cco_clock_line *lin
     for (int i = 0; i < sets->count; i++) {
         const cco_arrival_set *set = &sets->list[i];
         arrivals *a = &mine.list[i];
-        *a = (arrivals){.id = set->id, .leader = set->leader, .size = set->size, .ranks = 1,
+        *a = (arrivals){.id = set->id,
+                        .leader = set->leader,
+                        .size = set->size,
+                        .ranks = 1,
                         .count = set->count,
-                        .far = {{clock, line->error}}, .clocks = 1,
+                        .far = {{clock, line->error}},
+                        .clocks = 1,
                         .list = room_for((size_t)set->count, sizeof(arrival))};
         for (int k = 0; k < set->count; k++)
             a->list[k] = (arrival){set->list[k].call, cco_clock_on(line, set->list[k].arrival)};

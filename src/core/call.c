@@ -68,13 +68,11 @@ MPI_Count cco_bytes(const cco_call *c, int rank, int size)
         return c->recvbuf == MPI_IN_PLACE ? send_bytes(c) : recv_bytes(c);
     case CCO_GATHERV:
     case CCO_ALLGATHERV:
-        return c->sendbuf == MPI_IN_PLACE
-                   ? at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
-                   : send_bytes(c);
+        return c->sendbuf == MPI_IN_PLACE ? at(c, c->recvcounts, rank) * cco_type_size(c->recvtype)
+                                          : send_bytes(c);
     case CCO_SCATTERV:
-        return c->recvbuf == MPI_IN_PLACE
-                   ? at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
-                   : recv_bytes(c);
+        return c->recvbuf == MPI_IN_PLACE ? at(c, c->sendcounts, rank) * cco_type_size(c->sendtype)
+                                          : recv_bytes(c);
     case CCO_REDUCE_SCATTER:
         return sum(c, c->recvcounts, size) * cco_type_size(c->recvtype);
     case CCO_ALLTOALLV:

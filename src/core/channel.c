@@ -203,8 +203,7 @@ static bool agree(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, v
     else if ((rc = PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm,
                                    &request)) == MPI_SUCCESS)
         rc = wait(what, &request);
-    *vain = rc != MPI_SUCCESS &&
-            (request != MPI_REQUEST_NULL || cco_ulfm_class(rc) != MPI_SUCCESS);
+    *vain = rc != MPI_SUCCESS && (request != MPI_REQUEST_NULL || cco_ulfm_class(rc) != MPI_SUCCESS);
     const bool there = cco_channel_accept(channel, mine, rc == MPI_SUCCESS ? all : none);
     if (request == MPI_REQUEST_NULL)
         free(words);
@@ -315,8 +314,8 @@ bool cco_channel_noticed(const cco_channel *channel, int rank)
 {
     int here = 0;
     return !cco_ulfm() &&
-           PMPI_Iprobe(rank, notice_tag(channel), channel->comm, &here,
-                       MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+           PMPI_Iprobe(rank, notice_tag(channel), channel->comm, &here, MPI_STATUS_IGNORE) ==
+               MPI_SUCCESS &&
            here;
 }
 

@@ -15,7 +15,7 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_CHANNEL_TAGS = 256,    /* of blocking calls, two each; then of exchanges and meetings */
+    CCO_CHANNEL_TAGS = 256, /* of blocking calls, two each; then of exchanges and meetings */
     CCO_CHANNEL_CALLS = CCO_CHANNEL_TAGS / 2 - 3, /* pairs; then two, and one of meetings */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
     CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
@@ -24,14 +24,14 @@ enum {
 struct cco_carrier; /* a communicator of ours */
 
 typedef struct cco_channel {
-    MPI_Comm comm;  /* errors on it are returned; MPI_COMM_NULL: there is no channel */
-    int tags;       /* the first of CCO_CHANNEL_TAGS */
-    int pairs;      /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
-    unsigned turn;  /* of the next blocking call, which goes round, equal on all ranks; */
+    MPI_Comm comm;      /* errors on it are returned; MPI_COMM_NULL: there is no channel */
+    int tags;           /* the first of CCO_CHANNEL_TAGS */
+    int pairs;          /* the first of CCO_CHANNEL_PAIRS pairs; 0: this MPI has too few tags */
+    unsigned turn;      /* of the next blocking call, which goes round, equal on all ranks; */
     unsigned exchanges; /* so far, likewise */
-    bool broken;    /* a message may be on its way that nobody takes: nobody else gets the tags, */
-    bool failed;    /* a process has: it is used for nothing any more, */
-    bool spent;     /* nor do more blocking calls of this communicator */
+    bool broken; /* a message may be on its way that nobody takes: nobody else gets the tags, */
+    bool failed; /* a process has: it is used for nothing any more, */
+    bool spent;  /* nor do more blocking calls of this communicator */
     struct cco_carrier *carrier;
     int number; /* there */
 } cco_channel;

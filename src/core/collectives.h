@@ -14,9 +14,9 @@ enum {
     CCO_SIZED = 1,
     CCO_ROOTED = 2,
     CCO_REDUCTION = 4,
-    CCO_COUNTS = 8,   /* an array of counts: blocks differ in size */
-    CCO_GATHERS = 16, /* a rank gives a block and gets one from each */
-    CCO_SCATTERS = 32, /* a rank gives a block to each and gets one */
+    CCO_COUNTS = 8,     /* an array of counts: blocks differ in size */
+    CCO_GATHERS = 16,   /* a rank gives a block and gets one from each */
+    CCO_SCATTERS = 32,  /* a rank gives a block to each and gets one */
     CCO_NEIGHBORS = 64, /* peers are neighbours in the communicator's topology */
     CCO_OURS = 128      /* no MPI has it */
 };

@@ -87,12 +87,12 @@ typedef struct cco_repeat {
 enum { CCO_REPEATS = 16 }; /* a power of two */
 
 typedef enum cco_watched {
-    CCO_WATCHED_CALLS = 1, /* a race looks at each (race/race.h) */
-    CCO_WATCHED_ARM = 2,   /* the next one takes another arm of a race (race/arms.h) */
-    CCO_WATCHED_TIMES = 4, /* a race times each (race/turns.h) */
-    CCO_WATCHED_NOTES = 8, /* each is noted, to be replayed (record/recorder.h) */
+    CCO_WATCHED_CALLS = 1,  /* a race looks at each (race/race.h) */
+    CCO_WATCHED_ARM = 2,    /* the next one takes another arm of a race (race/arms.h) */
+    CCO_WATCHED_TIMES = 4,  /* a race times each (race/turns.h) */
+    CCO_WATCHED_NOTES = 8,  /* each is noted, to be replayed (record/recorder.h) */
     CCO_WATCHED_MATCH = 32, /* each is compared between the ranks first (match/match.h) */
-    CCO_WATCHED_WHERE = 16 /* each says that this rank is in it (core/whereabouts.h) */
+    CCO_WATCHED_WHERE = 16  /* each says that this rank is in it (core/whereabouts.h) */
 } cco_watched;
 
 typedef struct cco_comm {
@@ -102,10 +102,10 @@ typedef struct cco_comm {
     cco_facts facts; /* what its ranks have agreed on, once they are ready */
     cco_nodes nodes;
     cco_topology topology; /* from its set-up on */
-    bool ready;         /* ranks have agreed, choices are made */
-    bool begins_ready;  /* so is what begins run over (progress/path.h) */
-    bool begins_wanted; /* the next blocking call makes it ready */
-    unsigned watched;   /* cco_watched: what else its next blocking calls have to do first */
+    bool ready;            /* ranks have agreed, choices are made */
+    bool begins_ready;     /* so is what begins run over (progress/path.h) */
+    bool begins_wanted;    /* the next blocking call makes it ready */
+    unsigned watched;      /* cco_watched: what else its next blocking calls have to do first */
     uint32_t ours; /* bit per collective: not straight to the MPI, or something to record, say or
                       do; 0 until it is ready; */
     uint32_t slow; /* something comes before the call (cco_comm_update sets these three); */
@@ -117,7 +117,7 @@ typedef struct cco_comm {
     uint32_t reported_begin; /* bit per collective: what a begin runs was said */
     uint64_t number;         /* that its rank 0 gave it: no other state there has it; 0: none yet */
     cco_arrival_set *arrivals; /* per collective; NULL: no call was recorded */
-    unsigned begins;         /* so far, since it was set up */
+    unsigned begins;           /* so far, since it was set up */
     cco_choices choices[CCO_COLLECTIVES];
     cco_repeat repeats[CCO_REPEATS]; /* by what these choices say: none is older than they are */
     cco_between between; /* since the last record, while calls are recorded (plan/scheduled.h) */
@@ -129,8 +129,8 @@ typedef struct cco_comm {
     cco_seat *seats;      /* of its ranks, in memory that they share (model shm); NULL: none */
     cco_watch watch;      /* of its ranks (cco_comm_watch) */
     cco_leaver *leavers;
-    cco_channel channel;  /* for our messages; none until it is needed */
-    void *program_rules;  /* what CRESTA_Set_impl said (tune/rules.h) */
+    cco_channel channel; /* for our messages; none until it is needed */
+    void *program_rules; /* what CRESTA_Set_impl said (tune/rules.h) */
     cco_attached *attached;
     struct cco_comm *previous, *next; /* states, in the order of their handles' buckets */
 } cco_comm;

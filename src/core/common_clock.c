@@ -101,8 +101,7 @@ static uint64_t clock_key(void)
 
 static bool combine(MPI_Comm comm, uint64_t *words, int count, MPI_Op op)
 {
-    return cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm) ==
-           MPI_SUCCESS;
+    return cco_service_allreduce(MPI_IN_PLACE, words, count, MPI_UINT64_T, op, comm) == MPI_SUCCESS;
 }
 
 /* Numbers the clocks in the order of their first ranks. */

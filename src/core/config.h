@@ -78,10 +78,10 @@ typedef enum cco_atomics_setting {
 /* CRESTA_DEBUG; zero for nothing. */
 typedef struct cco_debug {
     bool check, trace;
-    unsigned long match;    /* seconds of patience (src/match) */
-    unsigned long delay;    /* seed */
-    unsigned long fail;     /* number of the operation */
-    unsigned long disagree; /* seed (core/facts.h) */
+    unsigned long match;        /* seconds of patience (src/match) */
+    unsigned long delay;        /* seed */
+    unsigned long fail;         /* number of the operation */
+    unsigned long disagree;     /* seed (core/facts.h) */
     double clock_us, clock_ppm; /* by which clocks of the nodes differ (core/common_clock.h) */
 } cco_debug;
 
@@ -122,15 +122,15 @@ typedef struct cco_config {
     size_t shm_memory; /* bytes for each process */
     cco_shm_distance shm_distance;
     cco_node_shape node_shape;
-    char *nodes;  /* as core/imposed_nodes.h reads it; NULL: auto */
-    bool online;  /* CRESTA_ONLINE */
-    bool guard;   /* CRESTA_GUARD */
+    char *nodes; /* as core/imposed_nodes.h reads it; NULL: auto */
+    bool online; /* CRESTA_ONLINE */
+    bool guard;  /* CRESTA_GUARD */
     cco_validate_setting validate;
     size_t validate_memory; /* bytes for each process */
     bool validate_stop;
     char *validate_files, *validate_summary; /* NULL = none */
-    bool reproducible; /* CRESTA_REPRODUCIBLE */
-    bool protect; /* send buffers of CRESTA_x_begin */
+    bool reproducible;                       /* CRESTA_REPRODUCIBLE */
+    bool protect;                            /* send buffers of CRESTA_x_begin */
     cco_store os_window, caf_buffer;
     cco_device_memory device_memory;
     cco_atomics_setting atomics;
@@ -138,7 +138,7 @@ typedef struct cco_config {
     cco_watchdog watchdog;
     int watchdog_signal; /* 0: none */
     char *watchdog_at;   /* file name or NULL */
-    char error[1024]; /* what is wrong with the environment of this rank; "" if nothing */
+    char error[1024];    /* what is wrong with the environment of this rank; "" if nothing */
 } cco_config;
 
 extern cco_config cco_configured;

@@ -32,8 +32,8 @@ int cco_type_combiner(MPI_Datatype type)
 {
     MPI_Count integers, addresses, counts, types;
     int combiner = -1;
-    const int rc =
-        PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types, &combiner);
+    const int rc = PMPI_Type_get_envelope_c(type, &integers, &addresses, &counts, &types,
+                                            &combiner);
     return rc == MPI_SUCCESS ? combiner : -1;
 }
 

@@ -6,11 +6,11 @@
 #include <string.h>
 
 enum {
-    BINS = 4096,       /* of sign and exponent */
-    FULL = 4096,       /* fractions below 2^52 that a bin holds */
-    FEW = 256,         /* numbers that are not worth bins */
-    CHUNK = 512,       /* numbers that are made doubles at once */
-    MINUS = BINS / 2,  /* the first bin of negative numbers, */
+    BINS = 4096,        /* of sign and exponent */
+    FULL = 4096,        /* fractions below 2^52 that a bin holds */
+    FEW = 256,          /* numbers that are not worth bins */
+    CHUNK = 512,        /* numbers that are made doubles at once */
+    MINUS = BINS / 2,   /* the first bin of negative numbers, */
     SPECIAL = MINUS - 1 /* and that of infinities and NaNs, from there or from 0 */
 };
 #define FRACTION (((uint64_t)1 << 52) - 1)

@@ -138,12 +138,9 @@ cco_number cco_exact_number_of(MPI_Datatype type)
 
 cco_fold cco_fold_of_number(cco_number number)
 {
-    static const cco_fold folds[CCO_NUMBERS] = {[CCO_R32] = fold_r32,
-                                                [CCO_R64] = fold_r64,
-                                                [CCO_LONG_DOUBLE] = fold_long,
-                                                [CCO_C32] = fold_c32,
-                                                [CCO_C64] = fold_c64,
-                                                [CCO_C_LONG_DOUBLE] = fold_complex_long};
+    static const cco_fold folds[CCO_NUMBERS] = {
+        [CCO_R32] = fold_r32, [CCO_R64] = fold_r64, [CCO_LONG_DOUBLE] = fold_long,
+        [CCO_C32] = fold_c32, [CCO_C64] = fold_c64, [CCO_C_LONG_DOUBLE] = fold_complex_long};
     return number != CCO_NUMBERS ? folds[number] : NULL;
 }
 

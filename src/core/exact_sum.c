@@ -9,9 +9,9 @@ static const int64_t LOW_BITS = 0xffffffff;
 
 /* How numbers of a type are made of bits. */
 typedef struct format {
-    int digits;     /* of the significand */
-    int lowest;     /* the least number above 0 is 2^-lowest */
-    int exponents;  /* the exponent field of infinity */
+    int digits;    /* of the significand */
+    int lowest;    /* the least number above 0 is 2^-lowest */
+    int exponents; /* the exponent field of infinity */
 } format;
 
 static const format format_float = {24, 149, 255};
@@ -290,9 +290,7 @@ long double cco_exact_long(cco_exact *sum)
     static const format f = {64, LONG_BIAS, 32767};
     const result r = round_sum(sum, &f);
     const bool special = r.nan || r.infinite;
-    const uint64_t m = r.nan        ? (uint64_t)3 << 62
-                       : r.infinite ? (uint64_t)1 << 63
-                                    : r.significand;
+    const uint64_t m = r.nan ? (uint64_t)3 << 62 : r.infinite ? (uint64_t)1 << 63 : r.significand;
     const uint64_t exponent = special ? 32767 : r.bits;
     const uint16_t top = (uint16_t)(exponent | (uint64_t)r.minus << 15);
     long double x = 0;

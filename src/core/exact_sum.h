@@ -52,12 +52,12 @@ typedef enum cco_exact_flag {
 } cco_exact_flag;
 
 typedef struct cco_exact {
-    int64_t *digits;        /* the lowest first: digit k counts 2^(32k - bias) */
-    int count;              /* of digits */
-    int bias;               /* the lowest bit is 2^-bias */
-    int low, high;          /* those that are not 0 lie from low to high - 1 */
-    uint32_t waiting;       /* numbers added since the carries were moved */
-    uint64_t minus_zeros;   /* whether there were any: no flag, since it matters only alone */
+    int64_t *digits;      /* the lowest first: digit k counts 2^(32k - bias) */
+    int count;            /* of digits */
+    int bias;             /* the lowest bit is 2^-bias */
+    int low, high;        /* those that are not 0 lie from low to high - 1 */
+    uint32_t waiting;     /* numbers added since the carries were moved */
+    uint64_t minus_zeros; /* whether there were any: no flag, since it matters only alone */
     int64_t flags[CCO_EXACT_FLAGS];
 } cco_exact;
 

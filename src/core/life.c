@@ -149,8 +149,7 @@ static known *add(const cco_life *life)
 static bool ends_now(const known *k)
 {
     struct pollfd end = {.fd = __atomic_load_n(&k->file, __ATOMIC_RELAXED), .events = POLLIN};
-    return end.fd >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0
-                       : has_ended(&k->life);
+    return end.fd >= 0 ? poll(&end, 1, 0) > 0 && (end.revents & POLLIN) != 0 : has_ended(&k->life);
 }
 
 /* Writes nothing while it runs: several threads look at one process. */

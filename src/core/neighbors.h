@@ -17,11 +17,11 @@ enum { CCO_NO_PEER = -1 }; /* of a block that nobody sends or gets: MPI_PROC_NUL
 
 typedef struct cco_neighbors {
     cco_degrees degrees;
-    bool grid;           /* MPI_CART */
-    const int *in, *out; /* the rank of each block, or CCO_NO_PEER */
-    struct cco_stencil *stencil; /* that these lists are, on all ranks (core/stencil.h); or NULL */
+    bool grid;                    /* MPI_CART */
+    const int *in, *out;          /* the rank of each block, or CCO_NO_PEER */
+    struct cco_stencil *stencil;  /* that these lists are, on all ranks (core/stencil.h); or NULL */
     struct cco_near_mates *mates; /* who on this node receives what (sched/near_mates.h); or NULL */
-    int users;           /* who need it still */
+    int users;                    /* who need it still */
 } cco_neighbors;
 
 /* The block of the receiver whose turn is the k-th. */

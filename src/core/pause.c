@@ -9,12 +9,12 @@
 #include "core/yielding.h"
 
 enum {
-    SPINS = 1000,       /* looks before the first yield when every rank has a core */
-    SPINS_UNKNOWN = 50, /* while nobody knows: little in either case */
+    SPINS = 1000,        /* looks before the first yield when every rank has a core */
+    SPINS_UNKNOWN = 50,  /* while nobody knows: little in either case */
     SPINS_THREADS = 400, /* where threads outnumber them: some 10 us of looks at memory, some 50 of
                             tests; with 20 of them p2p took three times as long */
-    YIELDS = 20000,     /* yields before the first sleep: some milliseconds, far beyond any
-                           collective on a node */
+    YIELDS = 20000,      /* yields before the first sleep: some milliseconds, far beyond any
+                            collective on a node */
     NAP_NS = 20 * 1000,
     MOVE_SPINS = 256, /* spins, or */
     MOVE_YIELDS = 8,  /* yields from one move of the MPI to the next */

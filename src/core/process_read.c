@@ -17,8 +17,7 @@ static uint64_t some_word(void)
 {
     uint64_t word = 0;
     struct timespec now;
-    if (syscall(SYS_getrandom, &word, sizeof word, GRND_NONBLOCK) == (long)sizeof word &&
-        word != 0)
+    if (syscall(SYS_getrandom, &word, sizeof word, GRND_NONBLOCK) == (long)sizeof word && word != 0)
         return word;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return ((uint64_t)now.tv_sec << 32) ^ (uint64_t)now.tv_nsec ^ ((uint64_t)getpid() << 40);

@@ -17,7 +17,7 @@
 bool cco_profiled, cco_profiled_run, cco_recording;
 
 static cco_clock_mark start;
-static cco_rows kept;      /* of communicators that are gone; and of sampled calls, still empty */
+static cco_rows kept; /* of communicators that are gone; and of sampled calls, still empty */
 static cco_member_sets kept_members;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -189,8 +189,8 @@ static void add_choice(cco_rows *rows, const cco_comm *state, cco_coll coll,
         for (int k = 0; choice->records[mode] != NULL && k < CCO_SIZE_CLASSES; k++) {
             if (choice->records[mode][k].calls == 0)
                 continue;
-            const cco_row row =
-                row_of(state, coll, choice, (cco_mode)mode, k, &choice->records[mode][k]);
+            const cco_row row = row_of(state, coll, choice, (cco_mode)mode, k,
+                                       &choice->records[mode][k]);
             keep_row(rows, &row);
         }
     }

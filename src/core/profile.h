@@ -47,8 +47,8 @@ typedef struct cco_row {
     double us_min, us_sum, us_max; /* time in these calls, over ranks */
     cco_wait_sums sampled;         /* of this rank, until they become */
     cco_waiting waiting;
-    int32_t nodes;                 /* of the communicator, the most of one; 0: not known */
-    cco_between between;       /* of all ranks */
+    int32_t nodes;       /* of the communicator, the most of one; 0: not known */
+    cco_between between; /* of all ranks */
 } cco_row;
 
 typedef struct cco_rows {

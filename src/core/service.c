@@ -228,8 +228,8 @@ static int send_to(tree *t, int rank, kind what, const void *data, size_t bytes)
         memcpy(message + 1, data, bytes);
     int rc = PMPI_Isend(message, (int)(sizeof *message + bytes), MPI_BYTE, world_rank(t, rank), TAG,
                         ours, &request);
-    while (rc == MPI_SUCCESS && (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) ==
-                                    MPI_SUCCESS && !done)
+    while (rc == MPI_SUCCESS &&
+           (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
         if ((rc = go_on(t, &tries)) != MPI_SUCCESS) {
             cco_transfer_give_up(&request); /* the MPI may still read the message: it stays */
             return rc;
@@ -414,9 +414,9 @@ int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm co
     tree t;
     MPI_Request request;
     if (!open_tree(&t, comm, NULL))
-        return end(PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm,
-                                   &request),
-                   &request, NULL);
+        return end(
+            PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request),
+            &request, NULL);
     memcpy((char *)all + (size_t)t.rank * bytes, mine, bytes);
     int rc = gather(&t, all, bytes);
     if (rc == MPI_SUCCESS)

@@ -40,8 +40,8 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
         return;
     const bool sizes = cco_unlike_class(unlike->here, unlike->there) == MPI_ERR_TRUNCATE;
     show(unlike->here, sizes && unlike->rank >= 0 ? "takes " : "", true, here, sizeof here);
-    show(unlike->there, sizes ? "gives " : "",
-         cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
+    show(unlike->there, sizes ? "gives " : "", cco_stamp_same_number(unlike->here, unlike->there),
+         there, sizeof there);
     if (unlike->rank < 0) {
         cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
                 "(MPI_ERR_TRUNCATE): rank %d makes %s",
@@ -50,6 +50,6 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
     }
     cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there (%s):\n"
             "    rank %d: %s\n    rank %d: %s",
-            name, size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank,
-            here, unlike->rank, there);
+            name, size, sizes ? "MPI_ERR_TRUNCATE" : "MPI_ERR_OTHER", rank, here, unlike->rank,
+            there);
 }

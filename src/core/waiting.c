@@ -37,8 +37,7 @@ cco_waiting cco_waiting_of(const cco_wait_sums *sums, uint64_t calls, double tim
         return (cco_waiting){0};
     const double n = (double)sums->count, left = 1 - n / larger((double)calls, n);
     const double share = sums->time > 0 ? sums->waited / sums->time : 0;
-    const double squares =
-        sums->waited2 - 2 * share * sums->cross + share * share * sums->time2;
+    const double squares = sums->waited2 - 2 * share * sums->cross + share * share * sums->time2;
     const double variance = n > 1 ? larger(squares, 0) / (n - 1) : 0;
     const double spread =
         n > 1 ? student(n - 1) * (double)calls * sqrt(variance / n * larger(left, 0)) : 0;

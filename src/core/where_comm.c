@@ -23,9 +23,8 @@ static void write_ranges(char *text, const int *ranks, int count)
     for (int i = 0, last; i < count && used < CCO_WHERE_MEMBERS; i = last + 1) {
         for (last = i; last + 1 < count && ranks[last + 1] == ranks[last] + 1; last++)
             ;
-        const int n = snprintf(text + used, CCO_WHERE_MEMBERS - used,
-                               last > i ? "%s%d-%d" : "%s%d", used > 0 ? "," : "", ranks[i],
-                               ranks[last]);
+        const int n = snprintf(text + used, CCO_WHERE_MEMBERS - used, last > i ? "%s%d-%d" : "%s%d",
+                               used > 0 ? "," : "", ranks[i], ranks[last]);
         used += (size_t)n;
     }
     if (used >= CCO_WHERE_MEMBERS)
@@ -118,9 +117,9 @@ const char *cco_where_op_name(MPI_Op op)
         MPI_Op op;
         const char *name;
     } names[] = {
-        {MPI_SUM, "MPI_SUM"},   {MPI_MAX, "MPI_MAX"},   {MPI_MIN, "MPI_MIN"},
-        {MPI_PROD, "MPI_PROD"}, {MPI_LAND, "MPI_LAND"}, {MPI_BAND, "MPI_BAND"},
-        {MPI_LOR, "MPI_LOR"},   {MPI_BOR, "MPI_BOR"},   {MPI_LXOR, "MPI_LXOR"},
+        {MPI_SUM, "MPI_SUM"},   {MPI_MAX, "MPI_MAX"},       {MPI_MIN, "MPI_MIN"},
+        {MPI_PROD, "MPI_PROD"}, {MPI_LAND, "MPI_LAND"},     {MPI_BAND, "MPI_BAND"},
+        {MPI_LOR, "MPI_LOR"},   {MPI_BOR, "MPI_BOR"},       {MPI_LXOR, "MPI_LXOR"},
         {MPI_BXOR, "MPI_BXOR"}, {MPI_MAXLOC, "MPI_MAXLOC"}, {MPI_MINLOC, "MPI_MINLOC"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -14,10 +14,10 @@ typedef struct cco_where_comm {
     char name[64];
     int rank, size;
     bool inter;
-    int leader;      /* its rank 0 in MPI_COMM_WORLD; -1: in another world */
-    uint64_t id;     /* agreed on in its set-up; with the leader it names the communicator.  0: it
-                        is not set up */
-    int64_t number;  /* of collectives of this rank on it so far */
+    int leader;     /* its rank 0 in MPI_COMM_WORLD; -1: in another world */
+    uint64_t id;    /* agreed on in its set-up; with the leader it names the communicator.  0: it
+                       is not set up */
+    int64_t number; /* of collectives of this rank on it so far */
     char members[CCO_WHERE_MEMBERS]; /* the ranks in MPI_COMM_WORLD of its ranks, in their order:
                                         "0-3,7"; "" if that would be too long, or unknown */
 } cco_where_comm;

@@ -31,9 +31,9 @@ enum {
 
 /* A stay in a call.  Ranks are of its communicator; CCO_STAY_NOBODY: it has no such argument. */
 typedef struct cco_stay {
-    int64_t inside;   /* 0: the thread has left the call */
-    int64_t kind;     /* cco_stay_kind */
-    const char *call; /* its name, without MPI_; a constant */
+    int64_t inside;              /* 0: the thread has left the call */
+    int64_t kind;                /* cco_stay_kind */
+    const char *call;            /* its name, without MPI_; a constant */
     struct cco_where_comm *comm; /* NULL: none, or freed */
     int64_t number;              /* of a collective on its communicator, from 1 on */
     int64_t root, to, from, tag;

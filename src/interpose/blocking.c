@@ -301,9 +301,11 @@ static void forget(void)
     {                                                                                              \
         cco_polite_on_change(forget);                                                              \
         const unsigned how = cco_waits_how();                                                      \
-        int(*found) parameters = how & CCO_WAITS_POLITELY ? polite_##x                             \
-                                 : TOOL(x) != NULL        ? TOOL(x)                                \
-                                                          : own_##x;                               \
+        int(*found) parameters = TOOL(x);                                                          \
+        if (how & CCO_WAITS_POLITELY)                                                              \
+            found = polite_##x;                                                                    \
+        else if (found == NULL)                                                                    \
+            found = own_##x;                                                                       \
         __atomic_store_n(&behind.x, found, __ATOMIC_SEQ_CST);                                      \
         if (how & CCO_WAITS_NOTED)                                                                 \
             found = noted_##x;                                                                     \

@@ -194,9 +194,8 @@ CCO_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_St
     if (!loops())
         return CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_where_enter_wait("Waitany", count);
-    const int rc = LOOPS_PAST(Waitany)
-                       ? wait_for_any(count, requests, index, status)
-                       : CCO_CALL_NEXT(Waitany, (count, requests, index, status));
+    const int rc = LOOPS_PAST(Waitany) ? wait_for_any(count, requests, index, status)
+                                       : CCO_CALL_NEXT(Waitany, (count, requests, index, status));
     cco_where_leave();
     return rc;
 }

@@ -58,13 +58,12 @@ CCO_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, voi
         if (CCO_ATOMICS_ACCUMULATE(origin, origin_count, origin_type, rank, disp, count, type, op, \
                                    win, NULL, &rc))                                                \
             return rc;                                                                             \
-        return CCO_CALL_NEXT(Accumulate##S, (origin, origin_count, origin_type, rank, disp, count, \
-                                             type, op, win));                                      \
+        return CCO_CALL_NEXT(                                                                      \
+            Accumulate##S, (origin, origin_count, origin_type, rank, disp, count, type, op, win)); \
     }                                                                                              \
-    CCO_EXPORT int MPI_Raccumulate##S(const void *origin, C origin_count,                          \
-                                      MPI_Datatype origin_type, int rank, MPI_Aint disp, C count,  \
-                                      MPI_Datatype type, MPI_Op op, MPI_Win win,                   \
-                                      MPI_Request *request)                                        \
+    CCO_EXPORT int MPI_Raccumulate##S(                                                             \
+        const void *origin, C origin_count, MPI_Datatype origin_type, int rank, MPI_Aint disp,     \
+        C count, MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request *request)                  \
     {                                                                                              \
         int rc;                                                                                    \
         if (CCO_ATOMICS_ACCUMULATE(origin, origin_count, origin_type, rank, disp, count, type, op, \
@@ -86,11 +85,10 @@ CCO_EXPORT int MPI_Compare_and_swap(const void *origin, const void *compare, voi
                              (origin, origin_count, origin_type, result, result_count,             \
                               result_type, rank, disp, count, type, op, win));                     \
     }                                                                                              \
-    CCO_EXPORT int MPI_Rget_accumulate##S(const void *origin, C origin_count,                      \
-                                          MPI_Datatype origin_type, void *result, C result_count,  \
-                                          MPI_Datatype result_type, int rank, MPI_Aint disp,       \
-                                          C count, MPI_Datatype type, MPI_Op op, MPI_Win win,      \
-                                          MPI_Request *request)                                    \
+    CCO_EXPORT int MPI_Rget_accumulate##S(                                                         \
+        const void *origin, C origin_count, MPI_Datatype origin_type, void *result,                \
+        C result_count, MPI_Datatype result_type, int rank, MPI_Aint disp, C count,                \
+        MPI_Datatype type, MPI_Op op, MPI_Win win, MPI_Request *request)                           \
     {                                                                                              \
         int rc;                                                                                    \
         if (CCO_ATOMICS_FETCH(origin, origin_count, origin_type, result, result_count,             \

@@ -201,8 +201,8 @@ cco_io_sum *cco_io_merge(MPI_Comm comm, cco_io_record *record, double tick_us, d
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &ranks);
     cco_io_reach(record, cco_ticks());
-    if (!cco_timeline_longest(
-            comm, (double[2]){tick_us * (double)(1ull << record->shift), wall_us}, longest))
+    if (!cco_timeline_longest(comm, (double[2]){tick_us * (double)(1ull << record->shift), wall_us},
+                              longest))
         return NULL;
     cco_io_sum *sum = room_for(sizeof *sum), *theirs = NULL;
     cco_io_resample(record, tick_us, longest[0], sum);

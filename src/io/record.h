@@ -36,8 +36,7 @@ typedef enum cco_io_kind {
 enum { CCO_IO_READ, CCO_IO_WRITE, CCO_IO_DIRECTIONS };
 
 /* What is counted apart: each kind in both directions, then calls that move no data. */
-#define CCO_IO_PART(kind, direction)                                                               \
-    ((int)(kind) * (int)CCO_IO_DIRECTIONS + (int)(direction))
+#define CCO_IO_PART(kind, direction) ((int)(kind) * (int)CCO_IO_DIRECTIONS + (int)(direction))
 enum {
     CCO_IO_DATA_PARTS = CCO_IO_KINDS * CCO_IO_DIRECTIONS,
     CCO_IO_OPEN = CCO_IO_DATA_PARTS,

@@ -98,8 +98,7 @@ static void put_together(FILE *file, const cco_io_file_sum *sum)
                     "%s\n    {\"direction\": \"%s\", \"window\": %d, \"ranks\": %llu,"
                     " \"calls\": %llu, \"bytes\": %llu}",
                     comma, directions[direction], i, (unsigned long long)together->ranks,
-                    (unsigned long long)together->calls,
-                    (unsigned long long)together->bytes);
+                    (unsigned long long)together->calls, (unsigned long long)together->bytes);
             comma = ",";
         }
     fprintf(file, "]");

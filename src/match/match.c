@@ -18,11 +18,7 @@
 #include "match/comparison.h"
 #include "match/told_match.h"
 
-enum {
-    TAG_SIGNATURE = 1,
-    TAG_VERDICT = 2,
-    TAG_ROW = 3
-};
+enum { TAG_SIGNATURE = 1, TAG_VERDICT = 2, TAG_ROW = 3 };
 
 enum { GO_ON, SEND_ROWS }; /* what rank 0 says */
 
@@ -102,8 +98,10 @@ void cco_match_set_up(cco_comm *state)
     m->comm = cco_comm_copy(state->comm);
     if (m->comm == MPI_COMM_NULL) {
         if (state->rank == 0)
-            cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': the MPI "
-                    "makes no more communicators", state->name);
+            cco_log(CCO_LOG_WARN,
+                    "CRESTA_DEBUG=match does not look at communicator '%s': the MPI "
+                    "makes no more communicators",
+                    state->name);
         return;
     }
     if (state->rank == 0) {

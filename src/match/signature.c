@@ -30,8 +30,8 @@ static int64_t taken_from(const cco_call *c, int peer)
 /* What the root of a gatherv or scatterv, and what another rank exchanges with it. */
 static void rooted(const cco_comm *state, const cco_call *c, int64_t *give, int64_t *take)
 {
-    const bool gathers = c->coll == CCO_GATHERV, in_place = c->sendbuf == MPI_IN_PLACE ||
-                                                            c->recvbuf == MPI_IN_PLACE;
+    const bool gathers = c->coll == CCO_GATHERV,
+               in_place = c->sendbuf == MPI_IN_PLACE || c->recvbuf == MPI_IN_PLACE;
     for (int i = 0; state->rank == c->root && i < state->size; i++)
         if (gathers)
             take[i] = taken_from(c, i);
@@ -87,8 +87,7 @@ static uint64_t mixed(uint64_t x)
 
 static uint64_t of_pair(int from, int to, int64_t bytes)
 {
-    return bytes < 0 ? 0
-                     : mixed(mixed(mixed((uint64_t)from + 1) + (uint64_t)to) + (uint64_t)bytes);
+    return bytes < 0 ? 0 : mixed(mixed(mixed((uint64_t)from + 1) + (uint64_t)to) + (uint64_t)bytes);
 }
 
 static uint64_t pairs_of(const cco_comm *state, const cco_call *call)
@@ -138,8 +137,8 @@ bool cco_signature_same(const cco_signature *a, const cco_signature *b)
 
 static const char *op_name(uint64_t hash)
 {
-    static const char *const names[] = {"MPI_SUM",  "MPI_MAX", "MPI_MIN",  "MPI_PROD",
-                                        "MPI_LAND", "MPI_BAND", "MPI_LOR",  "MPI_BOR",
+    static const char *const names[] = {"MPI_SUM",  "MPI_MAX",  "MPI_MIN",    "MPI_PROD",
+                                        "MPI_LAND", "MPI_BAND", "MPI_LOR",    "MPI_BOR",
                                         "MPI_LXOR", "MPI_BXOR", "MPI_MAXLOC", "MPI_MINLOC"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (cco_hash(0, names[i]) == hash)

@@ -8,15 +8,15 @@
 
 /* All but the last are equal on all ranks of a right program. */
 typedef struct cco_signature {
-    int64_t coll;   /* cco_coll; CCO_SIGNATURE_INVALID: the arguments are wrong;
-                      CCO_SIGNATURE_END: MPI_Finalize */
-    int64_t begun;  /* cco_signature_begun */
-    int64_t root;   /* -1: none */
-    int64_t bytes;  /* of a CCO_SIZED collective, else -1 */
-    uint64_t op;    /* a number for each predefined operation, 1 for all others, 0: none */
+    int64_t coll;    /* cco_coll; CCO_SIGNATURE_INVALID: the arguments are wrong;
+                       CCO_SIGNATURE_END: MPI_Finalize */
+    int64_t begun;   /* cco_signature_begun */
+    int64_t root;    /* -1: none */
+    int64_t bytes;   /* of a CCO_SIZED collective, else -1 */
+    uint64_t op;     /* a number for each predefined operation, 1 for all others, 0: none */
     uint64_t counts; /* of reduce_scatter, hashed */
-    uint64_t pairs; /* bytes between pairs of ranks, hashed: what this rank gives less what it
-                       takes; the sum over all ranks is 0 */
+    uint64_t pairs;  /* bytes between pairs of ranks, hashed: what this rank gives less what it
+                        takes; the sum over all ranks is 0 */
 } cco_signature;
 
 enum { CCO_SIGNATURE_INVALID = -1, CCO_SIGNATURE_END = -2 };

@@ -91,13 +91,11 @@ void cco_match_tell_late(const cco_match *m, const char *call)
     if (m->state->rank != 0) {
         cco_say("rank %d of communicator '%s' has waited %lu s before MPI_%s for rank 0, which has "
                 "called no collective there, or waits for other ranks",
-                m->state->rank, m->state->name, cco_configured.debug.match,
-                call);
+                m->state->rank, m->state->name, cco_configured.debug.match, call);
         return;
     }
     list(ranks, sizeof ranks, m, is_behind);
     cco_say("rank 0 of communicator '%s' has waited %lu s before MPI_%s, call %llu there, for rank "
             "%s",
-            m->state->name, cco_configured.debug.match, call,
-            (unsigned long long)m->count, ranks);
+            m->state->name, cco_configured.debug.match, call, (unsigned long long)m->count, ranks);
 }

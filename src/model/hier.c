@@ -56,9 +56,12 @@ static void say_nodes(const cco_comm *state)
 static int without_streams(const cco_comm *state)
 {
     static uint32_t reported;
-    const cco_fallback fallback = {NULL, "hier",
+    const cco_fallback fallback = {NULL,
+                                   "hier",
                                    "the ranks of a node share no memory (CRESTA_SHM_MEMORY)",
-                                   "messages of the MPI within that node", state->rank == 0, false};
+                                   "messages of the MPI within that node",
+                                   state->rank == 0,
+                                   false};
     return cco_fall_back(state, &fallback, &reported, 0);
 }
 
@@ -82,8 +85,8 @@ static own *own_of(cco_comm *state)
                            .messages = &o->messages};
     o->scheduled.repeat = cco_scheduled_repeat;
     o->scheduled.pieces = true;
-    cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route,
-                       &o->streams.stream.unlike, state);
+    cco_scheduled_over(&o->scheduled, &cco_transport_route, &o->route, &o->streams.stream.unlike,
+                       state);
     return o;
 }
 
@@ -95,7 +98,7 @@ static bool is_one_node(const cco_comm *state, const cco_way *way)
 
 static int run_hier(own *o, cco_comm *state, const cco_way *way, const cco_call *call)
 {
-    int rc = o == NULL                                  ? cco_comm_no_channel(state)
+    int rc = o == NULL                                   ? cco_comm_no_channel(state)
              : o->complete || cco_comm_has_failed(state) ? state->error
                                                          : without_streams(state);
     if (rc == MPI_SUCCESS)

@@ -196,8 +196,8 @@ static bool pays(own *o, const cco_comm *state, const cco_shm_copy_call *call,
     use_pull(o);
     if (verdict == CCO_SHM_COPY_YES)
         return true;
-    const cco_distance distance =
-        cco_shm_single_distance(&o->single, state, &o->slots.rings[CCO_SHM_LARGE]);
+    const cco_distance distance = cco_shm_single_distance(&o->single, state,
+                                                          &o->slots.rings[CCO_SHM_LARGE]);
     return cco_shm_copy_pays(call, &distance);
 }
 
@@ -385,7 +385,7 @@ static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, c
     cached->binding.base[CCO_IN] = (char *)(uintptr_t)sendbuf;
     cached->binding.base[CCO_OUT] = recvbuf;
     int rc = cco_flat_run_small(o->slots.rings, &k->plan.stage[0], &cached->problem,
-                                      &cached->binding);
+                                &cached->binding);
     if (rc != MPI_SUCCESS)
         rc = fail_call(o, state, cached->call.coll, rc);
     return rc;

@@ -94,10 +94,8 @@ static void watch_rings(cco_shm_many *many, const cco_comm *state)
     many->watch.seats = many->segment.seats;
     many->levels.near_family = (cco_slot_family){.rings = many->levels.near,
                                                  .count = CCO_LEVELS_RINGS};
-    many->levels.far_family = (cco_slot_family){.rings = many->levels.far,
-                                                .count = g->member[state->rank] == 0
-                                                             ? CCO_LEVELS_RINGS
-                                                             : 0};
+    many->levels.far_family = (cco_slot_family){
+        .rings = many->levels.far, .count = g->member[state->rank] == 0 ? CCO_LEVELS_RINGS : 0};
     for (int i = 0; i < CCO_LEVELS_RINGS; i++) {
         many->levels.near[i].watch = many->levels.far[i].watch = &many->watch;
         many->levels.near[i].seats = many->near;

@@ -12,8 +12,8 @@ typedef struct cco_shm_many {
     bool asked;  /* for the memory: it is there, or never will be */
     bool behind; /* this rank has not begun its last call, which the others may have */
     cco_segment segment;
-    cco_watch watch;  /* of the ranks that share it, */
-    int *near, *far;  /* and the seats of this rank's group, and of the leaders */
+    cco_watch watch; /* of the ranks that share it, */
+    int *near, *far; /* and the seats of this rank's group, and of the leaders */
     cco_groups groups;
     cco_levels levels;
     cco_workspace workspace;

@@ -20,7 +20,7 @@ static const int first_ring[CCO_SHM_PARTS + 1] = {CCO_SHM_SMALL, CCO_SHM_MIDDLE,
 cco_shm_part cco_shm_part_of(const cco_flat *plan)
 {
     return plan->stages > 0 && plan->stage[0].ring < first_ring[CCO_SHM_FAR] ? CCO_SHM_NEAR
-                                                                            : CCO_SHM_FAR;
+                                                                             : CCO_SHM_FAR;
 }
 
 /* Of the small one few slots are touched where calls are few. */

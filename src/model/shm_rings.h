@@ -23,7 +23,7 @@ typedef struct cco_shm_rings {
     cco_slot_ring *rings;             /* CCO_SHM_RINGS on pages of their own: of those that are not
                                          opened there is no memory */
     cco_slot_family family;           /* of these */
-    size_t more; /* where a share has what else the last part was asked for */
+    size_t more;                      /* where a share has what else the last part was asked for */
 } cco_shm_rings;
 
 /* The slot rings of a plan; all of a call that has none. */

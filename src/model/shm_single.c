@@ -50,9 +50,12 @@ bool cco_shm_single_open(cco_shm_single *single, const cco_comm *state, const cc
 int cco_shm_single_refused(cco_comm *state)
 {
     static uint32_t reported;
-    const cco_fallback fallback = {NULL, "shm?copy=single",
+    const cco_fallback fallback = {NULL,
+                                   "shm?copy=single",
                                    "the kernel does not let the ranks read each other's memory",
-                                   "shm?copy=slots", state->rank == 0, false};
+                                   "shm?copy=slots",
+                                   state->rank == 0,
+                                   false};
     const int rc = cco_fall_back(state, &fallback, &reported, 0);
     return rc == MPI_SUCCESS ? rc : cco_comm_refuse(state, rc);
 }

@@ -7,8 +7,7 @@
 #include "core/service.h"
 #include "plan/hooked.h"
 
-size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks,
-                             size_t most)
+size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks, size_t most)
 {
     const size_t ring = cco_stream_ring(ranks, most);
     uint64_t all = (uint64_t)cco_bytes(call, state->rank, state->size);

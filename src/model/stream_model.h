@@ -14,8 +14,7 @@ typedef struct cco_stream_model {
 
 /* The rings, for `ranks` ranks, with which the blocks of a call go in one piece, if a share of
  * `most` bytes has room for them; collective over the state's private communicator. */
-size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks,
-                             size_t most);
+size_t cco_stream_model_ring(const cco_comm *state, const cco_call *call, int ranks, size_t most);
 
 /* Runs calls over an area from now on, as one end of a stream may do several times; stops the job
  * when memory runs out. */

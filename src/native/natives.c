@@ -18,15 +18,18 @@
 
 #define CCO_NATIVE(name, own, theirs, parameters, arguments) .name = own_##name,
 cco_natives cco_native[CCO_BYS] = {
-    [CCO_BY_CRESTA] = {
+    [CCO_BY_CRESTA] =
+        {
 #include "native/natives.inc"
-    },
-    [CCO_BY_MPI] = {
+        },
+    [CCO_BY_MPI] =
+        {
 #include "native/natives.inc"
-    },
-    [CCO_BY_US] = {
+        },
+    [CCO_BY_US] =
+        {
 #include "native/natives.inc"
-    },
+        },
 };
 #undef CCO_NATIVE
 

@@ -91,8 +91,8 @@ static bool wrong(const cco_call *c, const cco_comm *state)
     const bool receives = info->out & CCO_AT_ROOT ? !other : c->recvbuf != MPI_IN_PLACE || other;
     return (sends && (refused(c->sendtype, c->sendcount) ||
                       is_null(c->sendbuf, c->sendtype, c->sendcount))) ||
-           (receives && (refused(c->recvtype, c->recvcount) ||
-                         is_null(c->recvbuf, c->recvtype, c->recvcount)));
+           (receives &&
+            (refused(c->recvtype, c->recvcount) || is_null(c->recvbuf, c->recvtype, c->recvcount)));
 }
 
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)

@@ -21,7 +21,7 @@ enum {
 };
 
 typedef struct shelf {
-    bool failed; /* a process has: its requests may be active for ever, and are never freed */
+    bool failed;   /* a process has: its requests may be active for ever, and are never freed */
     MPI_Comm comm; /* of the same ranks: requests keep a communicator alive, and are made in the
                       same order on all ranks; MPI_COMM_NULL: there is none to be had */
     cco_staged kept[KEPT];

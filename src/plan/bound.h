@@ -21,7 +21,7 @@ typedef struct cco_bound {
     cco_binding binding; /* without scratch */
     cco_buffer in, out;
     bool in_place, packs_in, packs_out;
-    ptrdiff_t low; /* of the elements of a reduction */
+    ptrdiff_t low;           /* of the elements of a reduction */
     const cco_comm *differs; /* this rank gives itself other bytes than it takes: the lesser go, and
                                 the call ends with MPI_ERR_TRUNCATE; NULL: it does not */
     size_t gives, takes;     /* how many */

@@ -21,7 +21,7 @@ typedef struct cco_cached_call {
     uint64_t key;     /* cco_cached_call_key */
     uintptr_t apart;  /* where its buffers must not lie (alias.h) */
     uint8_t kinds[2]; /* of its buffers (cco_buffer_kind) */
-    cco_call call;   /* its buffers mean nothing now; its communicator is the state's */
+    cco_call call;    /* its buffers mean nothing now; its communicator is the state's */
     cco_way way;
     bool set;       /* otherwise there is nothing here */
     unsigned drops; /* plan.h */

@@ -44,7 +44,7 @@ static int fall_back(const cco_comm *state, const cco_way *way, const char *why,
     char asked[64];
     snprintf(asked, sizeof asked, "%s:%s", way->model->name, way->algo->name);
     const cco_fallback fallback = {cco_coll_infos[coll].name, asked, why, instead->name,
-                                   state->rank == 0, false};
+                                   state->rank == 0,          false};
     int i = 0;
     while (cco_node_algo_of(coll, i) != way->algo)
         i++;
@@ -162,8 +162,7 @@ static cco_problem sharing_of_nodes(cco_scheduled *own, const cco_problem *q)
     cco_side all = mine;
     all.blocks = ranks;
     all.pitch = (ptrdiff_t)n;
-    return (cco_problem){
-        .coll = CCO_GATHER, .nodes = q->nodes, .bytes = n, .in = mine, .out = all};
+    return (cco_problem){.coll = CCO_GATHER, .nodes = q->nodes, .bytes = n, .in = mine, .out = all};
 }
 
 int cco_scheduled_share(cco_scheduled *own, const cco_problem *q, cco_binding *binding,
@@ -323,9 +322,8 @@ int cco_scheduled_repeat(const cco_repeat *again, const void *sendbuf, void *rec
     const int rc = count_call(own);
     if (rc != MPI_SUCCESS)
         return cco_comm_raise(again->state, again->cached->call.coll, rc);
-    return cco_scheduled_holds(own, again->cached)
-               ? cco_scheduled_again(again, sendbuf, recvbuf)
-               : run_once_more(again, sendbuf, recvbuf, call);
+    return cco_scheduled_holds(own, again->cached) ? cco_scheduled_again(again, sendbuf, recvbuf)
+                                                   : run_once_more(again, sendbuf, recvbuf, call);
 }
 
 int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way, const cco_call *call)

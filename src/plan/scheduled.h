@@ -18,12 +18,12 @@ typedef struct cco_scheduled {
     cco_cached_call cached[CCO_CACHED_CALLS];
     cco_repeat_run repeat; /* cco_scheduled_repeat or the like; NULL: something of the model's own
                               comes before or after calls */
-    size_t *counts;     /* cco_problem.counts, for algorithms that ask for them, */
-    size_t counts_room; /* and for how many there is room */
-    bool pieces;        /* messages to other nodes go in pieces (cco_problem) */
-    cco_hook hook;      /* CRESTA_DEBUG */
-    cco_unlike *unlike;   /* of the transport; NULL: its messages do not say what they are of */
-    cco_between *between; /* where to count what calls send to other nodes; NULL: nobody asks */
+    size_t *counts;        /* cco_problem.counts, for algorithms that ask for them, */
+    size_t counts_room;    /* and for how many there is room */
+    bool pieces;           /* messages to other nodes go in pieces (cco_problem) */
+    cco_hook hook;         /* CRESTA_DEBUG */
+    cco_unlike *unlike;    /* of the transport; NULL: its messages do not say what they are of */
+    cco_between *between;  /* where to count what calls send to other nodes; NULL: nobody asks */
 } cco_scheduled;
 
 /* Whether a call ran before: then its arguments are right. */

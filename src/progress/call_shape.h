@@ -8,8 +8,8 @@
 
 typedef struct cco_call_shape {
     bool inter;
-    int rank, group; /* this rank, and how many there are on its side */
-    int peers; /* blocks of a buffer: ranks of the communicator, or of the other side; */
+    int rank, group;  /* this rank, and how many there are on its side */
+    int peers;        /* blocks of a buffer: ranks of the communicator, or of the other side; */
     cco_degrees near; /* of a neighbourhood collective these instead */
 } cco_call_shape;
 

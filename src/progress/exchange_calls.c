@@ -199,8 +199,8 @@ static void push(cco_exchange_call *c)
     cco_queue_also(CCO_QUEUE_EXCHANGES, poll_all);
     cco_queue_count_also(1);
     c->next = __atomic_load_n(&begun, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&begun, &c->next, c, true, __ATOMIC_RELEASE,
-                                        __ATOMIC_RELAXED))
+    while (
+        !__atomic_compare_exchange_n(&begun, &c->next, c, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
 }
 

@@ -151,8 +151,8 @@ cco_exchange_call *cco_exchanges_next(cco_exchanges *all)
     if (c == NULL && (c = calloc(1, sizeof *c)) == NULL)
         cco_fatal("CRESTA_Exchange: no memory"); /* the others wait for this rank */
     const cco_exchange x = c->x;
-    *c = (cco_exchange_call){.of = all, .x = x, .number = all->begun++,
-                             .request = MPI_REQUEST_NULL};
+    *c = (cco_exchange_call){
+        .of = all, .x = x, .number = all->begun++, .request = MPI_REQUEST_NULL};
     while (*link != NULL)
         link = &(*link)->later;
     *link = c;
@@ -184,8 +184,8 @@ cco_exchange_call *cco_exchanges_ended(const cco_comm *state, const int *sources
         return NULL;
     pthread_mutex_lock(&all->lock);
     cco_exchange_call *c = all->oldest;
-    while (c != NULL && (phase_of(c) != CCO_EXCHANGE_ENDED ||
-                         (sources != NULL && c->sources != sources)))
+    while (c != NULL &&
+           (phase_of(c) != CCO_EXCHANGE_ENDED || (sources != NULL && c->sources != sources)))
         c = c->later;
     pthread_mutex_unlock(&all->lock);
     return c;

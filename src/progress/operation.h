@@ -33,7 +33,7 @@ typedef struct cco_operation {
     unsigned idle;              /* polls that moved nothing, one after the other */
     cco_route route;            /* where it runs over memory and messages */
     cco_stream_set *stream_set; /* NULL: it runs over messages only */
-    cco_shown_rule shows;      /* messages that are shown there */
+    cco_shown_rule shows;       /* messages that are shown there */
     bool starts;                /* its schedule has not started */
     bool counted;               /* by the progress thread, which polls because of it */
     cco_call call;
@@ -49,12 +49,12 @@ typedef struct cco_operation {
     int held;                  /* their number */
     int rc;                    /* what its request returns */
     cco_ending ending;
-    size_t kept;               /* bytes of memory, while it is idle */
-    cco_copies *copies;        /* of what the call points to, NULL if none */
+    size_t kept;        /* bytes of memory, while it is idle */
+    cco_copies *copies; /* of what the call points to, NULL if none */
     MPI_Request request;
-    cco_streamed streamed; /* by it, where blocks may be asked for, */
-    cco_landing *landing;  /* and those that are there; NULL until somebody asks */
-    bool ended;            /* nobody progresses it any more, nor adds to the landing */
+    cco_streamed streamed;        /* by it, where blocks may be asked for, */
+    cco_landing *landing;         /* and those that are there; NULL until somebody asks */
+    bool ended;                   /* nobody progresses it any more, nor adds to the landing */
     struct cco_operation *next;   /* of a list or a stack */
     struct cco_operation *behind; /* the next of those that wait for its stream set */
 } cco_operation;

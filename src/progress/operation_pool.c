@@ -21,10 +21,10 @@ struct cco_operation_pool {
     bool asked[CCO_PATHS]; /* the path was asked for: it is there, or never will be */
     cco_operation *idle;   /* for begins */
     cco_operation *back;   /* returned by any thread: a stack */
-    int in_flight; /* operations whose messages are not over, and one for the communicator */
-    int users;     /* operations that have not come back, and one for the communicator */
-    int kept;      /* operations in both lists */
-    int error;     /* a process has failed: what begins return */
+    int in_flight;   /* operations whose messages are not over, and one for the communicator */
+    int users;       /* operations that have not come back, and one for the communicator */
+    int kept;        /* operations in both lists */
+    int error;       /* a process has failed: what begins return */
     cco_watch watch; /* of the program's communicator, */
     char name[MPI_MAX_OBJECT_NAME]; /* and for what is said of it */
     int rank, size;
@@ -121,9 +121,10 @@ int cco_operation_pool_cause(cco_operation_pool *pool, cco_unlike *unlike, int e
         return error;
     pool->watch.next = 0;
     if (!known) /* ours is revoked only by ranks that know of a failure */
-        fail(pool, cco_watch_error(&pool->watch) == cco_ulfm_revoked_class()
-                       ? cco_ulfm_revoked_class()
-                       : cco_ulfm_failed_class(), -1);
+        fail(pool,
+             cco_watch_error(&pool->watch) == cco_ulfm_revoked_class() ? cco_ulfm_revoked_class()
+                                                                       : cco_ulfm_failed_class(),
+             -1);
     cco_channel_fail(&pool->channel);
     return __atomic_load_n(&pool->error, __ATOMIC_ACQUIRE);
 }
@@ -160,8 +161,8 @@ static void make_path(cco_operation_pool *pool, cco_comm *state, cco_path path)
     if (cco_path_reads(path) && segment != NULL)
         cco_stream_sets_ask(segment, state);
     if (path > CCO_PATH_MESSAGES && !cco_path_reads(path))
-        pool->stream_sets[path] = cco_stream_sets_make(state, path, CCO_STREAM_SETS,
-                                                      &pool->channel, fail, pool);
+        pool->stream_sets[path] = cco_stream_sets_make(state, path, CCO_STREAM_SETS, &pool->channel,
+                                                       fail, pool);
 }
 
 void cco_operation_pool_make(cco_comm *state, cco_path path)

@@ -7,7 +7,8 @@
 #include "core/clock.h"
 
 enum {
-    LATER = 4, SOONER = 64, /* parts by which an expectation comes nearer to what is found */
+    LATER = 4,
+    SOONER = 64, /* parts by which an expectation comes nearer to what is found */
     EARLY = 8 /* the part of a round in which its messages get under way: of whatever a program does
                  meanwhile, nearly all still fits into the rest */
 };

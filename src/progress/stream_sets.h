@@ -40,7 +40,7 @@ typedef struct cco_stream_sets {
     const cco_node_map *nodes; /* of streams within nodes, kept; else NULL */
     int count;                 /* of stream sets */
     unsigned number;           /* of begins */
-    cco_stream_fail *fail; /* NULL: nothing has to be done then */
+    cco_stream_fail *fail;     /* NULL: nothing has to be done then */
     void *owner;
     bool readable; /* the ranks may read each other's memory, as far as anybody has asked */
     cco_stream_set list[CCO_STREAM_SETS];

@@ -218,8 +218,9 @@ static void agree_on_begins(MPI_Comm comm)
     entry *all = malloc((size_t)size * (size_t)most * sizeof *all);
     if (all == NULL)
         cco_fatal("no memory for a race");
-    cco_race_complete(state, PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS,
-                                             MPI_UINT64_T, comm, &request),
+    cco_race_complete(state,
+                      PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS,
+                                      MPI_UINT64_T, comm, &request),
                       &request);
     for (int i = 0; i < count; i++)
         change_at(states[i], &mine[i], all, size * most);

@@ -222,9 +222,8 @@ static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
     int any = 0;
     if (!cco_candidate_is_due(state) && settings.every_call == 0)
         return;
-    cco_race_complete(state,
-                      PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request),
-                      &request);
+    cco_race_complete(
+        state, PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request), &request);
     if (any && settings.every_call > 0)
         start(state, NULL, 1, coll, bytes);
     else if (any)

@@ -114,8 +114,8 @@ static void agree(turns *t)
     cco_world_rank(&rank);
     const uint64_t mine[] = {known, UINT64_MAX - (uint64_t)rank};
     cco_race_complete(
-        t->state,
-        PMPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm, &request), &request);
+        t->state, PMPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm, &request),
+        &request);
     t->number = most[0];
     t->lead = UINT64_MAX - most[1];
     while (known < t->number && !__atomic_compare_exchange_n(&numbers, &known, t->number, false,

@@ -46,8 +46,8 @@ static void lose_seat(void *replay, int error, int lost)
 static void open_nodes(cco_replay *r)
 {
     r->map = cco_node_map_keep(r->state->nodes.map);
-    cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel, lose_seat, r);
+    cco_stream_sets *sets = cco_stream_sets_make(r->state, CCO_PATH_NODES, 1, &r->channel,
+                                                 lose_seat, r);
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     r->sets[CCO_PATH_NODES] = sets;
     r->route = (cco_route){.map = r->map,
@@ -60,8 +60,8 @@ static void open_nodes(cco_replay *r)
 
 static void open_segment(cco_replay *r)
 {
-    cco_stream_sets *sets =
-        cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel, cco_replay_lose, r);
+    cco_stream_sets *sets = cco_stream_sets_make(r->state, CCO_PATH_SEGMENT, 1, &r->channel,
+                                                 cco_replay_lose, r);
     r->sets[CCO_PATH_SEGMENT] = sets;
     cco_stream_set *set = sets != NULL ? cco_stream_sets_next(sets) : NULL;
     if (set != NULL)

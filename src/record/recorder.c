@@ -12,7 +12,7 @@ int cco_recorders;
 
 static _Thread_local cco_recorder *last;
 static _Thread_local int copies; /* of the program's buffers in the call that this thread makes */
-static const char key; /* its address is the key */
+static const char key;           /* its address is the key */
 
 /* The communicator is freed: the program will still end the recording. */
 static void release(void *data)

@@ -187,10 +187,8 @@ static char *anchor_of(cco_replay *r)
 
 static cco_sched *merge_part(cco_replay *r, const cco_replay_part *part)
 {
-    const cco_problem q = {.rank = r->rank,
-                           .size = r->size,
-                           .unit = 1,
-                           .layouts = part->binding.layouts};
+    const cco_problem q = {
+        .rank = r->rank, .size = r->size, .unit = 1, .layouts = part->binding.layouts};
     const int count = part->end - part->first;
     cco_merge_part *list = calloc((size_t)count, sizeof *list);
     for (int i = 0; list != NULL && i < count; i++) {

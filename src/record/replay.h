@@ -52,10 +52,10 @@ typedef struct cco_replay {
     int at;                        /* the part that runs */
     int phase;                     /* cco_replay_phase */
     int rc;
-    int idle;          /* polls one after the other that moved nothing */
-    cco_watch program; /* of its communicator, which the program may revoke, */
-    cco_watch peers;   /* and of ranks that messages are from */
-    int error, lost;   /* a process has failed: what replays end with, its rank, or -1 */
+    int idle;                  /* polls one after the other that moved nothing */
+    cco_watch program;         /* of its communicator, which the program may revoke, */
+    cco_watch peers;           /* and of ranks that messages are from */
+    int error, lost;           /* a process has failed: what replays end with, its rank, or -1 */
     struct cco_replay *next;   /* of those under way */
     struct cco_replay *beside; /* of those of one communicator */
 } cco_replay;

@@ -8,8 +8,8 @@
 void cco_replay_watch(cco_replay *r)
 {
     r->program = (cco_watch){.kind = &cco_watch_processes, .comm = r->state->comm};
-    r->peers = (cco_watch){
-        &cco_watch_processes, r->state->comm, .fail = cco_replay_lose, .owner = r};
+    r->peers = (cco_watch){&cco_watch_processes, r->state->comm, .fail = cco_replay_lose,
+                           .owner = r};
     r->p2p.watch = &r->peers;
     r->lost = -1;
 }

@@ -25,11 +25,11 @@
 #include "rollcall/told.h"
 
 enum {
-    CALLERS = 4,         /* at once */
-    ANSWER = 1 << 16,    /* characters */
-    LINES = 40,          /* on stderr, of a process */
-    ENDED = 123,         /* exit code: CRESTA_WATCHDOG ended the job */
-    SEND_MS = 2000,      /* for who does not take what he asked for */
+    CALLERS = 4,      /* at once */
+    ANSWER = 1 << 16, /* characters */
+    LINES = 40,       /* on stderr, of a process */
+    ENDED = 123,      /* exit code: CRESTA_WATCHDOG ended the job */
+    SEND_MS = 2000,   /* for who does not take what he asked for */
     LONGEST_TICK_MS = 5000,
     SHORTEST_TICK_MS = 20,
     LAST_WORDS_MS = 2000 /* between a line and the end of the job: others write theirs */
@@ -243,8 +243,8 @@ static void introduce(void)
     server = cco_address_connect(file, shall_stop, token, why, sizeof why);
     if (server < 0) {
         if (!shall_stop())
-            cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s",
-                    who.rank, who.host, why);
+            cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s", who.rank,
+                    who.host, why);
         return;
     }
     const int n = snprintf(line, sizeof line, "crestacoll-rollcall\ttoken=%s\n", token);

@@ -40,9 +40,9 @@ static void add_escaped(text *t, const char *name, const char *value)
 }
 
 static const char *const kinds[] = {
-    [CCO_STAY_NONE] = "none",         [CCO_STAY_COLLECTIVE] = "collective",
-    [CCO_STAY_SET_UP] = "set-up",     [CCO_STAY_BEGUN] = "begun",
-    [CCO_STAY_MESSAGE] = "message",   [CCO_STAY_REQUESTS] = "requests",
+    [CCO_STAY_NONE] = "none",        [CCO_STAY_COLLECTIVE] = "collective",
+    [CCO_STAY_SET_UP] = "set-up",    [CCO_STAY_BEGUN] = "begun",
+    [CCO_STAY_MESSAGE] = "message",  [CCO_STAY_REQUESTS] = "requests",
     [CCO_STAY_FINALIZE] = "finalize"};
 
 /* Of a call: those of crestacoll have it all. */
@@ -61,9 +61,9 @@ static void add_stay(text *t, const cco_stay *s, const char *prefix)
     const struct {
         const char *name;
         int64_t value, none;
-    } numbers[] = {{"number", s->number, 0},           {"root", s->root, CCO_STAY_NOBODY},
-                   {"to", s->to, CCO_STAY_NOBODY},     {"from", s->from, CCO_STAY_NOBODY},
-                   {"tag", s->tag, CCO_STAY_NOBODY},   {"bytes", s->bytes, -1},
+    } numbers[] = {{"number", s->number, 0},         {"root", s->root, CCO_STAY_NOBODY},
+                   {"to", s->to, CCO_STAY_NOBODY},   {"from", s->from, CCO_STAY_NOBODY},
+                   {"tag", s->tag, CCO_STAY_NOBODY}, {"bytes", s->bytes, -1},
                    {"requests", s->requests, 0}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value == CCO_STAY_ANY)

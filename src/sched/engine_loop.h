@@ -115,8 +115,7 @@ static inline const task *cco_engine_after(const task *t)
  * where messages are small and their sender came before.  NULL when it is over, with what that
  * returns in `*rc`; else the end of the round that has to wait, for cco_engine_wait. */
 static inline __attribute__((always_inline)) const task *
-cco_engine_pass(cco_engine *e, const cco_binding *binding, const cco_transport *transport,
-                int *rc)
+cco_engine_pass(cco_engine *e, const cco_binding *binding, const cco_transport *transport, int *rc)
 {
     e->binding = binding;
     e->at = 0;

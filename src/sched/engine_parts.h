@@ -30,15 +30,15 @@ typedef enum task_kind {
 typedef struct task {
     unsigned char kind, step; /* task_kind; of a remote one, cco_step_kind */
     bool folds;
-    bool word; /* a copy of 8 bytes without gaps */
-    bool late; /* a copy without gaps, so small that it may as well be made later */
-    bool last; /* a wait behind which nothing is left to do */
+    bool word;                /* a copy of 8 bytes without gaps */
+    bool late;                /* a copy without gaps, so small that it may as well be made later */
+    bool last;                /* a wait behind which nothing is left to do */
     unsigned char right_base; /* of TASK_COMBINE: where its right operand is */
     int operation;
     int peer;
     ptrdiff_t right_at;
     size_t ahead; /* bytes to the next task, the ends of rounds that do not wait left out */
-    place data; /* of a message or of a one-sided step; what a local one reads */
+    place data;   /* of a message or of a one-sided step; what a local one reads */
     union {
         place to; /* of a local one */
         struct {
@@ -55,8 +55,8 @@ struct cco_engine {
     int (*go_on)(cco_engine *e);
     int at; /* the round that is open */
     int rounds;
-    bool remotes;  /* it has one-sided steps */
-    bool wide;     /* messages of more elements than an int counts */
+    bool remotes; /* it has one-sided steps */
+    bool wide;    /* messages of more elements than an int counts */
     task *tasks;
     const task *opened; /* with which the open round began, */
     const task *next;   /* and what follows that round */

@@ -21,8 +21,8 @@ void cco_landing_map_free(cco_landing_map *map);
  * thread may read it meanwhile. */
 typedef struct cco_landing {
     int blocks;
-    int landed; /* entries of the list so far, */
-    int *list;  /* in the order of landing */
+    int landed;  /* entries of the list so far, */
+    int *list;   /* in the order of landing */
     bool *noted; /* of each block: it is in the list */
     int *come;   /* of each: how many of its last messages have come */
     int next;    /* all entries of the map before are in the list */

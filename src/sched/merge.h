@@ -21,9 +21,9 @@ enum {
 /* One call. */
 typedef struct cco_merge_part {
     const cco_sched *sched;
-    const int *levels;    /* of its steps */
+    const int *levels;     /* of its steps */
     ptrdiff_t at[CCO_TMP]; /* where its bases CCO_IN and CCO_OUT begin, from base CCO_OUT */
-    int operation;        /* that its reductions have (cco_step), 0: none */
+    int operation;         /* that its reductions have (cco_step), 0: none */
 } cco_merge_part;
 
 /* The schedule of all; the problem has rank, size, a unit of 1 and layouts of bytes.  NULL when

@@ -74,14 +74,13 @@ cco_near_mates *cco_near_mates_new(const cco_node_map *map, int node, const cco_
     const size_t arrive = sum(in->degrees, places), leave = sum(out->degrees, places);
     const size_t most = (size_t)(own.in > own.out ? own.in : own.out);
     const size_t ints = (size_t)own.in + (size_t)own.out + (size_t)places;
-    cco_near_mates *mates = malloc(
-        sizeof *mates + (arrive + leave + most) * sizeof(cco_near_pair) + ints * sizeof(int));
+    cco_near_mates *mates = malloc(sizeof *mates + (arrive + leave + most) * sizeof(cco_near_pair) +
+                                   ints * sizeof(int));
     if (mates == NULL)
         return NULL;
     cco_near_pair *list = (cco_near_pair *)(mates + 1), *to = list + arrive, *room = to + leave;
     int *in_slot = (int *)(room + most), *out_slot = in_slot + own.in;
-    *mates = (cco_near_mates){
-        .list = list, .to = to, .in_slot = in_slot, .out_slot = out_slot};
+    *mates = (cco_near_mates){.list = list, .to = to, .in_slot = in_slot, .out_slot = out_slot};
     mates->count = list_pairs(map, node, in, list);
     mates->sends = list_pairs(map, node, out, to);
     number(map, node, near->in, own.in, room, in_slot);

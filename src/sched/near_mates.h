@@ -20,8 +20,8 @@ typedef struct cco_near_mates {
     bool spare; /* it pays, on all ranks alike, that each block goes into a node once */
     int most;   /* slots that a rank of this node has, to send or to receive */
     int count, sends;
-    const cco_near_pair *list, *to;  /* who receives: `count`; who sends: `sends` */
-    const int *in_slot, *out_slot;   /* of each edge of this rank */
+    const cco_near_pair *list, *to; /* who receives: `count`; who sends: `sends` */
+    const int *in_slot, *out_slot;  /* of each edge of this rank */
 } cco_near_mates;
 
 /* Numbers that each rank of the node tells its leader (near_counts.h). */

@@ -36,8 +36,8 @@ struct cco_sched {
     uint64_t stamp;          /* of the call (core/stamp.h), without bytes, */
     size_t unit;             /* of the problem, */
     const cco_node_map *map; /* and its nodes */
-    const cco_group *group; /* peers are places in it; NULL: ranks */
-    struct cco_note *notes; /* memory of the builder */
+    const cco_group *group;  /* peers are places in it; NULL: ranks */
+    struct cco_note *notes;  /* memory of the builder */
     cco_step *steps;
     int count, room;
     int slots;      /* spans that it exposes */

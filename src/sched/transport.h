@@ -37,8 +37,8 @@ typedef struct cco_transport {
      * transports that do not see in every test what has come. */
     int looks;
     bool tests_mpi; /* every test is one of the MPI, which may yield the core itself */
-    bool words; /* in a copy of 8 bytes, the engine need not call `copy`, nor `reduce` where the
-                   operation has a kernel */
+    bool words;     /* in a copy of 8 bytes, the engine need not call `copy`, nor `reduce` where the
+                       operation has a kernel */
     bool sends_in_tests; /* messages leave in tests, not when they are started */
     /* A transfer for a schedule with at most `messages` in a round, one-sided steps counted as
      * such; NULL when memory runs out. `shared` is what the transfers of one communicator have in

@@ -100,8 +100,8 @@ static void agree(const char *function, uint64_t value)
         return;
     if (heap.rank == 0)
         cco_fatal("%s: PEs ask for different sizes or addresses, up to %llu (PE 0: %llu); all PEs"
-                  " must pass the same", function, (unsigned long long)most[0],
-                  (unsigned long long)value);
+                  " must pass the same",
+                  function, (unsigned long long)most[0], (unsigned long long)value);
     CRESTA_Shmem_barrier(SHMEM_TEAM_WORLD); /* PE 0 ends the job */
 }
 
@@ -173,9 +173,11 @@ __attribute__((noreturn)) static void refuse(const void *address, size_t bytes, 
         cco_fatal("%s: PE %d, expected 0 to %d", function, pe, heap.size - 1);
     if (!heap.shared)
         cco_fatal("%s: PE %d may be on another node than PE %d; crestacoll reaches the memory of"
-                  " other PEs only where all are on one node", function, pe, heap.rank);
+                  " other PEs only where all are on one node",
+                  function, pe, heap.rank);
     cco_fatal("%s: PE %d: %zu bytes at %p are not in one block of shmem_malloc; crestacoll does not"
-              " reach static variables of other PEs", function, heap.rank, bytes, address);
+              " reach static variables of other PEs",
+              function, heap.rank, bytes, address);
 }
 
 void *CRESTA_Shmem_at(const void *address, size_t bytes, int pe, const char *function)

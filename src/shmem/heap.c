@@ -15,7 +15,7 @@ enum {
 
 struct cco_heap_block {
     size_t offset, bytes;
-    size_t asked; /* for; 0: free */
+    size_t asked;         /* for; 0: free */
     cco_heap_block *next; /* the one behind it */
 };
 
@@ -117,9 +117,8 @@ void *cco_heap_take(cco_heap *heap, size_t alignment, size_t asked)
         return NULL;
     const size_t bytes = rounded(asked, UNIT), unit = alignment > UNIT ? alignment : UNIT;
     for (int i = 0; i < heap->count; i++) {
-        void *block = heap->chunks[i].mine != NULL
-                          ? take_from(&heap->chunks[i], unit, bytes, asked)
-                          : NULL;
+        void *block = heap->chunks[i].mine != NULL ? take_from(&heap->chunks[i], unit, bytes, asked)
+                                                   : NULL;
         if (block != NULL)
             return block;
     }

@@ -18,7 +18,7 @@ enum { CCO_HEAP_CHUNKS = 64 }; /* each at least as large as all before it */
 typedef struct cco_heap_block cco_heap_block;
 
 typedef struct cco_chunk {
-    char *mine; /* of this PE; NULL: none */
+    char *mine;           /* of this PE; NULL: none */
     cco_symmetric memory; /* in which it lies, from a page on */
     size_t bytes;
     cco_heap_block *blocks;

@@ -11,8 +11,8 @@
 
 enum {
     LINE = 64,
-    HEAD = LINE - CCO_SMALL_LINE,                              /* the number */
-    SLOT = (HEAD + CCO_SMALL_BYTES + LINE - 1) / LINE * LINE,  /* bytes */
+    HEAD = LINE - CCO_SMALL_LINE,                             /* the number */
+    SLOT = (HEAD + CCO_SMALL_BYTES + LINE - 1) / LINE * LINE, /* bytes */
     SLOTS = 16,
     LEFT = SLOTS * SLOT, /* behind the slots: calls that the rank has left */
     RADIX = 8, /* a rank writes this many lines before another could have passed on the first */

@@ -25,8 +25,8 @@ typedef struct cco_small {
     cco_symmetric memory;
     char *mine; /* slots of this rank; NULL: there are none */
     int rank, size;
-    int radix;     /* ranks to which one passes it on */
-    uint64_t call; /* the last one */
+    int radix;        /* ranks to which one passes it on */
+    uint64_t call;    /* the last one */
     uint64_t *passed; /* for each rank: calls that it is known to have left */
 } cco_small;
 

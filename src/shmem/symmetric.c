@@ -43,8 +43,7 @@ bool cco_symmetric_make(cco_symmetric *memory, size_t bytes, MPI_Comm comm)
     *memory = (cco_symmetric){0};
     PMPI_Comm_get_errhandler(comm, &programs);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (!fits(bytes, comm) ||
-        CRESTA_Alloc_mem((MPI_Aint)bytes, comm, &memory->base) != MPI_SUCCESS)
+    if (!fits(bytes, comm) || CRESTA_Alloc_mem((MPI_Aint)bytes, comm, &memory->base) != MPI_SUCCESS)
         memory->base = NULL;
     const bool all = cco_all(memory->base != NULL, comm); /* the MPI's own memory: each by itself */
     PMPI_Comm_set_errhandler(comm, programs);

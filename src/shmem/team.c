@@ -6,8 +6,8 @@
 
 #include "core/log.h"
 
-static struct cresta_team *world;       /* of all PEs: the first team */
-static struct cresta_team *last_set;    /* the active set that was used last */
+static struct cresta_team *world;    /* of all PEs: the first team */
+static struct cresta_team *last_set; /* the active set that was used last */
 static bool one_node;
 
 struct cresta_team *cco_team_of(shmem_team_t handle)
@@ -195,8 +195,8 @@ shmem_team_t CRESTA_Shmem_active_set(int start, int stride, int size)
     if (start < 0 || stride < 1 || size < 1 || last >= world->size || from < 0 ||
         from % stride != 0 || from / stride >= size)
         cco_fatal("shmem: PE %d is not in the active set of %d PEs from %d in steps of %d, or the"
-                  " set goes beyond the %d PEs that there are", world->rank, size, start, stride,
-                  world->size);
+                  " set goes beyond the %d PEs that there are",
+                  world->rank, size, start, stride, world->size);
     if (size == world->size && stride == 1) /* all of them */
         return world;
     struct cresta_team *t = world->next;

@@ -10,8 +10,8 @@
 struct cresta_team {
     MPI_Comm comm; /* of its PEs */
     int rank, size;
-    int *pes;        /* their numbers among all PEs */
-    cco_small small; /* for its small broadcasts */
+    int *pes;                 /* their numbers among all PEs */
+    cco_small small;          /* for its small broadcasts */
     int start, stride;        /* of an active set; stride 0: no active set */
     struct cresta_team *next; /* all teams */
 };

@@ -149,9 +149,8 @@ static cco_choice exact_choice(const cco_choice *choice, cco_coll coll, const cc
     exact.refused = NULL;
     exact.classes |= CCO_OP_ROUNDING;
     for (int i = 0; i < (int)(sizeof models / sizeof models[0]); i++) {
-        exact.way = (cco_way){.model = models[i],
-                              .algo = cco_algo_named(coll, EXACT, strlen(EXACT)),
-                              .exact = true};
+        exact.way = (cco_way){
+            .model = models[i], .algo = cco_algo_named(coll, EXACT, strlen(EXACT)), .exact = true};
         if (models[i] == choice->way.model)
             memcpy(exact.way.options, choice->way.options, sizeof exact.way.options);
         exact.refused = models[i]->algorithms == NULL ? "it has no algorithms of ours"
@@ -196,7 +195,7 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
     choices->list = calloc(most, sizeof *choices->list);
     if (choices->list == NULL)
         return false;
-    const bool alone = state->size == 1 && !cco_has_world(); /* see cco_agree */
+    const bool alone = state->size == 1 && !cco_has_world();             /* see cco_agree */
     const bool lost = cco_is_near(coll) && state->topology.near == NULL; /* as the MPI will say */
     bool all = false;
     for (int i = 0; i < SOURCES && !alone && !lost && !all; i++)

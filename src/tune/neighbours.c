@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 /* The rank of a process, as launchers tell it. */
-static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "PMIX_RANK=",
-                                         "SLURM_PROCID="};
+static const char *const rank_names[] = {
+    "OMPI_COMM_WORLD_RANK=", "PMI_RANK=", "PMIX_RANK=", "SLURM_PROCID="};
 
 /* A file of /proc as one string, with zeros where it has them; its length, 0 if it is not for us.
  */

@@ -38,7 +38,7 @@ typedef enum far {
     UNDER_WAY,
     TAKING, /* its result is being copied */
     TAKEN,
-    GONE    /* it failed, or nobody wants its result any more */
+    GONE /* it failed, or nobody wants its result any more */
 } far;
 
 typedef struct cco_begun {
@@ -63,7 +63,7 @@ typedef struct cco_begun_checks {
     cco_validated *of;
     MPI_Comm comm; /* of ours; MPI_COMM_NULL: the MPI refuses one */
     cco_begun *first, *last;
-    cco_begun *told; /* those of which a difference was told, for their files */
+    cco_begun *told;               /* those of which a difference was told, for their files */
     struct cco_begun_checks *next; /* by the number on which the ranks agreed, the least first */
 } cco_begun_checks;
 
@@ -171,8 +171,12 @@ cco_begun *cco_begun_check(cco_validated *of, const cco_choice *choice, const cc
     b->choice = *choice;
     b->users = 2;
     b->request = MPI_REQUEST_NULL;
-    b->check = (cco_check){.of = of, .choice = &b->choice, .call = *call, .bytes = bytes,
-                           .number = of->begins.calls, .begun = true};
+    b->check = (cco_check){.of = of,
+                           .choice = &b->choice,
+                           .call = *call,
+                           .bytes = bytes,
+                           .number = of->begins.calls,
+                           .begun = true};
     prepare(b);
     append(of->begun, b);
     cco_tally_spent(cco_seconds() - began);
@@ -213,8 +217,7 @@ static stage repeat(cco_begun *b)
         return end_without(b, skip);
     b->again = cco_check_call(&b->check);
     if (cco_copy_for_mpi(&b->again, b->own.arrays) != MPI_SUCCESS)
-        cco_fatal("no memory for CRESTA_VALIDATE on communicator '%s'",
-                  b->check.of->state->name);
+        cco_fatal("no memory for CRESTA_VALIDATE on communicator '%s'", b->check.of->state->name);
     return REPEAT;
 }
 

@@ -29,10 +29,10 @@ struct cco_begun_checks; /* validate/begun.h */
 /* What validation keeps of a communicator. */
 typedef struct cco_validated {
     cco_comm *state;
-    cco_sample sample, begins; /* blocking calls, begun ones */
+    cco_sample sample, begins;         /* blocking calls, begun ones */
     uint32_t reported, begun_reported; /* bit per collective of which a difference was told */
-    struct cco_check *check; /* the memory of the one that is on */
-    struct cco_begun_checks *begun; /* NULL: none can be begun yet */
+    struct cco_check *check;           /* the memory of the one that is on */
+    struct cco_begun_checks *begun;    /* NULL: none can be begun yet */
 } cco_validated;
 
 typedef struct cco_check {
@@ -46,12 +46,12 @@ typedef struct cco_check {
     cco_reference reference;
     cco_numbers numbers; /* of a reduction */
     bool weighs;         /* its results need weights */
-    cco_covered in, out;     /* what it reads, and what it writes */
+    cco_covered in, out; /* what it reads, and what it writes */
     cco_shadow before;   /* of what is overwritten and needed later, */
     cco_shadow expected; /* of the receive buffer: the reference's */
     double *weights[2];  /* of operands, and their sums */
     char *packed[2];     /* room for a block of elements with gaps, found and expected */
-    double began, ran; /* when the check began, and the call itself, in seconds */
+    double began, ran;   /* when the check began, and the call itself, in seconds */
 } cco_check;
 
 /* Describes a call, and how much memory its check takes; without communication. */

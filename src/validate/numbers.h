@@ -30,7 +30,7 @@ typedef struct cco_numbers {
 
 /* How results are compared. */
 typedef enum cco_exactness {
-    CCO_EXACT,  /* bit by bit */
+    CCO_EXACT,   /* bit by bit */
     CCO_BOUNDED, /* by the bound, with weights */
     CCO_PAIRS,   /* values as numbers, indices bit by bit */
     CCO_UNKNOWN  /* what is not equal bit by bit cannot be judged */
@@ -43,8 +43,8 @@ cco_exactness cco_numbers_exactness(const cco_numbers *n);
 void cco_numbers_weigh(const cco_numbers *n, const void *operands, size_t count, double *weights);
 
 typedef enum cco_judged {
-    CCO_SAME,   /* both can be right */
-    CCO_DIFFER, /* they cannot */
+    CCO_SAME,    /* both can be right */
+    CCO_DIFFER,  /* they cannot */
     CCO_UNJUDGED /* nobody can tell: the order decides whether a number overflows, or how the
                     operation of the program rounds */
 } cco_judged;

@@ -8,10 +8,10 @@
 #include "validate/check.h"
 
 typedef struct cco_own {
-    cco_covered out;    /* what the call writes, in the program's memory */
-    cco_shadow given;   /* what it reads, as it was at its begin */
-    cco_shadow found;   /* its receive buffer */
-    cco_copies *arrays; /* of counts and the like; NULL: it has none */
+    cco_covered out;     /* what the call writes, in the program's memory */
+    cco_shadow given;    /* what it reads, as it was at its begin */
+    cco_shadow found;    /* its receive buffer */
+    cco_copies *arrays;  /* of counts and the like; NULL: it has none */
     MPI_Datatype *types; /* of ours, like those of the program, */
     int held;            /* and how many they are */
     size_t bytes;        /* of all copies; taken from the budget */

@@ -50,7 +50,7 @@ static void write_runs(cco_content *content, const size_t *places, size_t size, 
 {
     for (size_t i = 0; i < size; i += run_from(places, i, size))
         cco_content_print(content, "%lld %zu\n", (long long)low + (long long)places[i],
-                        run_from(places, i, size));
+                          run_from(places, i, size));
 }
 
 static void write_derived(cco_content *content, MPI_Datatype type)
@@ -73,7 +73,7 @@ static void write_derived(cco_content *content, MPI_Datatype type)
         runs++;
     content->failed = content->failed || runs > RUNS;
     cco_content_print(content, "type derived %zu %lld %lld %zu\n", size, (long long)start,
-                    (long long)extent, runs);
+                      (long long)extent, runs);
     if (!content->failed)
         write_runs(content, places, size, low);
     free(places);
@@ -112,9 +112,8 @@ static void write_types(part *p, const char *name, const cco_buffer *side, MPI_D
         cco_content_print(p->content, "%stype %d\n", name, numbers[0]);
     } else {
         for (int i = 0; i < side->blocks; i++)
-            numbers[i] = cco_buffer_absent(&p->check->call, side, i)
-                             ? -1
-                             : number_of(p, side->types[i]);
+            numbers[i] = cco_buffer_absent(&p->check->call, side, i) ? -1
+                                                                     : number_of(p, side->types[i]);
         cco_content_print(p->content, "%stypes %d", name, side->blocks);
         for (int i = 0; i < side->blocks; i++)
             cco_content_print(p->content, " %d", numbers[i]);
@@ -131,8 +130,8 @@ static void write_array(part *p, const char *name, const void *array, int count,
     cco_content_print(p->content, "%s %d", name, count);
     for (int i = 0; i < count; i++)
         cco_content_print(p->content, " %lld",
-                        (long long)(displs ? (long long)cco_displ_at(c, array, i)
-                                           : (long long)cco_count_at(c, array, i)));
+                          (long long)(displs ? (long long)cco_displ_at(c, array, i)
+                                             : (long long)cco_count_at(c, array, i)));
     cco_content_print(p->content, "\n");
 }
 
@@ -142,8 +141,8 @@ static void write_place(part *p, const char *name, const cco_covered *end, const
 {
     if (end->count > 0)
         cco_content_print(p->content, "%s %lld %zu %d\n", name,
-                        (long long)(end->low - (const char *)buffer),
-                        (size_t)(end->high - end->low), given);
+                          (long long)(end->low - (const char *)buffer),
+                          (size_t)(end->high - end->low), given);
 }
 
 /* The blocks of an end, from the program's memory or a copy; between them zeros. */
@@ -152,8 +151,8 @@ static void write_data(part *p, const cco_covered *end, const cco_shadow *copy)
     char *to = end->count > 0 ? cco_content_add(p->content, (size_t)(end->high - end->low)) : NULL;
     for (int i = 0; to != NULL && i < end->count; i++) {
         const cco_shadow_block *b = &end->blocks[i];
-        memcpy(to + (b->low - end->low),
-               copy->memory != NULL ? cco_shadowed(copy, b->low) : b->low, b->span);
+        memcpy(to + (b->low - end->low), copy->memory != NULL ? cco_shadowed(copy, b->low) : b->low,
+               b->span);
     }
 }
 
@@ -164,10 +163,10 @@ static void write_arguments(part *p, const cco_buffer *in, const cco_buffer *out
     const int size = k->of->state->size;
     const bool reduces = cco_coll_infos[c->coll].properties & CCO_REDUCTION;
     cco_content_print(p->content, "arguments %d %lld %lld %s\n", c->large, (long long)c->sendcount,
-                    (long long)c->recvcount,
-                    !k->in_place                    ? "0"
-                    : c->sendbuf == MPI_IN_PLACE    ? "send"
-                                                    : "recv");
+                      (long long)c->recvcount,
+                      !k->in_place                 ? "0"
+                      : c->sendbuf == MPI_IN_PLACE ? "send"
+                                                   : "recv");
     if (reduces) {
         write_types(p, "recv", &(cco_buffer){.blocks = 1}, c->recvtype);
         write_array(p, "recvcounts", c->recvcounts, size, false);

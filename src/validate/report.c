@@ -131,22 +131,21 @@ static void describe(const cco_check *k, const cco_difference *d, char *text, si
                         cco_coll_infos[k->call.coll].mpi_name, k->begun ? "begun " : "",
                         k->choice->impl, cco_reference_name(&k->reference), state->name,
                         state->size, cco_plural(state->size), (int)d->rank,
-                        k->begun ? "begun " : "",
-                        (unsigned long long)k->number);
+                        k->begun ? "begun " : "", (unsigned long long)k->number);
     if (d->gap)
         used += snprintf(text + used, room - (size_t)used, ", a gap between the data of");
     else
         used += snprintf(text + used, room - (size_t)used, ", element %lld of",
                          (long long)d->element);
-    used += snprintf(text + used, room - (size_t)used, " block %lld (offset %lld bytes in the"
-                                                       " receive buffer)",
+    used += snprintf(text + used, room - (size_t)used,
+                     " block %lld (offset %lld bytes in the"
+                     " receive buffer)",
                      (long long)d->block, (long long)d->offset);
     if (cco_coll_infos[k->call.coll].properties & CCO_SIZED && !near)
         used += snprintf(text + used, room - (size_t)used, ", %lld byte%s", (long long)k->bytes,
                          cco_plural(k->bytes));
-    snprintf(text + used, room - (size_t)used,
-             ": expected %s, found %s; %lld element%s there", d->expected, d->found,
-             (long long)d->wrong, d->wrong == 1 ? " differs" : "s differ");
+    snprintf(text + used, room - (size_t)used, ": expected %s, found %s; %lld element%s there",
+             d->expected, d->found, (long long)d->wrong, d->wrong == 1 ? " differs" : "s differ");
 }
 
 /* What it was called with, for who reads the message on another rank. */
@@ -175,8 +174,7 @@ static void write_file(const cco_check *k, const char *text, const cco_content *
         write_head(file, k, text);
     const bool written = write_parts(file, mine, k, comm, tag);
     if (file == NULL)
-        snprintf(how, room, "no file for crestacoll reproduce: %s: %s", path,
-                 strerror(error));
+        snprintf(how, room, "no file for crestacoll reproduce: %s: %s", path, strerror(error));
     else if (fclose(file) == 0 && written)
         snprintf(how, room, "crestacoll reproduce %s makes the call again", path);
     else {

@@ -12,8 +12,8 @@
 enum { CCO_SAMPLE_CLASSES = 64 }; /* powers of two of the bytes of a call */
 
 typedef struct cco_sample {
-    uint64_t seed;  /* on which the ranks have agreed */
-    uint64_t calls; /* so far */
+    uint64_t seed;                 /* on which the ranks have agreed */
+    uint64_t calls;                /* so far */
     uint64_t met[CCO_COLLECTIVES]; /* bit per size class of which there was a call */
 } cco_sample;
 

@@ -11,14 +11,14 @@
 
 /* A block of an end that holds something. */
 typedef struct cco_shadow_block {
-    char *at;         /* its first element, in the program's memory */
-    MPI_Count count;  /* elements */
+    char *at;        /* its first element, in the program's memory */
+    MPI_Count count; /* elements */
     MPI_Datatype type;
-    MPI_Aint extent;  /* of an element */
-    char *low;        /* the first byte that belongs to it, */
-    size_t span;      /* and how many there are, with gaps */
-    bool dense;       /* it has no gaps */
-    int number;       /* of the block in the call */
+    MPI_Aint extent; /* of an element */
+    char *low;       /* the first byte that belongs to it, */
+    size_t span;     /* and how many there are, with gaps */
+    bool dense;      /* it has no gaps */
+    int number;      /* of the block in the call */
 } cco_shadow_block;
 
 /* What an end touches. */

@@ -101,8 +101,8 @@ static void say(const cco_tally *t, double wall)
                 " MPI's own call");
         return;
     }
-    cco_say("validate: %llu of %llu calls by crestacoll checked, %llu differed",
-            number(checked), number(t->calls), number(t->differ));
+    cco_say("validate: %llu of %llu calls by crestacoll checked, %llu differed", number(checked),
+            number(t->calls), number(t->differ));
     say_skipped(t);
     if (t->otherwise > 0)
         cco_say("validate: compared with plain messages of crestacoll: %llu (calls for which the"
@@ -120,9 +120,10 @@ static void say(const cco_tally *t, double wall)
 
 static void put_summary(FILE *file, const cco_tally *t, double wall)
 {
-    fprintf(file, "{\"schema\": \"crestacoll-validate-1\", \"calls\": %llu, \"differ\": %llu,\n"
-                  " \"other_reference\": %llu, \"unjudged_elements\": %llu, \"seconds\": %.9g,"
-                  " \"wall_s\": %.9g,\n \"copies_bytes\": %llu",
+    fprintf(file,
+            "{\"schema\": \"crestacoll-validate-1\", \"calls\": %llu, \"differ\": %llu,\n"
+            " \"other_reference\": %llu, \"unjudged_elements\": %llu, \"seconds\": %.9g,"
+            " \"wall_s\": %.9g,\n \"copies_bytes\": %llu",
             number(t->calls), number(t->differ), number(t->otherwise), number(t->unjudged),
             t->seconds, wall, number(t->most_bytes));
     for (int i = 0; i < CCO_SKIPS; i++)

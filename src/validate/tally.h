@@ -9,13 +9,13 @@
 
 /* Calls are counted by the first rank of their communicator. */
 typedef struct cco_tally {
-    uint64_t calls;             /* by implementations of crestacoll, */
-    uint64_t skips[CCO_SKIPS];  /* of those in the sample, by what became of them */
-    uint64_t otherwise;         /* checked by another reference than the MPI's own call */
-    uint64_t differ;            /* calls */
-    uint64_t unjudged;          /* elements, on all ranks */
-    uint64_t most_bytes;        /* of copies at once */
-    double seconds;             /* that checks have taken on this rank */
+    uint64_t calls;            /* by implementations of crestacoll, */
+    uint64_t skips[CCO_SKIPS]; /* of those in the sample, by what became of them */
+    uint64_t otherwise;        /* checked by another reference than the MPI's own call */
+    uint64_t differ;           /* calls */
+    uint64_t unjudged;         /* elements, on all ranks */
+    uint64_t most_bytes;       /* of copies at once */
+    double seconds;            /* that checks have taken on this rank */
 } cco_tally;
 
 extern cco_tally cco_tally_here;

@@ -19,9 +19,9 @@
 #include "validate/report.h"
 #include "validate/tally.h"
 
-static const char key;    /* its address is the key */
-static int64_t seeds;     /* the largest seed of a communicator of this process */
-static double began;      /* when the first communicator was set up */
+static const char key; /* its address is the key */
+static int64_t seeds;  /* the largest seed of a communicator of this process */
+static double began;   /* when the first communicator was set up */
 
 /* The largest of each word over the ranks.  Not cco_agree, which would complain about ranks that
  * are late: here they may be. */
@@ -31,8 +31,7 @@ static void greatest(const cco_comm *state, const int64_t *words, int64_t *most,
         most[i] = words[i];
     if (state->size == 1)
         return;
-    if (cco_service_allreduce(words, most, count, MPI_INT64_T, MPI_MAX, state->comm) !=
-        MPI_SUCCESS)
+    if (cco_service_allreduce(words, most, count, MPI_INT64_T, MPI_MAX, state->comm) != MPI_SUCCESS)
         cco_fatal("CRESTA_VALIDATE: the MPI's allreduce failed");
 }
 
@@ -134,8 +133,12 @@ static cco_check *begin(cco_validated *v, const cco_choice *choice, const cco_ca
     if (v->check == NULL) /* to go on without it on one rank would hang the others */
         cco_fatal("no memory for CRESTA_VALIDATE on communicator '%s'", v->state->name);
     cco_check *k = v->check;
-    *k = (cco_check){.of = v, .choice = choice, .call = *call, .bytes = bytes,
-                     .number = v->sample.calls, .began = cco_seconds()};
+    *k = (cco_check){.of = v,
+                     .choice = choice,
+                     .call = *call,
+                     .bytes = bytes,
+                     .number = v->sample.calls,
+                     .began = cco_seconds()};
     const cco_skip skip = agree_to_begin(k);
     k->ran = cco_seconds();
     if (skip == CCO_CHECKED)

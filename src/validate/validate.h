@@ -19,8 +19,8 @@ void cco_validate_set_up(cco_comm *state);
 
 /* Before a blocking call with the implementation that is chosen for it, if CRESTA_VALIDATE is set:
  * NULL if it is not checked, else what cco_validate_end takes, with what the call returned. */
-cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice,
-                                     const cco_call *call, MPI_Count bytes);
+cco_check *cco_validate_begin(cco_comm *state, const cco_choice *choice, const cco_call *call,
+                              MPI_Count bytes);
 void cco_validate_end(cco_check *check, int rc);
 
 /* Begins may have operations of ours from now on; collective. */

@@ -53,8 +53,7 @@ static int make(MPI_Datatype type, cco_element_map **made)
         return rc == MPI_ERR_NO_MEM ? rc : MPI_SUCCESS;
     cco_element_map *map = malloc(sizeof *map);
     if (map != NULL) {
-        *map = (cco_element_map){
-            .basic = places.basic, .runs = places.runs, .count = places.count};
+        *map = (cco_element_map){.basic = places.basic, .runs = places.runs, .count = places.count};
         const bool good = measure(map, type) && map->elements == places.elements;
         if (good && PMPI_Type_set_attr(type, key, map) == MPI_SUCCESS) {
             *made = map;

@@ -17,10 +17,12 @@
 enum { SLOTS = 48, ITEMS = 600, RECORDS = 1200, WORDS = 200 };
 
 /* What can be left out of programs by --without, while a known fault is not mended. */
+/* clang-format off */
 #define CLASSES(X)                                                                                 \
     X(attributes) X(badop) X(begin) X(beginerrors) X(collend) X(crowd) X(errors) X(f90)            \
     X(freed) X(grids) X(ibegin) X(inplace) X(jump) X(memory) X(messages) X(names) X(nulls)         \
     X(orders) X(persistent) X(threads) X(userops) X(waitany) X(windows) X(zerosize)
+/* clang-format on */
 #define CLASS_ENUM(name) CLASS_##name,
 enum class { CLASSES(CLASS_ENUM) CLASS_COUNT };
 
@@ -45,7 +47,7 @@ struct program {
     bool without[CLASS_COUNT];
     bool show, threads; /* threads: this launch has MPI_THREAD_MULTIPLE */
     bool sessions;      /* this launch has some */
-    const char *steps; /* the numbers of those that run; NULL: all */
+    const char *steps;  /* the numbers of those that run; NULL: all */
     int step, records;
     dice shared, own; /* own: of this rank and step */
     MPI_Comm world;

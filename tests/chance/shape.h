@@ -28,8 +28,8 @@ struct side {
     int *counts, *displs;
     unsigned char *memory;
     size_t bytes, seen; /* seen: of the bytes, those that say something after the call */
-    void *start;       /* what the call is given */
-    struct slot *lent; /* whose memory it is */
+    void *start;        /* what the call is given */
+    struct slot *lent;  /* whose memory it is */
 };
 
 /* A base type by chance; not freed. */

@@ -96,10 +96,10 @@ static void messages(dice *shared, bool persistent)
             (persistent ? MPI_Send_init : MPI_Isend)(c->sendbuf, c->sendcount, c->sendtype,
                                                      t->partner, tag, slot->comm, &item->request);
         else
-            (persistent ? MPI_Recv_init : MPI_Irecv)(
-                c->recvbuf, c->recvcount, c->recvtype,
-                one_in(&program.own, 4) ? MPI_ANY_SOURCE : t->partner, tag, slot->comm,
-                &item->request);
+            (persistent ? MPI_Recv_init
+                        : MPI_Irecv)(c->recvbuf, c->recvcount, c->recvtype,
+                                     one_in(&program.own, 4) ? MPI_ANY_SOURCE : t->partner, tag,
+                                     slot->comm, &item->request);
         if (!persistent)
             flow_begun(item, MPI_SUCCESS);
     }
@@ -125,8 +125,8 @@ static void persistent(dice *shared)
         coll = (coll + 1) % WHOLE_COLLS;
     if (!mode_exists(PERSISTENT))
         return;
-    struct task *t =
-        slot->comm == MPI_COMM_NULL ? NULL : task_collective(slot, coll, PERSISTENT, d);
+    struct task *t = slot->comm == MPI_COMM_NULL ? NULL
+                                                 : task_collective(slot, coll, PERSISTENT, d);
     struct item *item = flow_add(slot, t);
     item->persistent = true;
     item->open = 1;
@@ -262,8 +262,7 @@ static void many(dice *shared)
         if (more->comm != MPI_COMM_NULL) {
             comms_choose(more, d + (dice)i);
             const enum coll coll = below(&(dice){d + (dice)i}, WHOLE_COLLS);
-            struct task *t = task_collective(more, coll, BLOCKING,
-                                             d + (dice)i);
+            struct task *t = task_collective(more, coll, BLOCKING, d + (dice)i);
             describe(t, "duplicate's ");
             task_fill(t, -1, d);
             task_call(t, &request);

@@ -17,9 +17,9 @@ struct task {
     bool positive, in_place, unseen; /* unseen: nothing is said about the receive buffer */
     bool zero;                       /* types without data take part */
     bool op_made;
-    dice seed;            /* of what the buffers hold */
-    int partner, tag, n;  /* of a message; n: its bytes, as MPI_BYTE counts them */
-    int record;           /* where the result of this start goes; -1: this rank has none */
+    dice seed;           /* of what the buffers hold */
+    int partner, tag, n; /* of a message; n: its bytes, as MPI_BYTE counts them */
+    int record;          /* where the result of this start goes; -1: this rank has none */
 };
 
 /* A collective on the slot; all its members give the same dice. */

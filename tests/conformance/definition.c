@@ -141,8 +141,7 @@ static bool check_untouched(world *w, int rank, cco_base base)
 /* A block of MPI_PROC_NULL stays as it is, which check_untouched sees. */
 static bool is_nobodys(const world *w, int rank, int i)
 {
-    return cco_coll_infos[w->c.coll].out == CCO_NEAR &&
-           w->graph.in[rank].peer[i] == GRAPH_NOBODY;
+    return cco_coll_infos[w->c.coll].out == CCO_NEAR && w->graph.in[rank].peer[i] == GRAPH_NOBODY;
 }
 
 static bool check_barrier(world *w, int rank)
@@ -186,8 +185,7 @@ bool world_check(world *w)
         if (w->c.coll == CCO_EXSCAN && rank == 0)
             continue;
         for (int i = 0; i < q->out.blocks; i++)
-            if (!is_nobodys(w, rank, i) &&
-                !check_block(w, rank, cco_block(q, &q->out, i), i))
+            if (!is_nobodys(w, rank, i) && !check_block(w, rank, cco_block(q, &q->out, i), i))
                 return false;
     }
     return true;

@@ -145,9 +145,8 @@ cco_sched *merges_merged(const merges *q, int rank, int first, int end)
     cco_merge_part parts[MERGES_CALLS];
     const cco_problem like = {.rank = rank, .size = q->p, .unit = 1, .layouts = bytes_only};
     for (int i = first; i < end; i++) {
-        parts[i - first] = (cco_merge_part){.sched = q->scheds[i][rank],
-                                            .levels = q->levels[i][rank].of,
-                                            .operation = i + 1};
+        parts[i - first] = (cco_merge_part){
+            .sched = q->scheds[i][rank], .levels = q->levels[i][rank].of, .operation = i + 1};
         memcpy(parts[i - first].at, q->at[i][rank], sizeof parts->at);
     }
     cco_sched *s = cco_merge(parts, end - first, &like);

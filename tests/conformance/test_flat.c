@@ -159,11 +159,11 @@ static void make_rings(void)
     const bool first_abreast = rand() % 2;
     for (int i = 0; i < RINGS; i++) {
         for (int k = 0; k < size; k++) {
-            ranks[k].rings[i] =
-                i == 0 && first_abreast
-                    ? cco_slot_ring_open_abreast(abreast, slots[i], counts[i], k, size, mark)
-                    : cco_slot_ring_open(memory + before, share, slots[i], counts[i], k, size,
-                                         mark);
+            ranks[k].rings[i] = i == 0 && first_abreast
+                                    ? cco_slot_ring_open_abreast(abreast, slots[i], counts[i], k,
+                                                                 size, mark)
+                                    : cco_slot_ring_open(memory + before, share, slots[i],
+                                                         counts[i], k, size, mark);
             cco_slot_ring_close(&ranks[k].rings[i], mark);
             ranks[k].rings[i].writes = some_writes();
         }
@@ -229,7 +229,9 @@ static world_case some_case(void)
     const int some = elements[(size_t)rand() % (sizeof elements / sizeof elements[0])];
     return (world_case){.coll = coll,
                         .p = size,
-                        .n = is_long ? LONG : in_pieces ? MANY : some,
+                        .n = is_long     ? LONG
+                             : in_pieces ? MANY
+                                         : some,
                         .root = properties & CCO_ROOTED ? rand() % size : 0,
                         .shape = (unsigned)rand() % 4,
                         .in_place = possible_in_place(coll) && rand() % 2,

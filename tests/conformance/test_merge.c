@@ -41,8 +41,8 @@ static bool run_merged(merges *q, int first, int end, bool apart)
             fine = cco_sched_error(s) == MPI_SUCCESS;
         ranks[rank].sched = s;
         ranks[rank].memory[CCO_OUT] = q->memory[rank];
-        ranks[rank].memory[CCO_TMP] = (cco_memory){merges_room(s->scratch),
-                                                   merges_room(s->scratch), s->scratch};
+        ranks[rank].memory[CCO_TMP] = (cco_memory){merges_room(s->scratch), merges_room(s->scratch),
+                                                   s->scratch};
         memset(ranks[rank].memory[CCO_TMP].written, barrier, s->scratch);
     }
     if (!fine)

@@ -25,10 +25,10 @@ typedef struct rank {
 static rank ranks[RANKS];
 static char *shares[RANKS];
 static long passed, waited; /* schedules that went through at once, and not */
-static long shown, given; /* messages, at the end of sequences; bytes through rings, */
-static long blocks;       /* and blocks that changed hands */
-static int opened;        /* blocks of a sequence, */
-static uint64_t from;     /* and bytes from which it counts */
+static long shown, given;   /* messages, at the end of sequences; bytes through rings, */
+static long blocks;         /* and blocks that changed hands */
+static int opened;          /* blocks of a sequence, */
+static uint64_t from;       /* and bytes from which it counts */
 
 /* Others run before and after a word is told: it is the order of words that they go by. */
 static int tell_slowly(cco_area *area, int peer, size_t at, uint32_t word)
@@ -182,8 +182,8 @@ static int call(int me, world *w)
 {
     ranks[me].stream.shows = (cco_shown_rule){0};
     if (rand() % 3) /* at once, or what is left, sooner or later */
-        ranks[me].stream.shows =
-            (cco_shown_rule){1 + (size_t)rand() % 4000, rand() % 2 ? rand() % 20000 : 0};
+        ranks[me].stream.shows = (cco_shown_rule){1 + (size_t)rand() % 4000,
+                                                  rand() % 2 ? rand() % 20000 : 0};
     if (some_messages(me, w) != MPI_SUCCESS)
         return MPI_ERR_OTHER;
     cco_problem q = w->problems[me];

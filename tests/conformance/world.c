@@ -219,8 +219,8 @@ static void make_counts(world *w)
     const bool gathers = is(c->coll, CCO_GATHERS);
     const bool near = w->near != NULL && cco_coll_infos[c->coll].in == CCO_NEAR;
     if (w->map != NULL &&
-        (near || (uneven(c->coll) && !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION |
-                                                      CCO_NEIGHBORS))))
+        (near || (uneven(c->coll) &&
+                  !is(c->coll, CCO_ROOTED | CCO_GATHERS | CCO_REDUCTION | CCO_NEIGHBORS))))
         make_rows(w);
     if (!uneven(c->coll) || !is(c->coll, CCO_ROOTED))
         return;
@@ -322,8 +322,9 @@ world *world_new(const world_case *c)
     /* Types may differ between the sides, and from scratch. */
     if (c->gaps && !is(c->coll, CCO_REDUCTION))
         w->layouts[CCO_IN] = (cco_layout){.size = w->element, .extent = size + 1};
-    w->layouts[CCO_TMP] = is(c->coll, CCO_REDUCTION) ? w->layouts[CCO_OUT]
-                                           : (cco_layout){.size = 1, .extent = 1, .dense = true};
+    w->layouts[CCO_TMP] = is(c->coll, CCO_REDUCTION)
+                              ? w->layouts[CCO_OUT]
+                              : (cco_layout){.size = 1, .extent = 1, .dense = true};
     w->problems = room((size_t)c->p * sizeof *w->problems);
     w->sim.ranks = room((size_t)c->p * sizeof *w->sim.ranks);
     w->sim.size = c->p;

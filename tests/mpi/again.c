@@ -17,9 +17,15 @@ int cresta_profile_stop(char **json);
 
 enum { HISTORY = 12, SPECS = 16, CHOSEN = WHOLE_COLLS + 5 };
 
-static const char *specs[SPECS] = {"*=p2p", "*=shm", "*=nonblock", "*=hier", "*=auto",
-                                   "*[0-64]=shm,*=p2p", "allreduce=shm,alltoall=p2p:linear,*=p2p",
-                                   "*{type=derived}=p2p,*=shm", "*=hier:leaders,*=p2p"};
+static const char *specs[SPECS] = {"*=p2p",
+                                   "*=shm",
+                                   "*=nonblock",
+                                   "*=hier",
+                                   "*=auto",
+                                   "*[0-64]=shm,*=p2p",
+                                   "allreduce=shm,alltoall=p2p:linear,*=p2p",
+                                   "*{type=derived}=p2p,*=shm",
+                                   "*=hier:leaders,*=p2p"};
 static int spec_count = 9;
 
 static int rank, size, step;
@@ -76,14 +82,30 @@ static void change_wish(struct wish *w)
     struct wish other;
     new_wish(&other);
     switch (below(&shared, 9)) {
-    case 0: w->root = other.root; break;
-    case 1: w->n = other.n; break;
-    case 2: w->base = other.base; break;
-    case 3: w->type = other.type; break;
-    case 4: w->op = other.op; break;
-    case 5: w->in_place = !w->in_place; break;
-    case 6: w->large = !w->large; break;
-    case 7: w->comm = coll_shapes[w->coll].near ? 0 : other.comm; break;
+    case 0:
+        w->root = other.root;
+        break;
+    case 1:
+        w->n = other.n;
+        break;
+    case 2:
+        w->base = other.base;
+        break;
+    case 3:
+        w->type = other.type;
+        break;
+    case 4:
+        w->op = other.op;
+        break;
+    case 5:
+        w->in_place = !w->in_place;
+        break;
+    case 6:
+        w->large = !w->large;
+        break;
+    case 7:
+        w->comm = coll_shapes[w->coll].near ? 0 : other.comm;
+        break;
     default:
         w->from = below(&shared, size);
         w->to = one_in(&shared, 2) ? 0 : below(&shared, size);

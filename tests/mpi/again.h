@@ -22,10 +22,10 @@ struct wish {
     enum coll coll;
     int comm, root, n;
     enum base base;
-    int type;        /* of a reduction: 0, or a place and 1 */
-    int op;          /* places of operations that come and go, then those of the standard */
+    int type; /* of a reduction: 0, or a place and 1 */
+    int op;   /* places of operations that come and go, then those of the standard */
     bool in_place, large;
-    unsigned seed;   /* of counts that are not alike: */
+    unsigned seed;      /* of counts that are not alike: */
     int from, to, more; /* of which one is another */
 };
 

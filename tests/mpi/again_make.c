@@ -140,7 +140,7 @@ static void fill(char *at, size_t n, enum base base, unsigned long seed)
 static MPI_Op op_of(const struct wish *w, struct call *call)
 {
     static const int ranges[BASES] = {8, 4, 3, 4, 2};
-    const MPI_Op numbers[] = {MPI_SUM, MPI_MAX, MPI_MIN,  MPI_PROD,
+    const MPI_Op numbers[] = {MPI_SUM,  MPI_MAX, MPI_MIN,  MPI_PROD,
                               MPI_BAND, MPI_BOR, MPI_LXOR, MPI_LAND};
     const MPI_Op bits[] = {MPI_BAND, MPI_BOR, MPI_BXOR}, places[] = {MPI_MAXLOC, MPI_MINLOC};
     call->commutes = 1;
@@ -206,7 +206,9 @@ static struct end lay_out(const struct wish *w, const struct habit *h, bool sent
     const struct place *p = &again_comms[w->comm];
     const int side = sent ? 0 : 1, place = shape->reduces ? w->type : h->type[side];
     struct end end = {.type = type_of(w->base, w->base == OF_INT ? place : 0),
-                      .blocks = !all ? 1 : shape->near ? 2 : p->size,
+                      .blocks = !all          ? 1
+                                : shape->near ? 2
+                                              : p->size,
                       .first = all ? 0 : p->rank};
     if (!shape->reduces && !divides(w, sent, all ? end.blocks : end.first + 1, end.type.ints))
         end.type = type_of(w->base, 0);
@@ -225,7 +227,8 @@ static struct end lay_out(const struct wish *w, const struct habit *h, bool sent
         at += (MPI_Aint)type.extent * (counts[h->arrays][side][i] + h->gap);
     }
     end.bytes = (size_t)at > (size_t)next * (size_t)end.type.extent
-                    ? (size_t)at : (size_t)next * (size_t)end.type.extent;
+                    ? (size_t)at
+                    : (size_t)next * (size_t)end.type.extent;
     return end;
 }
 
@@ -264,8 +267,7 @@ static void put_in_place(const struct wish *w, struct made *made)
         else
             c->sendbuf = MPI_IN_PLACE;
     }
-    made->compares = c->recvbuf != MPI_IN_PLACE &&
-                     !(w->coll == COLL_Exscan && p->rank == 0) &&
+    made->compares = c->recvbuf != MPI_IN_PLACE && !(w->coll == COLL_Exscan && p->rank == 0) &&
                      (has_all || w->coll == COLL_Bcast || shape->sends_all);
 }
 

@@ -221,8 +221,8 @@ static void test_exclusive(window *w)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, w->win);
     const int64_t expected = (int64_t)(rounds / ranks + (rank < rounds % ranks)) * ranks;
-    CHECK(*(int64_t *)(w->base + 40) == expected, "%ld, not %ld",
-          (long)*(int64_t *)(w->base + 40), (long)expected);
+    CHECK(*(int64_t *)(w->base + 40) == expected, "%ld, not %ld", (long)*(int64_t *)(w->base + 40),
+          (long)expected);
     MPI_Win_unlock(rank, w->win);
 }
 
@@ -327,8 +327,8 @@ static void test_wrong(window *w)
     MPI_Win_lock_all(0, w->win);
     CHECK(MPI_Fetch_and_op(&one, &old, MPI_INT64_T, ranks, 0, MPI_SUM, w->win) != MPI_SUCCESS,
           "a rank that is none");
-    CHECK(MPI_Accumulate(&one, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, MPI_SUM,
-                         w->win) == MPI_SUCCESS,
+    CHECK(MPI_Accumulate(&one, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, MPI_SUM, w->win) ==
+              MPI_SUCCESS,
           "nobody");
     CHECK(MPI_Accumulate(&one, -1, MPI_INT64_T, 0, 0, -1, MPI_INT64_T, MPI_SUM, w->win) !=
               MPI_SUCCESS,

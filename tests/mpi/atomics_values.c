@@ -53,10 +53,11 @@ static const struct kind *kind;
 
 static const char *name_of(MPI_Op op)
 {
-    const MPI_Op ops[] = {MPI_REPLACE, MPI_NO_OP, MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_BAND,
-                          MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_MINLOC, MPI_MAXLOC};
-    static const char *const names[] = {"replace", "no_op", "sum", "prod", "min",
-                                        "max",     "band",  "bor", "bxor", "land",
+    const MPI_Op ops[] = {MPI_REPLACE, MPI_NO_OP, MPI_SUM,    MPI_PROD,  MPI_MIN,
+                          MPI_MAX,     MPI_BAND,  MPI_BOR,    MPI_BXOR,  MPI_LAND,
+                          MPI_LOR,     MPI_LXOR,  MPI_MINLOC, MPI_MAXLOC};
+    static const char *const names[] = {"replace", "no_op", "sum",    "prod",  "min",
+                                        "max",     "band",  "bor",    "bxor",  "land",
                                         "lor",     "lxor",  "minloc", "maxloc"};
     int i = 0;
     while (i < LEN(ops) - 1 && ops[i] != op)
@@ -66,9 +67,9 @@ static const char *name_of(MPI_Op op)
 
 static MPI_Op chosen_op(void)
 {
-    const MPI_Op all[] = {MPI_REPLACE, MPI_NO_OP}, of_integers[] = {MPI_SUM,  MPI_PROD, MPI_MIN,
-                                                                   MPI_MAX,  MPI_BAND, MPI_BOR,
-                                                                   MPI_BXOR, MPI_LAND, MPI_LXOR};
+    const MPI_Op all[] = {MPI_REPLACE, MPI_NO_OP},
+                 of_integers[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_BAND,
+                                  MPI_BOR, MPI_BXOR, MPI_LAND, MPI_LXOR};
     const MPI_Op of_numbers[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX},
                  of_logicals[] = {MPI_LAND, MPI_LOR, MPI_LXOR},
                  of_bytes[] = {MPI_BAND, MPI_BOR, MPI_BXOR}, of_pairs[] = {MPI_MINLOC, MPI_MAXLOC};
@@ -106,8 +107,10 @@ static void fill(char *at, int n)
             if (kind->type == MPI_LONG_DOUBLE)
                 memcpy(at, &w, 10); /* the rest is a gap */
             else
-                memcpy(at, kind->type == MPI_DOUBLE || kind->type == MPI_C_DOUBLE_COMPLEX
-                               ? (void *)d : (void *)f, (size_t)size);
+                memcpy(at,
+                       kind->type == MPI_DOUBLE || kind->type == MPI_C_DOUBLE_COMPLEX ? (void *)d
+                                                                                      : (void *)f,
+                       (size_t)size);
         } else if (kind->group == LOGICAL) {
             at[0] = (char)chance(2);
         } else if (kind->type == MPI_DOUBLE_INT || kind->type == MPI_FLOAT_INT) {
@@ -183,10 +186,12 @@ static void drop(side *s)
         T a, b;                                                                                    \
         memcpy(&a, operand, sizeof a);                                                             \
         memcpy(&b, target, sizeof b);                                                              \
-        b = op == MPI_SUM    ? (T)((uint64_t)a + (uint64_t)b)                                      \
-            : op == MPI_PROD ? (T)((uint64_t)a * (uint64_t)b)                                      \
-            : op == MPI_MIN  ? (a < b ? a : b)                                                     \
-                             : (a > b ? a : b);                                                    \
+        if (op == MPI_SUM)                                                                         \
+            b = (T)((uint64_t)a + (uint64_t)b);                                                    \
+        else if (op == MPI_PROD)                                                                   \
+            b = (T)((uint64_t)a * (uint64_t)b);                                                    \
+        else if ((op == MPI_MIN) == (a < b))                                                       \
+            b = a;                                                                                 \
         memcpy(target, &b, sizeof b);                                                              \
     } while (0)
 
@@ -319,8 +324,8 @@ static void one(MPI_Win win, int to)
     static char found[PART];
     MPI_Get(found, PART, MPI_BYTE, to, rank * PART, PART, MPI_BYTE, win);
     MPI_Win_flush(to, win);
-    snprintf(testing_label, sizeof testing_label, "%s, call %d of %d, %s", kind->name,
-             which, n, name_of(op));
+    snprintf(testing_label, sizeof testing_label, "%s, call %d of %d, %s", kind->name, which, n,
+             name_of(op));
     const int from = (int)(part - copy);
     const int in_target = difference(found, copy, from + 2 * MOST * 16, from),
               in_result = difference(result.memory, expected, 2 * MOST * 16, 0);

@@ -42,10 +42,10 @@ static int wrong_calls(MPI_Comm comm, struct wrong *list)
                               .recvtype = MPI_INT,
                               .op = MPI_SUM,
                               .comm = comm};
-    static const enum coll colls[] = {COLL_Bcast,     COLL_Bcast,    COLL_Reduce,   COLL_Allreduce,
-                                      COLL_Allgather, COLL_Alltoall, COLL_Reduce,   COLL_Scan,
-                                      COLL_Reduce_scatter_block,
-                                      COLL_Allreduce, COLL_Bcast,    COLL_Allreduce,
+    static const enum coll colls[] = {COLL_Bcast,     COLL_Bcast,     COLL_Reduce,
+                                      COLL_Allreduce, COLL_Allgather, COLL_Alltoall,
+                                      COLL_Reduce,    COLL_Scan,      COLL_Reduce_scatter_block,
+                                      COLL_Allreduce, COLL_Bcast,     COLL_Allreduce,
                                       COLL_Allreduce};
     static MPI_Datatype pair = MPI_DATATYPE_NULL, loose;
     if (pair == MPI_DATATYPE_NULL) {
@@ -121,12 +121,12 @@ static void returned_null(MPI_Comm comm, MPI_Comm plain)
         classes[k][n++] = class_of(CRESTA_Bcast(NULL, 1, MPI_INT, 0, on[k]));
 #else
         static int counts[64], places[64];
-        classes[k][n++] = class_of(CRESTA_Alltoallv(in, NULL, places, MPI_INT, out, counts, places,
-                                                    MPI_INT, on[k]));
-        classes[k][n++] = class_of(CRESTA_Alltoallv(in, counts, NULL, MPI_INT, out, counts, places,
-                                                    MPI_INT, on[k]));
-        classes[k][n++] = class_of(CRESTA_Allgatherv(in, 0, MPI_INT, out, counts, NULL, MPI_INT,
-                                                     on[k]));
+        classes[k][n++] = class_of(
+            CRESTA_Alltoallv(in, NULL, places, MPI_INT, out, counts, places, MPI_INT, on[k]));
+        classes[k][n++] = class_of(
+            CRESTA_Alltoallv(in, counts, NULL, MPI_INT, out, counts, places, MPI_INT, on[k]));
+        classes[k][n++] = class_of(
+            CRESTA_Allgatherv(in, 0, MPI_INT, out, counts, NULL, MPI_INT, on[k]));
         classes[k][n++] = class_of(CRESTA_Reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, on[k]));
 #endif
     }

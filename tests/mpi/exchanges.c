@@ -86,8 +86,8 @@ static void begin(struct one *o, int turn, MPI_Comm comm, bool blocking)
     }
     const int rc = blocking ? CRESTA_Exchange(o->send, counts, displs, type, n, to, &o->came,
                                               &o->all, comm)
-                            : CRESTA_Exchange_begin(o->send, counts, displs, type, n, to,
-                                                    &o->came, &o->all, comm, &o->request);
+                            : CRESTA_Exchange_begin(o->send, counts, displs, type, n, to, &o->came,
+                                                    &o->all, comm, &o->request);
     CHECK(rc == MPI_SUCCESS, "begin %d: %d", turn, rc);
     if (stride > 1)
         MPI_Type_free(&type);
@@ -104,8 +104,8 @@ static void expect(const struct one *o)
             came++;
             all += length(from, rank, o->turn);
         }
-    CHECK(o->came == came && o->all == all, "exchange %d: %d messages, not %d; %d, not %d",
-          o->turn, o->came, came, o->all, all);
+    CHECK(o->came == came && o->all == all, "exchange %d: %d messages, not %d; %d, not %d", o->turn,
+          o->came, came, o->all, all);
 }
 
 static void take(struct one *o, MPI_Comm comm)
@@ -264,7 +264,8 @@ static void try_wrong(MPI_Comm comm, int who)
     CHECK(came == (rank == 0 ? size - 1 : 0) && all == came, "%d messages, %d elements", came, all);
     if (rank == 0 && size > 1)
         CHECK(CRESTA_Exchange_take(got, from, counts, displs, MPI_INT, comm) == MPI_SUCCESS &&
-                  got[0] == 7, "take");
+                  got[0] == 7,
+              "take");
     CRESTA_Record_begin(comm);
     rc = CRESTA_Exchange_begin(&x, &n, &at, MPI_INT, 0, &to, &came, &all, comm, &request);
     CHECK(rc == MPI_ERR_UNSUPPORTED_OPERATION && request == MPI_REQUEST_NULL, "recorded: %d", rc);

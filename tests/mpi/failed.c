@@ -262,11 +262,10 @@ static void repair(void)
 static const struct mode {
     const char *name;
     void (*run)(void);
-} modes[] = {{"several", several},     {"indirect", indirect}, {"begun", begun},
-             {"gave", gave},           {"late", late},         {"exchange", exchange},
-             {"exchanging", exchanging},
-             {"replay", replays},      {"record", records},    {"race", race},
-             {"repair", repair}};
+} modes[] = {
+    {"several", several}, {"indirect", indirect}, {"begun", begun},           {"gave", gave},
+    {"late", late},       {"exchange", exchange}, {"exchanging", exchanging}, {"replay", replays},
+    {"record", records},  {"race", race},         {"repair", repair}};
 
 int main(int argc, char **argv)
 {

@@ -127,8 +127,8 @@ static void first(void)
         kill(getpid(), SIGKILL);
     for (int i = 0; i < 2; i++)
         tell(i == 0 ? "returns" : "again",
-             is_expected(CRESTA_Exchange(&rank, counts, displs, MPI_INT, 1, to, &came, &elements,
-                                         comm)));
+             is_expected(
+                 CRESTA_Exchange(&rank, counts, displs, MPI_INT, 1, to, &came, &elements, comm)));
 }
 
 int main(int argc, char **argv)

@@ -81,8 +81,8 @@ int main(int argc, char **argv)
     while (rc == MPI_SUCCESS)
         rc = CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
     const bool repaired = CRESTA_Comm_repair(comm, &left) == MPI_SUCCESS;
-    const bool adds = repaired && CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) ==
-                                      MPI_SUCCESS;
+    const bool adds = repaired &&
+                      CRESTA_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, left) == MPI_SUCCESS;
     printf("rank %d repaired: %s\n", rank,
            place == AFTER && adds && sum == size - 1 ? "right" : "WRONG");
     fflush(stdout);

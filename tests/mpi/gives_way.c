@@ -24,12 +24,12 @@ typedef unsigned progress(void *worker);
 progress ucp_worker_progress;
 
 enum {
-    OFTEN = 20,     /* yields in a row, before the first sleep: what is near is not slept over */
-    APART = 10000,  /* nanoseconds from one to the next: more than a look at all that may come */
-    SLEEP = 50000,  /* nanoseconds; or */
-    PART = 4,       /* this part of the time since the first of the yields in a row, */
-    LONG = 200000,  /* at most */
-    SLACK = 1000,   /* of the timer, which the kernel would make as long as the sleep */
+    OFTEN = 20,    /* yields in a row, before the first sleep: what is near is not slept over */
+    APART = 10000, /* nanoseconds from one to the next: more than a look at all that may come */
+    SLEEP = 50000, /* nanoseconds; or */
+    PART = 4,      /* this part of the time since the first of the yields in a row, */
+    LONG = 200000, /* at most */
+    SLACK = 1000,  /* of the timer, which the kernel would make as long as the sleep */
 };
 
 static long now_ns(void)

@@ -152,11 +152,20 @@ static int telling_threads(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"collective", collective}, {"root", root},       {"communicator", communicator},
-             {"late", late},             {"receive", receive}, {"circle", circle},
-             {"request", request},       {"begun", begun},     {"op", op},
-             {"bytes", bytes},           {"counts", counts},   {"finalize", finalize},
-             {"first", first},           {"first_begun", first_begun}};
+} cases[] = {{"collective", collective},
+             {"root", root},
+             {"communicator", communicator},
+             {"late", late},
+             {"receive", receive},
+             {"circle", circle},
+             {"request", request},
+             {"begun", begun},
+             {"op", op},
+             {"bytes", bytes},
+             {"counts", counts},
+             {"finalize", finalize},
+             {"first", first},
+             {"first_begun", first_begun}};
 
 int main(int argc, char **argv)
 {

@@ -20,8 +20,8 @@ static MPI_Datatype gapped; /* an int, and room for another */
 struct received {
     int blocks, stride; /* ints of memory of an element */
     int *buffer;
-    int at[MOST], n[MOST];       /* elements */
-    int from[MOST], slot[MOST];  /* whose, and which of the sender's blocks; from -1: nobody's */
+    int at[MOST], n[MOST];      /* elements */
+    int from[MOST], slot[MOST]; /* whose, and which of the sender's blocks; from -1: nobody's */
     MPI_Request request;
 };
 

@@ -188,7 +188,7 @@ static int refused(const char *what, const char *when)
     MPI_Comm later;
     const bool early = strcmp(when, "before") == 0,
                files = strcmp(what, "descriptors") != 0, /* to look for segments by */
-               memory = strcmp(what, "copy") == 0 || strcmp(what, "peace") == 0;
+        memory = strcmp(what, "copy") == 0 || strcmp(what, "peace") == 0;
     if (strcmp(when, "late") == 0)
         all_sizes(MPI_COMM_WORLD);
     else if (!early)
@@ -234,7 +234,7 @@ enum {
     SHARE = 16 << 10, /* of a process in the first part of a communicator, at most */
     MORE = 1 << 20,   /* in the second */
     POOLED = 8,       /* segments that wait for a communicator, at most */
-    /* What the MPI may touch of its own shared memory in the meantime. */
+/* What the MPI may touch of its own shared memory in the meantime. */
 #if defined(I_MPI_VERSION) /* 28 KiB for each communicator of a rank */
     OF_MPI = 4 << 20,
 #else

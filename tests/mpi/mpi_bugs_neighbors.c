@@ -65,9 +65,7 @@ static void fill(struct arguments *a, int coll, const struct graph *g, int me)
             a->send[(coll == ALLTOALL ? 2 : LONGEST) * i + k] = value(coll, me, i, k);
     }
     for (int i = 0; i < in->count; i++)
-        a->recvcounts[i] = in->peer[i] == GRAPH_NOBODY
-                               ? 1
-                               : length(coll, in->peer[i], in->slot[i]);
+        a->recvcounts[i] = in->peer[i] == GRAPH_NOBODY ? 1 : length(coll, in->peer[i], in->slot[i]);
 }
 
 static int start(int mode, int coll, struct arguments *a, MPI_Comm comm, MPI_Request *request)
@@ -83,25 +81,41 @@ static int start(int mode, int coll, struct arguments *a, MPI_Comm comm, MPI_Req
         a->types, comm
     *request = MPI_REQUEST_NULL;
     switch (mode * COLLS + coll) {
-    case ALLGATHER: return MPI_Neighbor_allgather(ALLGATHER_ARGS);
-    case ALLGATHERV: return MPI_Neighbor_allgatherv(ALLGATHERV_ARGS);
-    case ALLTOALL: return MPI_Neighbor_alltoall(ALLGATHER_ARGS);
-    case ALLTOALLV: return MPI_Neighbor_alltoallv(ALLTOALLV_ARGS);
-    case ALLTOALLW: return MPI_Neighbor_alltoallw(ALLTOALLW_ARGS);
-    case COLLS + ALLGATHER: return MPI_Ineighbor_allgather(ALLGATHER_ARGS, request);
-    case COLLS + ALLGATHERV: return MPI_Ineighbor_allgatherv(ALLGATHERV_ARGS, request);
-    case COLLS + ALLTOALL: return MPI_Ineighbor_alltoall(ALLGATHER_ARGS, request);
-    case COLLS + ALLTOALLV: return MPI_Ineighbor_alltoallv(ALLTOALLV_ARGS, request);
-    case COLLS + ALLTOALLW: return MPI_Ineighbor_alltoallw(ALLTOALLW_ARGS, request);
+    case ALLGATHER:
+        return MPI_Neighbor_allgather(ALLGATHER_ARGS);
+    case ALLGATHERV:
+        return MPI_Neighbor_allgatherv(ALLGATHERV_ARGS);
+    case ALLTOALL:
+        return MPI_Neighbor_alltoall(ALLGATHER_ARGS);
+    case ALLTOALLV:
+        return MPI_Neighbor_alltoallv(ALLTOALLV_ARGS);
+    case ALLTOALLW:
+        return MPI_Neighbor_alltoallw(ALLTOALLW_ARGS);
+    case COLLS + ALLGATHER:
+        return MPI_Ineighbor_allgather(ALLGATHER_ARGS, request);
+    case COLLS + ALLGATHERV:
+        return MPI_Ineighbor_allgatherv(ALLGATHERV_ARGS, request);
+    case COLLS + ALLTOALL:
+        return MPI_Ineighbor_alltoall(ALLGATHER_ARGS, request);
+    case COLLS + ALLTOALLV:
+        return MPI_Ineighbor_alltoallv(ALLTOALLV_ARGS, request);
+    case COLLS + ALLTOALLW:
+        return MPI_Ineighbor_alltoallw(ALLTOALLW_ARGS, request);
 #ifdef HAS_INIT
 #define MORE MPI_INFO_NULL, request
-    case 2 * COLLS + ALLGATHER: return INIT(allgather)(ALLGATHER_ARGS, MORE);
-    case 2 * COLLS + ALLGATHERV: return INIT(allgatherv)(ALLGATHERV_ARGS, MORE);
-    case 2 * COLLS + ALLTOALL: return INIT(alltoall)(ALLGATHER_ARGS, MORE);
-    case 2 * COLLS + ALLTOALLV: return INIT(alltoallv)(ALLTOALLV_ARGS, MORE);
-    case 2 * COLLS + ALLTOALLW: return INIT(alltoallw)(ALLTOALLW_ARGS, MORE);
+    case 2 * COLLS + ALLGATHER:
+        return INIT(allgather)(ALLGATHER_ARGS, MORE);
+    case 2 * COLLS + ALLGATHERV:
+        return INIT(allgatherv)(ALLGATHERV_ARGS, MORE);
+    case 2 * COLLS + ALLTOALL:
+        return INIT(alltoall)(ALLGATHER_ARGS, MORE);
+    case 2 * COLLS + ALLTOALLV:
+        return INIT(alltoallv)(ALLTOALLV_ARGS, MORE);
+    case 2 * COLLS + ALLTOALLW:
+        return INIT(alltoallw)(ALLTOALLW_ARGS, MORE);
 #endif
-    default: return MPI_ERR_OTHER;
+    default:
+        return MPI_ERR_OTHER;
     }
 }
 
@@ -125,9 +139,8 @@ static int count_wrong(const struct arguments *a, int coll, const struct graph *
     for (int i = 0; i < in->count; i++)
         for (int k = 0; k < a->recvcounts[i]; k++) {
             const int at = (coll == ALLGATHER || coll == ALLTOALL ? 2 : LONGEST) * i + k;
-            bad += a->recv[at] != (in->peer[i] == GRAPH_NOBODY
-                                       ? -1
-                                       : value(coll, in->peer[i], in->slot[i], k));
+            bad += a->recv[at] !=
+                   (in->peer[i] == GRAPH_NOBODY ? -1 : value(coll, in->peer[i], in->slot[i], k));
         }
     return bad;
 }

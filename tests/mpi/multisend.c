@@ -26,7 +26,7 @@ static int random_below(int n)
 
 /* Messages of all ranks: every rank knows all, and uses its own. */
 struct plan {
-    int count[64];            /* of each rank, */
+    int count[64]; /* of each rank, */
     int to[64][MOST], n[64][MOST];
 };
 
@@ -156,13 +156,12 @@ static void make_listed(struct listed *l, MPI_Comm comm, bool cast)
     l->recv = malloc(4 * ((size_t)total + 1));
     l->send = fill(&l->p, 0, 1, l->displs);
     const struct plan *p = &l->p;
-    const int rc =
-        cast ? CRESTA_Multicast_init(l->send, p->count[rank] > 0 ? p->n[rank][0] : 0,
-                                     p->count[rank], p->to[rank], l->recv, l->counts, l->places,
-                                     l->n, l->sources, MPI_INT, comm, &l->m)
-             : CRESTA_Manytomany_init(l->send, p->n[rank], l->displs, p->count[rank], p->to[rank],
-                                      l->recv, l->counts, l->places, l->n, l->sources, MPI_INT,
-                                      comm, &l->m);
+    const int rc = cast ? CRESTA_Multicast_init(l->send, p->count[rank] > 0 ? p->n[rank][0] : 0,
+                                                p->count[rank], p->to[rank], l->recv, l->counts,
+                                                l->places, l->n, l->sources, MPI_INT, comm, &l->m)
+                        : CRESTA_Manytomany_init(l->send, p->n[rank], l->displs, p->count[rank],
+                                                 p->to[rank], l->recv, l->counts, l->places, l->n,
+                                                 l->sources, MPI_INT, comm, &l->m);
     CHECK(rc == MPI_SUCCESS && l->m != CRESTA_MULTISEND_NULL, "init: %d", rc);
     CHECK(CRESTA_Multisend_notify(l->m, arrived, l, l->flags) == MPI_SUCCESS, "notify");
 }
@@ -208,7 +207,8 @@ static void try_multisends(MPI_Comm comm)
     }
     for (int i = 0; i < LISTS; i++) {
         CHECK(CRESTA_Multisend_free(&lists[i].m) == MPI_SUCCESS &&
-                  lists[i].m == CRESTA_MULTISEND_NULL, "free");
+                  lists[i].m == CRESTA_MULTISEND_NULL,
+              "free");
         free(lists[i].send);
         free(lists[i].recv);
     }
@@ -257,7 +257,8 @@ static void try_sneighbor(int turn)
             recv[i] = -5;
         come_late(turn);
         CHECK(CRESTA_Sneighbor_alltoall(send, n, MPI_INT, recv, n, MPI_INT, comm, requests) ==
-                  MPI_SUCCESS, "begin");
+                  MPI_SUCCESS,
+              "begin");
         for (int left = all, i; left > 0; left--) {
             MPI_Waitany(all, requests, &i, MPI_STATUS_IGNORE);
             if (i < in->count && in->peer[i] != GRAPH_NOBODY)
@@ -288,7 +289,8 @@ static void try_wrong(MPI_Comm comm)
     if (!bad)
         CRESTA_Multisend_free(&m);
     CHECK(CRESTA_Sneighbor_alltoall(&x, 1, MPI_INT, &x, 1, MPI_INT, comm, requests) ==
-              MPI_ERR_TOPOLOGY, "no topology");
+              MPI_ERR_TOPOLOGY,
+          "no topology");
     try_multisends(comm);
 }
 

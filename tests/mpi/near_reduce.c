@@ -74,8 +74,8 @@ static void blocking(MPI_Comm comm, const struct graph *g)
     static struct data d;
     for (int round = 0; round < 3; round++) {
         fill(&d, g, false, round);
-        CHECK(CRESTA_Neighbor_reduce(d.send, d.recv, N, MPI_UNSIGNED, compose, comm) ==
-                  MPI_SUCCESS, "reduce");
+        CHECK(CRESTA_Neighbor_reduce(d.send, d.recv, N, MPI_UNSIGNED, compose, comm) == MPI_SUCCESS,
+              "reduce");
         verify(&d, "reduce");
         fill(&d, g, false, round);
         const bool receives = memcmp(d.recv, d.expected, sizeof d.recv) != 0;
@@ -120,9 +120,11 @@ static void persistent(MPI_Comm comm, const struct graph *g, MPI_Op op)
     static struct data d[2];
     CRESTA_Recording made[2];
     CHECK(CRESTA_Neighbor_reduce_init(d[0].send, d[0].recv, N, MPI_UNSIGNED, op, comm, &made[0]) ==
-              MPI_SUCCESS, "reduce_init");
+              MPI_SUCCESS,
+          "reduce_init");
     CHECK(CRESTA_Neighbor_alltoall_reduce_init(d[1].send, d[1].recv, N, MPI_UNSIGNED, op, comm,
-                                               &made[1]) == MPI_SUCCESS, "alltoall_reduce_init");
+                                               &made[1]) == MPI_SUCCESS,
+          "alltoall_reduce_init");
     int merged = 0;
     for (int i = 0; i < 2; i++) {
         int one = 0;
@@ -172,7 +174,8 @@ static void refused(MPI_Comm comm, const struct graph *g)
     int in[N] = {0}, out[N];
     (void)g;
     expect(CRESTA_Neighbor_alltoall_reduce_begin(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, comm,
-                                                 &request), MPI_ERR_BUFFER, "in place");
+                                                 &request),
+           MPI_ERR_BUFFER, "in place");
     expect(CRESTA_Neighbor_reduce_begin(in, out, -1, MPI_INT, MPI_SUM, comm, &request),
            MPI_ERR_COUNT, "a count");
     expect(CRESTA_Neighbor_reduce_begin(in, out, 1, MPI_INT, MPI_OP_NULL, comm, &request),

@@ -129,10 +129,9 @@ static void try_one_way(const char *impl)
         CHECK(rc == MPI_SUCCESS, "class %d", rc);
     }
     CHECK(first || got == 6 + rank, "%d", got);
-    const int rc = CRESTA_Neighbor_allgather(first ? values : NULL, first ? 1 : -1,
-                                             first ? MPI_INT : MPI_DATATYPE_NULL, &got,
-                                             first ? -1 : 1, first ? MPI_DATATYPE_NULL : MPI_INT,
-                                             comm);
+    const int rc = CRESTA_Neighbor_allgather(
+        first ? values : NULL, first ? 1 : -1, first ? MPI_INT : MPI_DATATYPE_NULL, &got,
+        first ? -1 : 1, first ? MPI_DATATYPE_NULL : MPI_INT, comm);
     CHECK(rc == MPI_SUCCESS, "allgather: class %d", rc);
     CHECK(first || got == 7, "allgather: %d", got);
     MPI_Comm_free(&comm);
@@ -154,8 +153,8 @@ static void try_told(const char *impl)
         for (int k = 0; k < 3; k++)
             ends[edges++] = (i + k * k) % size;
     }
-    MPI_Dist_graph_create(MPI_COMM_WORLD, rank == 0 ? size : 0, sources, degrees, ends,
-                          weights, MPI_INFO_NULL, 0, &comm);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, rank == 0 ? size : 0, sources, degrees, ends, weights,
+                          MPI_INFO_NULL, 0, &comm);
     choose(comm, impl);
     topology_ask(comm, &g);
     fill(&e, &g, 1);

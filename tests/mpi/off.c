@@ -27,8 +27,9 @@ static int calls;
         calls++;                                                                                   \
         return next arguments;                                                                     \
     }
-COUNTED(Comm_create_keyval, (MPI_Comm_copy_attr_function *c, MPI_Comm_delete_attr_function *d,
-                             int *k, void *e), (c, d, k, e))
+COUNTED(Comm_create_keyval,
+        (MPI_Comm_copy_attr_function * c, MPI_Comm_delete_attr_function *d, int *k, void *e),
+        (c, d, k, e))
 COUNTED(Comm_set_attr, (MPI_Comm c, int k, void *v), (c, k, v))
 COUNTED(Comm_get_attr, (MPI_Comm c, int k, void *v, int *f), (c, k, v, f))
 COUNTED(Comm_dup, (MPI_Comm c, MPI_Comm *n), (c, n))
@@ -40,10 +41,11 @@ COUNTED(Isend, (const void *b, int n, MPI_Datatype t, int d, int g, MPI_Comm c, 
 COUNTED(Irecv, (void *b, int n, MPI_Datatype t, int d, int g, MPI_Comm c, MPI_Request *r),
         (b, n, t, d, g, c, r))
 COUNTED(Ibarrier, (MPI_Comm c, MPI_Request *r), (c, r))
-COUNTED(Iallreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c,
-                     MPI_Request *r), (a, b, n, t, o, c, r))
+COUNTED(Iallreduce,
+        (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c, MPI_Request *r),
+        (a, b, n, t, o, c, r))
 COUNTED(Query_thread, (int *l), (l))
-COUNTED(Test, (MPI_Request *r, int *f, MPI_Status *s), (r, f, s))
+COUNTED(Test, (MPI_Request * r, int *f, MPI_Status *s), (r, f, s))
 COUNTED(Iprobe, (int a, int b, MPI_Comm c, int *f, MPI_Status *s), (a, b, c, f, s))
 
 static int entries(const char *folder)

@@ -239,7 +239,8 @@ static void one_array(MPI_Comm comm)
                                        MPI_INT, comm) != MPI_SUCCESS;
     for (int i = 0; i < TIMES; i++)
         CHECK(CRESTA_Alltoallv(in, counts[0], places, MPI_INT, out, counts[2], places, MPI_INT,
-                               comm) == MPI_SUCCESS, "two arrays");
+                               comm) == MPI_SUCCESS,
+              "two arrays");
     const int rc = CRESTA_Alltoallv(out, counts[1], places, MPI_INT, out, counts[1], places,
                                     MPI_INT, comm);
     CHECK((rc != MPI_SUCCESS) == refused, "one array: %d, the MPI refuses it: %d", rc, refused);
@@ -249,10 +250,7 @@ static void one_array(MPI_Comm comm)
 
 int main(int argc, char **argv)
 {
-    static const char *const impls[] = {"*=shm",
-                                        "*=p2p",
-                                        "*=shm?copy=single",
-                                        "*=auto",
+    static const char *const impls[] = {"*=shm", "*=p2p", "*=shm?copy=single", "*=auto",
                                         "allreduce=p2p:recursive_doubling,*=p2p:linear"};
     testing_watchdog(100);
     MPI_Init(&argc, &argv);

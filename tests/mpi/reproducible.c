@@ -30,8 +30,8 @@ enum { MOST = 20011, MORE = 64, TYPES = 5, SPECIAL = 4, FEW = 9, FULL = 3 };
 
 static const size_t sizes[TYPES] = {sizeof(double), sizeof(float), sizeof(double complex),
                                     sizeof(float complex), sizeof(long double)};
-static const char *const type_names[TYPES] = {"double", "float", "double complex",
-                                              "float complex", "long double"};
+static const char *const type_names[TYPES] = {"double", "float", "double complex", "float complex",
+                                              "long double"};
 static MPI_Datatype types[TYPES];
 static int rank, size; /* in the communicator of a trial */
 
@@ -52,10 +52,14 @@ static bool special(int type, int i, int who, int of, double *x)
 {
     if (type != 0 || i >= SPECIAL)
         return false;
-    *x = i == 0   ? (who == 0 ? INFINITY : who == 1 ? -INFINITY : 1)
+    *x = i == 0   ? (who == 0   ? INFINITY
+                     : who == 1 ? -INFINITY
+                                : 1)
          : i == 1 ? -0.0
          : i == 2 ? (who == of - 1 ? -INFINITY : 1)
-                  : (who == 0 ? 0x1p-1074 : who == of - 1 ? -0x1p-1074 : 0);
+                  : (who == 0        ? 0x1p-1074
+                     : who == of - 1 ? -0x1p-1074
+                                     : 0);
     return true;
 }
 
@@ -65,7 +69,10 @@ static void set(void *to, int type, int i, double x, double y)
     const float pair[] = {(float)x, (float)y};
     const double two[] = {x, y};
     const long double one = x;
-    memcpy(at, type == 4 ? (const void *)&one : type & 1 ? (const void *)pair : (const void *)two,
+    memcpy(at,
+           type == 4  ? (const void *)&one
+           : type & 1 ? (const void *)pair
+                      : (const void *)two,
            type == 4 ? sizeof one : sizes[type]);
 }
 
@@ -214,8 +221,8 @@ static void started(MPI_Comm comm, const char *impl, int type, int n)
     CALL(Ireduce)(in, out + 2 * room, n, t, MPI_SUM, size - 1, comm, &requests[2]);
     CALL(Ireduce_scatter)(in, out + 3 * room, counts, t, MPI_SUM, comm, &requests[3]);
     memcpy(out + 4 * room, in, room);
-    CALL(Ireduce_scatter_block)(MPI_IN_PLACE, out + 4 * room, n / size, t, MPI_SUM, comm,
-                                &requests[4]);
+    CALL(Ireduce_scatter_block)
+    (MPI_IN_PLACE, out + 4 * room, n / size, t, MPI_SUM, comm, &requests[4]);
     while (!over)
         MPI_Request_get_status(requests[1], &over, MPI_STATUS_IGNORE);
     out += room;

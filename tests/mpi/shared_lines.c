@@ -268,7 +268,7 @@ static void run(const char *impl)
         MPI_Comm_free(&works[t].comm);
 }
 
-static void catch(int number, void (*handler)(int, siginfo_t *, void *))
+static void catch (int number, void (*handler)(int, siginfo_t *, void *))
 {
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     action.sa_sigaction = handler;
@@ -284,8 +284,8 @@ int main(int argc, char **argv)
     testing_rank = rank;
     testing_watchdog(60);
     page = (size_t)sysconf(_SC_PAGESIZE);
-    catch(SIGSEGV, on_store);
-    catch(SIGTRAP, on_step);
+    catch (SIGSEGV, on_store);
+    catch (SIGTRAP, on_step);
     if (level == MPI_THREAD_MULTIPLE)
         testing_each(argc > 1 ? argv[1] : "shm", run);
     MPI_Finalize();

@@ -98,8 +98,8 @@ static void empty(MPI_Datatype none, int way)
     CHECK(got == rank, "got %d", got);
     zero[rank] = 0;
     snprintf(testing_label, sizeof testing_label, "alltoallv of nothing, %d", way);
-    CALL(Alltoallv)(&mine, s, displs, way ? MPI_INT : none, &got, r, displs, way ? none : MPI_INT,
-                    comm);
+    CALL(Alltoallv)
+    (&mine, s, displs, way ? MPI_INT : none, &got, r, displs, way ? none : MPI_INT, comm);
 #if !defined(PLAIN_MPI)
     MPI_Request request;
     snprintf(testing_label, sizeof testing_label, "begun alltoallv of nothing, %d", way);

@@ -100,9 +100,9 @@ static void test(MPI_Request *r, MPI_Status *s)
 static const struct {
     const char *name;
     void (*run)(MPI_Request *, MPI_Status *);
-} ways[] = {{"MPI_Wait", wait_one},         {"MPI_Waitall", wait_all},  {"MPI_Waitany", wait_any},
-            {"MPI_Waitsome", wait_some},    {"MPI_Test", test_one},     {"MPI_Testall", test_all},
-            {"MPI_Testany", test_any},      {"MPI_Testsome", test_some}, {"CRESTA_Coll_end", end},
+} ways[] = {{"MPI_Wait", wait_one},      {"MPI_Waitall", wait_all},   {"MPI_Waitany", wait_any},
+            {"MPI_Waitsome", wait_some}, {"MPI_Test", test_one},      {"MPI_Testall", test_all},
+            {"MPI_Testany", test_any},   {"MPI_Testsome", test_some}, {"CRESTA_Coll_end", end},
             {"CRESTA_Coll_test", test}};
 
 static void one_begin(int way, MPI_Status *s)

@@ -9,20 +9,41 @@
 #include "choose.h"
 
 enum { MOST = 2 << 20, RANKS = 4, CANARY = 64, MARK = 0x5a };
-enum { BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV,
-       ALLTOALLW, REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, CALLS };
+enum {
+    BCAST,
+    GATHER,
+    GATHERV,
+    SCATTER,
+    SCATTERV,
+    ALLGATHER,
+    ALLGATHERV,
+    ALLTOALL,
+    ALLTOALLV,
+    ALLTOALLW,
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    CALLS
+};
 
-static const char *const names[CALLS] = {
-    "bcast",     "gather",    "gatherv",   "scatter", "scatterv",  "allgather",
-    "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce",  "allreduce",
-    "reduce_scatter", "reduce_scatter_block", "scan", "exscan"};
+static const char *const names[CALLS] = {"bcast",          "gather",
+                                         "gatherv",        "scatter",
+                                         "scatterv",       "allgather",
+                                         "allgatherv",     "alltoall",
+                                         "alltoallv",      "alltoallw",
+                                         "reduce",         "allreduce",
+                                         "reduce_scatter", "reduce_scatter_block",
+                                         "scan",           "exscan"};
 static char in[MOST * RANKS], out[MOST * RANKS + CANARY];
 static int rank, size;
 
 static int blocks_out(int call)
 {
     const bool root = rank == 0;
-    return call == GATHER || call == GATHERV ? (root ? size : 0)
+    return call == GATHER || call == GATHERV        ? (root ? size : 0)
            : call >= ALLGATHER && call <= ALLTOALLW ? size
            : call == REDUCE                         ? root
                                                     : 1;

@@ -89,7 +89,8 @@ static void test_transfers(void)
     shmem_barrier_all();
     if (me == 0)
         CHECK(word[1] == 999L * pes && word[2] == pes && word[3] == pes && word[4] >= 1 &&
-                  word[4] <= pes, "sums of all: %ld %ld %ld", word[1], word[2], word[3]);
+                  word[4] <= pes,
+              "sums of all: %ld %ld %ld", word[1], word[2], word[3]);
     CHECK(ticket >= 0 && ticket < pes && shmem_long_atomic_fetch(word + 2, 0) == pes, "ticket");
     shmem_free(signal);
     shmem_free(word);
@@ -186,8 +187,9 @@ static void test_collectives(shmem_team_t team)
     CHECK(shmem_int_alltoalls(team, dest, source, 3, 2, 2) == 0, "alltoalls");
     for (int i = 0; i < 2 * size; i++)
         CHECK(dest[3 * i] == i / 2 * 1000 + 2 * (2 * rank + i % 2), "alltoalls, element %d", i);
-    CHECK(shmem_int_sum_reduce(team, dest, source, 5) == 0 && shmem_max_reduce(team, dest + 5,
-          source, 2) == 0, "reductions");
+    CHECK(shmem_int_sum_reduce(team, dest, source, 5) == 0 &&
+              shmem_max_reduce(team, dest + 5, source, 2) == 0,
+          "reductions");
     CHECK(dest[4] == 1000 * (size * (size - 1) / 2) + 4 * size && dest[6] == (size - 1) * 1000 + 1,
           "sum %d, max %d", dest[4], dest[6]);
     CHECK(shmem_int_min_reduce(team, source, source, 4) == 0 && source[3] == 3, "in place");
@@ -227,7 +229,8 @@ static void test_teams(void)
         if (odd != SHMEM_TEAM_INVALID) {
             CHECK(shmem_team_my_pe(odd) == me / 2 && shmem_team_n_pes(odd) == size &&
                       shmem_team_translate_pe(odd, 0, SHMEM_TEAM_WORLD) == 1 &&
-                      shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, odd) == -1, "numbers");
+                      shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, odd) == -1,
+                  "numbers");
             test_broadcast(odd);
             test_collectives(odd);
             CHECK(shmem_team_sync(odd) == 0, "sync");
@@ -235,11 +238,14 @@ static void test_teams(void)
         }
     }
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes + 1, NULL, 0, &none) != 0 &&
-              none == SHMEM_TEAM_INVALID && shmem_team_my_pe(none) == -1, "too large");
+              none == SHMEM_TEAM_INVALID && shmem_team_my_pe(none) == -1,
+          "too large");
     CHECK(shmem_team_split_strided(SHMEM_TEAM_WORLD, pes - 1, -1, pes, NULL, 0, &none) == 0 &&
-              shmem_team_my_pe(none) == pes - 1 - me, "a negative stride");
+              shmem_team_my_pe(none) == pes - 1 - me,
+          "a negative stride");
     CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &rows, NULL, 0, &columns) == 0 &&
-              shmem_team_my_pe(rows) == me % 2 && shmem_team_my_pe(columns) == me / 2, "2d");
+              shmem_team_my_pe(rows) == me % 2 && shmem_team_my_pe(columns) == me / 2,
+          "2d");
     test_broadcast(columns);
     shmem_sync(rows);
     shmem_team_destroy(rows); /* the others are left to shmem_finalize */

@@ -43,8 +43,8 @@ testing_check(int good, const char *condition, const char *file, int line, const
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "FAIL rank %d %s:%d: %s [%s]\n    in: %s%s%s\n", testing_rank, file, line,
-            text, condition, testing_impl, *testing_impl ? ": " : "", testing_label);
+    fprintf(stderr, "FAIL rank %d %s:%d: %s [%s]\n    in: %s%s%s\n", testing_rank, file, line, text,
+            condition, testing_impl, *testing_impl ? ": " : "", testing_label);
     return good;
 }
 

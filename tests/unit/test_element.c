@@ -66,26 +66,16 @@ static struct {
     cco_element_lock lock;
 } shared;
 
-#define OF(bytes, how)                                                                             \
-    {                                                                                              \
-        .size = (bytes), .extent = (bytes), .change = CCO_CHANGE_##how                             \
-    }
+#define OF(bytes, how) {.size = (bytes), .extent = (bytes), .change = CCO_CHANGE_##how}
 static const cco_element add8 = OF(1, ADD), add16 = OF(2, ADD), add32 = OF(4, ADD),
-                         add64 = OF(8, ADD), flip = OF(8, XOR), keep = OF(8, AND),
-                         set = OF(8, OR), get = OF(8, NONE), put = OF(8, REPLACE);
-static const cco_element most = {.size = 8,
-                                 .extent = 8,
-                                 .change = CCO_CHANGE_COMPUTE,
-                                 .kernel = most_of_longs};
-static const cco_element number = {.size = 8,
-                                   .extent = 8,
-                                   .number = true,
-                                   .change = CCO_CHANGE_COMPUTE,
-                                   .kernel = sum_of_doubles};
-static const cco_element crooked = {.size = 4,
-                                    .extent = 4,
-                                    .change = CCO_CHANGE_ADD,
-                                    .kernel = sum_of_ints};
+                         add64 = OF(8, ADD), flip = OF(8, XOR), keep = OF(8, AND), set = OF(8, OR),
+                         get = OF(8, NONE), put = OF(8, REPLACE);
+static const cco_element most = {
+    .size = 8, .extent = 8, .change = CCO_CHANGE_COMPUTE, .kernel = most_of_longs};
+static const cco_element number = {
+    .size = 8, .extent = 8, .number = true, .change = CCO_CHANGE_COMPUTE, .kernel = sum_of_doubles};
+static const cco_element crooked = {
+    .size = 4, .extent = 4, .change = CCO_CHANGE_ADD, .kernel = sum_of_ints};
 
 static void change(const cco_element *e, void *target, const void *operand, void *result)
 {

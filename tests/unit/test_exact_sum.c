@@ -52,7 +52,7 @@ static void write_bits(const unsigned char *from, size_t n)
 
 static cco_exact_number type_named(const char *name)
 {
-    return name[0] == 'f' ? CCO_EXACT_FLOAT
+    return name[0] == 'f'   ? CCO_EXACT_FLOAT
            : name[0] == 'd' ? CCO_EXACT_DOUBLE
                             : CCO_EXACT_LONG_DOUBLE;
 }
@@ -148,7 +148,8 @@ static bool same(double a, double b)
 
 #define CHECK_SUM(expected, ...)                                                                   \
     CHECK(same(sum_of((double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double)),  \
-               expected), "the sum of " #__VA_ARGS__)
+               expected),                                                                          \
+          "the sum of " #__VA_ARGS__)
 
 static void special_numbers(void)
 {

@@ -33,8 +33,13 @@ static cco_writes_use use_of(cco_coll coll, int ranks, bool crowded)
 {
     const cco_side side = {.blocks = ranks, .each = 32 * KIB, .pitch = 32 * KIB};
     const bool own = cco_coll_infos[coll].properties & CCO_COUNTS;
-    const cco_problem q = {.coll = coll, .size = ranks, .commutative = true,
-                           .bytes = own ? 0 : side.each, .unit = 1, .in = side, .out = side};
+    const cco_problem q = {.coll = coll,
+                           .size = ranks,
+                           .commutative = true,
+                           .bytes = own ? 0 : side.each,
+                           .unit = 1,
+                           .in = side,
+                           .out = side};
     const cco_flat plan = cco_flat_plan(&q, rooms, LEN(rooms), crowded);
     for (int i = 1; i < plan.stages; i++)
         CHECK(plan.stage[i].use == plan.stage[0].use, "stage %d of collective %d", i, (int)coll);
@@ -81,8 +86,12 @@ static bool past(int i, size_t block, int rank)
     size_t n[64];
     for (int k = 0; k < ranks; k++)
         n[k] = block;
-    cco_problem q = {.coll = results[i].coll, .rank = rank, .size = ranks, .commutative = true,
-                     .bytes = block, .unit = 1,
+    cco_problem q = {.coll = results[i].coll,
+                     .rank = rank,
+                     .size = ranks,
+                     .commutative = true,
+                     .bytes = block,
+                     .unit = 1,
                      .in = {.blocks = cco_blocks(info->in, rank == 0, ranks), .each = block},
                      .out = {.blocks = cco_blocks(info->out, rank == 0, ranks), .each = block}};
     if (q.coll == CCO_GATHERV && rank == 0)
@@ -113,7 +122,11 @@ static cco_flat plan_of(cco_coll coll, int rank, const size_t *mine, const size_
     const bool all = info->in & CCO_EACH;
     const size_t gathered[2] = {rank == 0 ? mine[0] : others[0], rank == 0 ? others[0] : mine[0]},
                  crosswise[2] = {rank == 0 ? mine[0] : others[0], rank == 0 ? others[1] : mine[1]};
-    cco_problem q = {.coll = coll, .rank = rank, .size = 2, .commutative = true, .unit = 1,
+    cco_problem q = {.coll = coll,
+                     .rank = rank,
+                     .size = 2,
+                     .commutative = true,
+                     .unit = 1,
                      .in = {.blocks = cco_blocks(info->in, rank == 0, 2), .each = mine[0]},
                      .out = {.blocks = cco_blocks(info->out, rank == 0, 2), .each = mine[0]}};
     if (all)

@@ -103,9 +103,20 @@ static void *look(void *found)
 }
 
 /* As Intel's processors with two kinds of cores; the last two of some have no third cache. */
-#define TWO_KINDS {{0, 15, 2, "0-23\n", "30M\n"}, {16, 23, 1, "0-23\n", "30M\n"}}
+#define TWO_KINDS                                                                                  \
+    {                                                                                              \
+        {0, 15, 2, "0-23\n", "30M\n"},                                                             \
+        {                                                                                          \
+            16, 23, 1, "0-23\n", "30M\n"                                                           \
+        }                                                                                          \
+    }
 #define THREE_KINDS                                                                                \
-    {{0, 3, 2, "0-11\n", "12M\n"}, {4, 11, 1, "0-11\n", "12M\n"}, {12, 13, 1, "12-13\n", "2M\n"}}
+    {                                                                                              \
+        {0, 3, 2, "0-11\n", "12M\n"}, {4, 11, 1, "0-11\n", "12M\n"},                               \
+        {                                                                                          \
+            12, 13, 1, "12-13\n", "2M\n"                                                           \
+        }                                                                                          \
+    }
 
 static const machine machines[] = {
     {.what = "16 cores of two threads",

@@ -91,7 +91,8 @@ static void off_is_all_that_counts(void)
     CHECK(cco_configured.off && !cco_configured.error[0], "%s", cco_configured.error);
     CHECK(!*cco_configured.impl && cco_configured.profile == NULL, "%s", cco_configured.impl);
     CHECK(cco_configured.wait == CCO_WAIT_MPI && cco_configured.async == CCO_ASYNC_OFF &&
-              cco_configured.atomics == CCO_ATOMICS_OFF, "auto");
+              cco_configured.atomics == CCO_ATOMICS_OFF,
+          "auto");
     CHECK(cco_config_wants_thread(), "without it");
     setenv("CRESTA_OFF", "1", 1);
     CHECK(!cco_config_wants_thread(), "with it");
@@ -149,8 +150,9 @@ static void words_of_debug(void)
 static void wrong_watchdogs(void)
 {
     static const char *const cases[][2] = {
-        {"CRESTA_WATCHDOG", "soon"},   {"CRESTA_WATCHDOG", "0"},     {"CRESTA_WATCHDOG", "-1"},
-        {"CRESTA_WATCHDOG", "5:stop"}, {"CRESTA_WATCHDOG", "5 s"},   {"CRESTA_WATCHDOG", "ask:end"},
+        {"CRESTA_WATCHDOG", "soon"},    {"CRESTA_WATCHDOG", "0"},
+        {"CRESTA_WATCHDOG", "-1"},      {"CRESTA_WATCHDOG", "5:stop"},
+        {"CRESTA_WATCHDOG", "5 s"},     {"CRESTA_WATCHDOG", "ask:end"},
         {"CRESTA_WATCHDOG", "9999999"}, {"CRESTA_WATCHDOG_SIGNAL", "KILL"}};
     for (int i = 0; i < LEN(cases); i++) {
         with(cases[i][0], cases[i][1]);

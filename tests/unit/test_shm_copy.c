@@ -51,10 +51,10 @@ static void within_the_limits(void)
 {
     for (int i = 0; i < LEN(rows); i++) {
         const bool crowded = rows[i].place == ANYWHERE;
-        within_a_row(i, &(cco_shm_copy_call){rows[i].coll, rows[i].min, rows[i].ranks_min,
-                                             crowded});
-        within_a_row(i, &(cco_shm_copy_call){rows[i].coll, rows[i].max, rows[i].ranks_max,
-                                             crowded});
+        within_a_row(i,
+                     &(cco_shm_copy_call){rows[i].coll, rows[i].min, rows[i].ranks_min, crowded});
+        within_a_row(i,
+                     &(cco_shm_copy_call){rows[i].coll, rows[i].max, rows[i].ranks_max, crowded});
     }
 }
 

@@ -15,8 +15,7 @@ static cco_numbers of(cco_number number, size_t size, cco_loop loop, int operand
     return (cco_numbers){.number = number, .loop = loop, .size = size, .operands = operands};
 }
 
-static cco_judged doubles(cco_loop loop, int operands, double found, double expected,
-                          double weight)
+static cco_judged doubles(cco_loop loop, int operands, double found, double expected, double weight)
 {
     const cco_numbers n = of(CCO_R64, sizeof found, loop, operands);
     return cco_numbers_judge(&n, &found, &expected, weight);

@@ -70,7 +70,7 @@ int main(void)
     const int longer = share(20, 30000, 4);
     CHECK(longer >= 85, "yields that end waits of 30 ms in 16 take %d %% of the time", longer);
 
-    yield_us = 600; /* a wait ends with a yield, or else after 10 ms */
+    yield_us = 600;     /* a wait ends with a yield, or else after 10 ms */
     share(5, 10000, 1); /* until it is noticed */
     const int helpful = share(20, 10000, 1);
     CHECK(helpful >= 85, "yields that bring waits to an end take %d %% of the time", helpful);

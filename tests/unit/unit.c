@@ -20,8 +20,7 @@ static const struct {
 } tests[] = {
 #define UNIT_TEST(name) {#name, name, NULL},
 #define UNIT_TEST_ARGUMENTS(name) {#name, NULL, name},
-    UNIT_TESTS
-};
+    UNIT_TESTS};
 
 int main(int count, char **values)
 {

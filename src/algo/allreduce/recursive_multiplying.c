@@ -79,8 +79,7 @@ static void build(cco_sched *s, const cco_problem *q)
         for (int i = 1; i < k; i++) { /* the next one first: not all of a group to the same one */
             const int to = (digit + i) % k, from = (digit - i + k) % k;
             cco_send(s, head_of(first + to * far, p, places), mine);
-            cco_recv(s, head_of(first + from * far, p, places),
-                     slot(s, tmp, mine.n, from, digit));
+            cco_recv(s, head_of(first + from * far, p, places), slot(s, tmp, mine.n, from, digit));
         }
         fold(s, tmp, mine, k, digit);
     }

@@ -30,8 +30,7 @@ static void build(cco_sched *s, const cco_problem *q)
         cco_round(s);
     for (; in->count > 0; in++)
         for (int i = 1; i < in->count; i++)
-            cco_copy(s, cco_block(q, &q->out, in->blocks[0]),
-                     cco_block(q, &q->out, in->blocks[i]));
+            cco_copy(s, cco_block(q, &q->out, in->blocks[0]), cco_block(q, &q->out, in->blocks[i]));
 }
 
 const cco_algo cco_neighbor_allgather_combined = {

@@ -127,8 +127,8 @@ static int list_targets(const cco_problem *q, const cco_near_edges *out, cco_nea
 static void send(cco_sched *s, const cco_problem *q, const lists *l)
 {
     const int own = q->nodes->node[q->rank];
-    cco_near_pair *targets =
-        cco_builder_memory(s, ((size_t)q->near->degrees.out + 1) * sizeof *targets);
+    cco_near_pair *targets = cco_builder_memory(s, ((size_t)q->near->degrees.out + 1) *
+                                                       sizeof *targets);
     if (targets == NULL)
         return;
     const int count = list_targets(q, l->out, targets);

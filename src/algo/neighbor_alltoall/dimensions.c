@@ -86,8 +86,8 @@ static void pass(cco_sched *s, const cco_problem *q, int dim, cco_span *at, mess
     cco_round(s);
     for (int up = 0; up < 2; up++)
         for (int i = 0; i < m[2 + up].count; i++)
-            at[m[2 + up].offsets[i]] =
-                cco_part(s, m[2 + up].span, (size_t)i * q->out.each, q->out.each);
+            at[m[2 + up].offsets[i]] = cco_part(s, m[2 + up].span, (size_t)i * q->out.each,
+                                                q->out.each);
 }
 
 static void build(cco_sched *s, const cco_problem *q)

@@ -254,8 +254,8 @@ static void build(cco_sched *s, const cco_problem *q)
     traffic give, take;
     if (!list_traffic(s, q, true, &give) || !list_traffic(s, q, false, &take))
         return;
-    const cco_near_common direct =
-        cco_near_common_make(s, q, take.direct, give.direct, CCO_NEAR_MOST);
+    const cco_near_common direct = cco_near_common_make(s, q, take.direct, give.direct,
+                                                        CCO_NEAR_MOST);
     (leads(q) ? lead : follow)(s, q, &give, &take, &direct);
 }
 

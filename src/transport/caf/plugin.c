@@ -42,9 +42,11 @@ static const struct {
 /* Where the plug-in may be, seen from the folder of the file that this code is in: beside a
  * library, or, for a program with the library linked into it, where an installation has both.
  * Otherwise the loader looks for it like for any library. */
-static const char *const places[] = {"", "../lib/",
+static const char *const places[] = {
+    "",
+    "../lib/",
 #ifdef CRESTA_PLUGIN_DIR
-                                     CRESTA_PLUGIN_DIR,
+    CRESTA_PLUGIN_DIR,
 #endif
 };
 

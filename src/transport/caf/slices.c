@@ -117,8 +117,7 @@ typedef struct offer {
 
 static bool combine(const offer *mine, offer *all, MPI_Comm comm)
 {
-    return cco_service_allreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm) ==
-           MPI_SUCCESS;
+    return cco_service_allreduce(mine, all, WORDS + 1, MPI_UINT64_T, MPI_BAND, comm) == MPI_SUCCESS;
 }
 
 static offer offer_of(bool ready, bool alone)

@@ -89,8 +89,8 @@ static inline int recv_few(transfer *f, int peer, const cco_data *to)
 static inline int send_few(transfer *f, int peer, const cco_data *from)
 {
     const int i = f->count;
-    const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag,
-                              f->comm, &f->requests[i]);
+    const int rc = PMPI_Isend(from->at, (int)from->count, from->layout->type, peer, f->tag, f->comm,
+                              &f->requests[i]);
     if (rc == MPI_SUCCESS)
         f->count = i + 1;
     return rc;

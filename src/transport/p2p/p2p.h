@@ -11,7 +11,7 @@
 typedef struct cco_p2p {
     cco_channel *channel;
     cco_watch *watch; /* of its ranks; NULL: nobody looks after them */
-    int tag; /* of the next schedule of this call; that of the one after it is the next */
+    int tag;          /* of the next schedule of this call; that of the one after it is the next */
 } cco_p2p;
 
 extern const cco_transport cco_transport_p2p;

@@ -33,7 +33,7 @@ typedef struct cco_epochs {
     cco_turns turns;
     uint64_t schedules;
     cco_unlike unlike; /* the first rank that made another call */
-    bool broken; /* a schedule was given up in an epoch */
+    bool broken;       /* a schedule was given up in an epoch */
 } cco_epochs;
 
 /* Makes both windows, with pieces of `piece` bytes, at most INT_MAX; that of the words in memory

@@ -29,9 +29,8 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_wind
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
     *e = (cco_fences){.piece = piece};
-    const char *why = cco_window_make_bare(&e->window, n * (LINE + CCO_FRAGMENT_HEAD + piece),
-                                           comm, CCO_WINDOW_FENCED,
-                                           life);
+    const char *why = cco_window_make_bare(&e->window, n * (LINE + CCO_FRAGMENT_HEAD + piece), comm,
+                                           CCO_WINDOW_FENCED, life);
     if (why != NULL)
         return why;
     memset(e->window.area.share, 0, n * LINE);

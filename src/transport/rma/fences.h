@@ -31,7 +31,7 @@ typedef struct cco_fences {
     cco_turns turns;
     uint64_t schedules;
     cco_unlike unlike; /* the first rank that made another call */
-    bool broken; /* a schedule was given up */
+    bool broken;       /* a schedule was given up */
 } cco_fences;
 
 /* Makes the window, with pieces of `piece` bytes, at most INT_MAX; collective.  NULL on all ranks,

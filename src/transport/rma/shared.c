@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-
 bool cco_window_can_share(MPI_Comm comm)
 {
     int ranks, here = -1;

@@ -67,8 +67,8 @@ static bool is_away(const cco_slot_ring *b, int rank, bool waits, uint64_t *ther
     const uint64_t next = b->call + ((uint64_t)1 << CCO_SLOT_PIECE_BITS);
     const uint64_t left = load(line_of(b, rank));
     const uint64_t posted = posted_by(b, rank, there);
-    if (posted != 0 && (!is_before(posted, next) ||
-                        (waits && posted == b->call && *there != b->stamp)))
+    if (posted != 0 &&
+        (!is_before(posted, next) || (waits && posted == b->call && *there != b->stamp)))
         return true;
     *there = 0;
     return !is_before(left, waits ? b->call + CCO_SLOT_PIECE_LAST : next);
@@ -106,8 +106,8 @@ void cco_elsewhere_give_up(const cco_slot_ring *b, int rank)
     uint64_t there = 0;
     const cco_slot_ring *ring = away(b, rank, &there);
     if (ring != NULL && there == 0)
-        there = word_of(ring, rank, ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS
-                                                            : 0));
+        there = word_of(ring, rank,
+                        ring->call + (ring != b ? (uint64_t)1 << CCO_SLOT_PIECE_BITS : 0));
     tell(b, rank, b->stamp, there);
     cco_watch_fail(b->watch, cco_unlike_class(b->stamp, there), -1);
 }

@@ -27,8 +27,8 @@ static void take(const cco_run *r, cco_span block, int rank, uint64_t k)
     cco_span to = cco_run_part(r, block, k);
     if (to.n == 0)
         return;
-    const char *from = cco_run_data(
-        r, rank, k, (cco_shown_at){offset(r, rank), cco_run_start(r, k), block.n});
+    const char *from = cco_run_data(r, rank, k,
+                                    (cco_shown_at){offset(r, rank), cco_run_start(r, k), block.n});
     if (from == NULL)
         return;
     if (!cco_run_remote(r, rank))

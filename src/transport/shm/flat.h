@@ -19,12 +19,12 @@ enum {
 
 /* How a call goes over one slot ring. */
 typedef struct cco_stage {
-    int ring;        /* of those it may use */
-    size_t before;   /* bytes of every block that went over the slot ring before */
-    size_t window;   /* bytes of every block, or of the vector, that go in one piece */
-    uint64_t gives;  /* pieces of its own data that this rank shows */
-    uint64_t rounds; /* pieces that it shows or reads */
-    bool per_reader; /* a slot has a lane for each reader, and nothing for its writer */
+    int ring;              /* of those it may use */
+    size_t before;         /* bytes of every block that went over the slot ring before */
+    size_t window;         /* bytes of every block, or of the vector, that go in one piece */
+    uint64_t gives;        /* pieces of its own data that this rank shows */
+    uint64_t rounds;       /* pieces that it shows or reads */
+    bool per_reader;       /* a slot has a lane for each reader, and nothing for its writer */
     cco_slot_rounds swaps; /* of two ranks */
     uint64_t pieces;       /* of a call in rounds that goes on, if all ranks know */
     uint32_t pattern;      /* of such calls, for core/writes.h */
@@ -41,8 +41,8 @@ typedef struct cco_stage {
     uint64_t stamp;        /* of the call (core/stamp.h), the same on all ranks */
     uint64_t word;         /* what slots of this rank say: what those of all do, */
     uint64_t base;
-    bool says;             /* and how long their block is, where all have others */
-    size_t head;           /* bytes before each lane that say how long it is; 0: none do */
+    bool says;   /* and how long their block is, where all have others */
+    size_t head; /* bytes before each lane that say how long it is; 0: none do */
 } cco_stage;
 
 /* All of a call: where every rank knows how much goes, over one slot ring. Where each knows only

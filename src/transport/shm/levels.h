@@ -18,7 +18,7 @@ typedef struct cco_levels {
     int rank;
     cco_slot_ring near[CCO_LEVELS_RINGS], far[CCO_LEVELS_RINGS];
     cco_slot_family near_family, far_family; /* of these */
-    char *scratch; /* cco_levels_scratch() bytes */
+    char *scratch;                           /* cco_levels_scratch() bytes */
 } cco_levels;
 
 /* Bytes of a rank's rings with its group, as many again with other leaders. */

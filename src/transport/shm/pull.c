@@ -77,8 +77,7 @@ static void ask(cco_pull *p, int rank, uint64_t from, char *to, size_t n)
     for (int tries = CCO_PAUSE_MEMORY; __atomic_load_n(&mine->owner, __ATOMIC_ACQUIRE) != 0;) {
         cco_pull_serve(p);
         cco_pause(&tries);
-        if (p->ring != NULL && !p->ring->over &&
-            cco_lost_gone(p->ring, rank, tries) &&
+        if (p->ring != NULL && !p->ring->over && cco_lost_gone(p->ring, rank, tries) &&
             __atomic_load_n(&mine->owner, __ATOMIC_ACQUIRE) != 0)
             cco_lost_give_up(p->ring, rank); /* which makes the corner zeros */
     }

@@ -22,10 +22,10 @@ typedef struct cco_pull {
     char *memory; /* shared, of rank 0, with that of each rank behind that of the one before */
     size_t share; /* bytes from one rank to the next, at least cco_pull_share() */
     int rank, size;
-    cco_process_id *peers; /* NULL: ranks do not read each other's memory */
-    char *scratch;         /* twice CCO_PULL_CHUNK */
+    cco_process_id *peers;            /* NULL: ranks do not read each other's memory */
+    char *scratch;                    /* twice CCO_PULL_CHUNK */
     const struct cco_slot_ring *ring; /* whose call it is in; NULL: nobody looks after the others */
-    bool refused;          /* the kernel refused a read for ever: not tried again */
+    bool refused;                     /* the kernel refused a read for ever: not tried again */
 } cco_pull;
 
 /* Bytes of shared memory that a rank has. */

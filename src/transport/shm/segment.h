@@ -25,8 +25,8 @@ typedef struct cco_segment {
     int shares;
     cco_seat *seats; /* of the ranks that share it, behind the shares */
     int members, me; /* these, and the place of this rank among them */
-    bool counted; /* its share is among what `most` bounds */
-    bool unlike;  /* there is none because ranks asked for unlike sizes, as all of them know */
+    bool counted;    /* its share is among what `most` bounds */
+    bool unlike;     /* there is none because ranks asked for unlike sizes, as all of them know */
     cco_segment_id id;
 } cco_segment;
 

@@ -8,7 +8,7 @@
 #include "transport/shm/pull.h"
 
 enum {
-    PAIR = 512, /* bytes: swapping less takes longer than it saves */
+    PAIR = 512,                         /* bytes: swapping less takes longer than it saves */
     OLD_BITS = 20 + CCO_SLOT_PIECE_BITS /* ranks are never so many calls apart, by far */
 };
 

@@ -50,15 +50,15 @@ typedef struct cco_slot_ring {
     size_t slot;    /* from one slot of a rank to its next, in lines: a slot, its number included */
     unsigned slots; /* slots: a power of two */
     int rank, size;
-    bool pair;           /* two ranks that may swap their slots */
-    uint64_t round;      /* where the next call of rounds goes on, the same on both ranks */
-    uint64_t turn;       /* calls that began anew, the same on both */
-    uint32_t first;      /* of the call under way: its first piece, in the order of slots, */
-    unsigned mask, swap; /* the slots it goes through less 1, and as many if they are swapped */
-    bool both;           /* both ranks write these */
-    uint64_t call;       /* the call under way, its number above CCO_SLOT_PIECE_BITS; it wraps */
-    uint64_t passed;     /* up to here `passed_by` is known to need nothing */
-    int passed_by;       /* a rank, or CCO_SLOT_READERS_ALL */
+    bool pair;             /* two ranks that may swap their slots */
+    uint64_t round;        /* where the next call of rounds goes on, the same on both ranks */
+    uint64_t turn;         /* calls that began anew, the same on both */
+    uint32_t first;        /* of the call under way: its first piece, in the order of slots, */
+    unsigned mask, swap;   /* the slots it goes through less 1, and as many if they are swapped */
+    bool both;             /* both ranks write these */
+    uint64_t call;         /* the call under way, its number above CCO_SLOT_PIECE_BITS; it wraps */
+    uint64_t passed;       /* up to here `passed_by` is known to need nothing */
+    int passed_by;         /* a rank, or CCO_SLOT_READERS_ALL */
     struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     int error;             /* not MPI_SUCCESS: what the call returns, because a rank makes another
                               one, or */
@@ -67,8 +67,8 @@ typedef struct cco_slot_ring {
     uint64_t strangers;    /* bit per rank: those that do so, whose data are not taken */
     uint64_t stamp;        /* of the call under way, the same on all ranks */
     cco_slot_family *family; /* NULL: nobody looks for such ranks in waits */
-    cco_watch *watch;      /* of the others; NULL: nobody looks after them */
-    const int *seats;      /* of the ranks of the ring; NULL: each has the seat of its number */
+    cco_watch *watch;        /* of the others; NULL: nobody looks after them */
+    const int *seats;        /* of the ranks of the ring; NULL: each has the seat of its number */
     cco_slot_use uses[2][CCO_SLOT_RING_MOST]; /* of its own slots, and of the other's of a pair */
     cco_writes writes;                        /* into its slots */
 } cco_slot_ring;

@@ -18,9 +18,8 @@ static inline size_t bytes(const cco_side *side, int i)
 }
 
 /* What is not for this rank: NULL. */
-__attribute__((noinline, cold)) static const char *differs(const cco_run *r, int rank,
-                                                           const char *slot, const char *lane,
-                                                           size_t n)
+__attribute__((noinline, cold)) static const char *
+differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n)
 {
     cco_run_differs(r, rank, slot, lane, n);
     return NULL;
@@ -263,8 +262,7 @@ static int scan(const cco_run *r)
     if (r->stage->gives > 0)
         show(r, &q->in, CCO_SLOT_READERS_ALL);
     const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
-    return last < 0 ? MPI_SUCCESS
-                    : fold(r, 0, last, block(r, &q->in, 0), false, q->in.each);
+    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, block(r, &q->in, 0), false, q->in.each);
 }
 
 static int reduce_scatter(const cco_run *r)

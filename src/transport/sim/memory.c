@@ -78,8 +78,7 @@ static void combine(const cco_sim_op *op, const unsigned char *from, size_t n, u
             op->reduce(from + left - each + i, into + i, op->element);
 }
 
-bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation,
-                    bool fold)
+bool cco_sim_reduce(cco_sim *sim, int rank, cco_span a, cco_span b, int operation, bool fold)
 {
     if (sim->count_only)
         return inside(sim, rank, a) && inside(sim, rank, b);

@@ -51,7 +51,7 @@ typedef struct cco_sim {
     bool checked;    /* these schedules ran before: their places are known to be apart */
     cco_sim_reduce_fn reduce;
     const cco_sim_op *operations; /* of steps that have the number of one */
-    uint64_t messages, bytes; /* counted; puts and gets are messages */
+    uint64_t messages, bytes;     /* counted; puts and gets are messages */
     uint64_t notifications;
     int rounds;                    /* of the rank with most of them */
     int chain;                     /* messages that had to wait for each other, at most */

@@ -40,8 +40,8 @@ struct cco_area {
     size_t bytes;
     int rank, size;
     const int *ranks; /* of the communicator, of each of these; NULL: the same */
-    char **shares; /* of each rank, where all are in the memory of this one; else NULL */
-    MPI_Comm comm; /* of these ranks */
+    char **shares;    /* of each rank, where all are in the memory of this one; else NULL */
+    MPI_Comm comm;    /* of these ranks */
     unsigned looks;
     cco_watch *watch;  /* of these ranks; NULL: nobody looks after them */
     cco_writes writes; /* by ordinary or other stores, into shares */

@@ -49,8 +49,8 @@ void cco_stream_blocks_close(cco_stream_blocks *blocks);
 
 /* True if the next piece for the peer may go in a block. */
 static inline bool cco_stream_blocks_ready(const cco_stream_blocks *blocks,
-                                           const cco_stream_blocks_pair *pair,
-                                           const cco_area *area, int peer)
+                                           const cco_stream_blocks_pair *pair, const cco_area *area,
+                                           int peer)
 {
     const uint32_t taken = cco_line_word(area, peer, CCO_LINE_BLOCKS_TAKEN);
     return blocks->held > 0 && pair->passed - taken < CCO_STREAM_BLOCKS_UNREAD;
@@ -58,8 +58,8 @@ static inline bool cco_stream_blocks_ready(const cco_stream_blocks *blocks,
 
 /* Passes it: `n` bytes, after byte `at` of the ring.  Returns MPI_SUCCESS or an MPI error class,
  * as the others do. */
-int cco_stream_blocks_pass(cco_stream_blocks *blocks, cco_stream_blocks_pair *pair,
-                           cco_area *area, int peer, uint32_t at, const char *from, size_t n);
+int cco_stream_blocks_pass(cco_stream_blocks *blocks, cco_stream_blocks_pair *pair, cco_area *area,
+                           int peer, uint32_t at, const char *from, size_t n);
 
 /* Whether a block has come from the peer, and after which byte of the ring.  All that came before
  * what this rank has seen of the ring is seen. */
@@ -67,7 +67,7 @@ bool cco_stream_blocks_next(const cco_stream_blocks_pair *pair, const cco_area *
                             uint32_t *at);
 
 /* Reads `n` bytes of it, all that it has, and holds it. */
-int cco_stream_blocks_take(cco_stream_blocks *blocks, cco_stream_blocks_pair *pair,
-                           cco_area *area, int peer, char *to, size_t n);
+int cco_stream_blocks_take(cco_stream_blocks *blocks, cco_stream_blocks_pair *pair, cco_area *area,
+                           int peer, char *to, size_t n);
 
 #endif

@@ -38,9 +38,9 @@ int cco_fragment_pack(cco_fragment *one)
     one->at = one->packed = malloc(one->left > 0 ? one->left : 1);
     if (one->packed == NULL)
         return MPI_ERR_NO_MEM;
-    return one->sends ? cco_type_pack(one->packed, one->data.at, one->data.count,
-                                      one->data.layout->type)
-                      : MPI_SUCCESS;
+    return one->sends
+               ? cco_type_pack(one->packed, one->data.at, one->data.count, one->data.layout->type)
+               : MPI_SUCCESS;
 }
 
 int cco_fragments_recv(void *fragments, int peer, const cco_data *to)

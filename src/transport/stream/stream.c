@@ -15,10 +15,10 @@
 #include "transport/stream/line.h"
 
 enum {
-    LEAST = 64,             /* bytes of a ring, */
-    MOST = 1 << 30,         /* so that counters and int are wide enough */
-    PIECES = 4,             /* of a ring: the one while the other is on its way */
-    SMALL_PIECE = 16 << 10, /* but not smaller than this */
+    LEAST = 64,              /* bytes of a ring, */
+    MOST = 1 << 30,          /* so that counters and int are wide enough */
+    PIECES = 4,              /* of a ring: the one while the other is on its way */
+    SMALL_PIECE = 16 << 10,  /* but not smaller than this */
     HEAD = sizeof(uint64_t), /* of a message */
 };
 
@@ -414,8 +414,8 @@ static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
     enum { ASKED = 16 };
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
-        if (peer >= 0 && (left_with(area, peer) != MPI_SUCCESS ||
-                          is_elsewhere(f->shared, peer, f->head, stamp)))
+        if (peer >= 0 &&
+            (left_with(area, peer) != MPI_SUCCESS || is_elsewhere(f->shared, peer, f->head, stamp)))
             return peer;
     }
     *stamp = 0;

@@ -31,8 +31,8 @@ typedef struct cco_stream_pair {
 /* What the transfers of a communicator share. */
 typedef struct cco_stream {
     cco_area *area;
-    bool gets;    /* receivers get; otherwise senders put */
-    size_t ring;  /* bytes, for each ordered pair of ranks */
+    bool gets;   /* receivers get; otherwise senders put */
+    size_t ring; /* bytes, for each ordered pair of ranks */
     cco_shown_rule shows;
     cco_stream_blocks blocks;
     cco_stream_pair *pairs;
@@ -40,7 +40,7 @@ typedef struct cco_stream {
     unsigned pass;
     uint64_t schedules;
     cco_unlike unlike; /* the first rank that made another call; `rank` of the communicator */
-    bool broken; /* a schedule was given up: where the streams are, nobody knows */
+    bool broken;       /* a schedule was given up: where the streams are, nobody knows */
 } cco_stream;
 
 /* Bytes of a share that has rings of `ring` bytes for `size` ranks. */
