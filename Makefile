@@ -20,7 +20,7 @@ MAKEFLAGS += --no-print-directory
 export DFLAGS_LIB PREFIX DESTDIR MPI
 
 .PHONY: all static shared test quick format table mutants golden messages ovl check nightly demo
-.PHONY: release-check
+.PHONY: release-check sanitize
 .PHONY: peers scale install clean help reference setup dist deb wheel check-wheel
 .NOTPARALLEL:
 
@@ -49,6 +49,9 @@ check:
 quick:
 	@tools/setup.sh check
 	@tools/check.py --quick
+
+sanitize: setup
+	@tools/sanitize.sh
 
 release-check: setup
 	@tools/build.sh all
