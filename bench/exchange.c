@@ -106,7 +106,7 @@ double bench_exchange_us(struct bench_world *w)
             keep_to(lines, w->rank != 0);
         us = least_exchange(lines, w->rank != 0);
         if (w->oversubscribed)
-            sched_setaffinity(0, sizeof lines->allowed, &lines->allowed);
+            sched_setaffinity(0, sizeof lines->allowed, lines->allowed);
     }
     bench_barrier(w);
     return us;
