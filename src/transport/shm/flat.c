@@ -375,11 +375,11 @@ int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_p
     cco_run r = {&rings[stage->ring], stage, q, binding, NULL, NULL, CCO_RUN_SLOTS};
     if (r.ring->pair)
         return cco_elsewhere_end(r.ring, run_stage(&r));
-    cco_slot_ring_begin_own(r.ring);
     r.ring->stamp = stage->stamp;
+    cco_slot_ring_begin_own(r.ring);
     const int rc = cco_run_small(&r);
     cco_slot_ring_end_own(r.ring);
-    return rc == MPI_SUCCESS && r.ring->error == MPI_SUCCESS ? rc : cco_elsewhere_end(r.ring, rc);
+    return (rc | r.ring->error) == MPI_SUCCESS ? MPI_SUCCESS : cco_elsewhere_end(r.ring, rc);
 }
 
 int cco_flat_run(cco_slot_ring *rings, const cco_flat *plan, const cco_problem *q,

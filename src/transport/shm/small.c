@@ -25,13 +25,18 @@ differs(const cco_run *r, int rank, const char *slot, const char *lane, size_t n
     return NULL;
 }
 
-/* What a rank shows, `n` bytes where it gives those of its own; NULL if it makes another call. */
-static inline const char *of(const cco_run *r, int rank, size_t n)
+/* What a rank shows, NULL if it makes another call than the `expected` one with `n` bytes. */
+static inline const char *as_expected(const cco_run *r, int rank, uint64_t expected, size_t n)
 {
     const char *slot = cco_slot_ring_read(r->ring, rank, 0);
-    return __builtin_expect(cco_slot_word(slot) == cco_run_expected(r, n), 1)
-               ? slot
-               : differs(r, rank, slot, NULL, n);
+    return __builtin_expect(cco_slot_word(slot) == expected, 1) ? slot
+                                                                : differs(r, rank, slot, NULL, n);
+}
+
+/* The same, `n` bytes where it gives those of its own. */
+static inline const char *of(const cco_run *r, int rank, size_t n)
+{
+    return as_expected(r, rank, cco_run_expected(r, n), n);
 }
 
 /* What `writer` shows for this rank, where it shows something else for each. */
@@ -170,7 +175,7 @@ static inline const char *operand(const cco_run *r, int rank, const char *own, b
 {
     if (rank == r->q->rank)
         return own;
-    const char *from = per_reader ? lane_of(r, rank, 0) : of(r, rank, 0);
+    const char *from = per_reader ? lane_of(r, rank, 0) : as_expected(r, rank, r->stage->word, 0);
     return from != NULL ? from : own;
 }
 
@@ -186,8 +191,8 @@ static int fold_all(const cco_run *r, int first, int last, const char *own, bool
 
 /* Folds what the ranks show, and this rank's own.  A kernel goes straight to the result, unless
  * that would overwrite the operand before it is read. */
-static inline int fold(const cco_run *r, int first, int last, const char *own, bool per_reader,
-                       size_t n)
+static inline __attribute__((always_inline)) int fold(const cco_run *r, int first, int last,
+                                                      const char *own, bool per_reader, size_t n)
 {
     const cco_kernel kernel = r->binding->operation.kernel;
     const bool overwrites = per_reader && r->q->in.base == CCO_OUT;
