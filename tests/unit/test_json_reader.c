@@ -158,7 +158,7 @@ static void bounded_depth(void)
         memset(text + depth, ']', (size_t)depth);
         CHECK(takes(text, 2 * (size_t)depth) == (depth <= CCO_JSON_DEPTH), "%d: %s", depth, error);
     }
-    CHECK(strstr(error, "column 65: more than 64") != NULL, "%s", error);
+    CHECK(strstr(error, "column 65: values are nested more than 64 deep") != NULL, "%s", error);
     enum { MUCH = 1 << 20 };
     char *much = malloc(MUCH);
     memset(much, '[', MUCH);
