@@ -29,7 +29,7 @@ QUICK = "quick-.*"  # what `make quick` has in place of longer tests
 # For the first MPI: how flags become a choice, and programs at random, which `make nightly` has for
 # each.
 ONCE = "package.built_in|chance-.*"
-NOW = "not nightly and not release"  # which pytest has marks for (tests/python/conftest.py)
+NOW = "not nightly and not release"  # which pytest has marks for (pyproject.toml)
 # Launchers wait most of the time, and ranks that wait sleep (tests/mpi/gives_way.c).
 BESIDE = 3 * CORES
 # Open MPI 4 looks 0.2 s at each start for networks that only this component uses.

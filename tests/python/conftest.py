@@ -41,17 +41,6 @@ def pytest_runtest_setup(item):
         subprocess.Popen.__init__ = skip
 
 
-def pytest_configure(config):
-    for marker in (
-        "alone: sees what other tests do at the same time, in networks, /tmp or /dev/shm",
-        "quiet: the same, and what it shows takes a machine that has little else to compute",
-        "long: computes for seconds; make quick leaves it out",
-        "nightly: what it shows takes many steps of a program; make nightly",
-        "release: builds what a release consists of, tarball, wheel, Spack; make release-check",
-    ):
-        config.addinivalue_line("markers", marker)
-
-
 def pytest_collection_modifyitems(items):
     """What takes longest begins first: it would have a core for itself at the end."""
     items.sort(key=lambda item: not item.path.name.startswith(("test_wheel", "test_tune.")))

@@ -336,7 +336,7 @@ def test_between_hosts(crestacoll, build):
 
 def test_hosts_need_ranks(crestacoll):
     ran = crestacoll("bench", "bcast", "--hosts", "3")
-    assert ran.returncode == 2 and "--hosts 3: there are only 2 ranks" in ran.stderr
+    assert ran.returncode == 2 and "--hosts 3: -n asks for only 2 ranks" in ran.stderr
 
 
 def test_a_collective_without_a_line_is_an_error():

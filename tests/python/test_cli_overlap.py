@@ -58,7 +58,7 @@ def test_a_plot(crestacoll, build, tmp_path):
     "words, said",
     [
         (["alltoall", "--rate", "1gbit"], "--rate goes with --hosts"),
-        (["alltoall", "--hosts", "3"], "--hosts 3: there are only 2 ranks"),
+        (["alltoall", "--hosts", "3"], "--hosts 3: -n asks for only 2 ranks"),
         (["alltoall", "--plot", "x.html"], "has to end in .svg, .png, .pdf"),
         (["nonsense"], "no collective 'nonsense'"),
         (["alltoall", "--impl", "nonsense"], "no implementation 'nonsense'"),
