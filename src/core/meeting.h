@@ -14,8 +14,8 @@ typedef struct cco_meeting {
     int tag; /* one there that no other message of ours has: between them nothing is under way */
     const int *ranks;           /* who takes part, the same list on all of them */
     int count, place;           /* how many, and this rank's place among them */
-    cco_watch *watch;           /* a wait ends in vain where it says so, */
-    const cco_channel *channel; /* which `comm` and `tag` are of; NULL: it waits for ever */
+    cco_watch *watch;           /* ends a wait for a process that has failed */
+    const cco_channel *channel; /* has `comm` and `tag`; NULL: waits have no end */
 } cco_meeting;
 
 /* What the first of them has, goes to all. */

@@ -197,7 +197,8 @@ static int world_rank(const tree *t, int rank)
     return there;
 }
 
-/* Between two looks: an error class if the wait is in vain. */
+/* Pauses between two looks for a message.  Returns an error class if the message cannot come any
+ * more. */
 static int go_on(tree *t, int *tries)
 {
     const cco_patience *p = t->patience;
@@ -367,7 +368,7 @@ static int gather(tree *t, char *all, size_t bytes)
     return rc;
 }
 
-/* Of the MPI, on `comm` itself. */
+/* Waits for a collective of the MPI on `comm` itself. */
 static int end(int rc, MPI_Request *request, const cco_patience *p)
 {
     if (rc != MPI_SUCCESS)

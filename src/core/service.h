@@ -38,7 +38,8 @@ int cco_service_bcast(void *data, size_t bytes, MPI_Comm comm);
 int cco_service_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
                           MPI_Comm comm);
 
-/* The same; calls late(what), once, on a rank that has waited for another so many seconds. */
+/* cco_service_allreduce that calls late(what) once, on each rank that has waited for another one
+ * for so many seconds. */
 typedef struct cco_patience {
     int seconds;
     void (*late)(void *what);

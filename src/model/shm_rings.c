@@ -23,7 +23,7 @@ cco_shm_part cco_shm_part_of(const cco_flat *plan)
                                                                              : CCO_SHM_FAR;
 }
 
-/* Of the small one few slots are touched where calls are few. */
+/* The small ring has its slots abreast, so that a few calls touch few pages. */
 static size_t share_of(int ring)
 {
     return ring == CCO_SHM_SMALL ? cco_slot_ring_share_abreast(slots[ring], counts[ring])

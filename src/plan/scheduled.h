@@ -43,7 +43,7 @@ int cco_scheduled_run(cco_scheduled *own, cco_comm *state, const cco_way *way,
  * unlike calls, says so, and the communicator is of no use from now on.  Returns the error. */
 int cco_scheduled_fail(const cco_scheduled *own, cco_comm *state, int error);
 
-/* The same, and calls the handler. */
+/* cco_scheduled_fail that also calls the program's error handler. */
 int cco_scheduled_raise(const cco_scheduled *own, cco_comm *state, cco_coll coll, int error);
 
 /* Runs a call that the communicator remembers (core/comm.h). */

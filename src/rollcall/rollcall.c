@@ -29,7 +29,7 @@ enum {
     ANSWER = 1 << 16, /* characters */
     LINES = 40,       /* on stderr, of a process */
     ENDED = 123,      /* exit code: CRESTA_WATCHDOG ended the job */
-    SEND_MS = 2000,   /* for who does not take what he asked for */
+    SEND_MS = 2000,   /* for a peer that does not read the answer it asked for */
     LONGEST_TICK_MS = 5000,
     SHORTEST_TICK_MS = 20,
     LAST_WORDS_MS = 2000 /* between a line and the end of the job: others write theirs */
