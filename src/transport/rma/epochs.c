@@ -91,13 +91,8 @@ static int leave(cco_epochs *e, int error)
 /* Compares the head of a message. */
 static int check_head(cco_epochs *e, cco_fragment *one, const char *slot)
 {
-    uint64_t head;
-    memcpy(&head, slot, sizeof head);
-    if (one->headed || head == one->head) {
-        one->headed = true;
-        return MPI_SUCCESS;
-    }
-    return leave(e, cco_fragment_differs(one, head, one->peer, &e->unlike));
+    const int rc = cco_fragment_check_head(one, slot, &e->unlike);
+    return rc == MPI_SUCCESS ? rc : leave(e, rc);
 }
 
 /* The exposure has ended: its pieces are here. */

@@ -3,6 +3,7 @@
 #include "transport/stream/fragment.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/data.h"
 #include "core/own_lines.h"
@@ -31,6 +32,16 @@ int cco_fragment_differs(const cco_fragment *one, uint64_t head, int rank, cco_u
     if (!unlike->met)
         *unlike = (cco_unlike){.met = true, .rank = rank, .here = one->head, .there = head};
     return cco_unlike_class(one->head, head);
+}
+
+int cco_fragment_check_head(cco_fragment *one, const char *slot, cco_unlike *unlike)
+{
+    uint64_t head;
+    memcpy(&head, slot, sizeof head);
+    if (!one->headed && head != one->head)
+        return cco_fragment_differs(one, head, one->peer, unlike);
+    one->headed = true;
+    return MPI_SUCCESS;
 }
 
 int cco_fragment_pack(cco_fragment *one)

@@ -92,6 +92,10 @@ static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragm
  * the first. */
 int cco_fragment_differs(const cco_fragment *fragment, uint64_t head, int rank, cco_unlike *unlike);
 
+/* Compares the head of a message, which lies at `slot`, when its first piece has come.  Returns
+ * MPI_SUCCESS, or what cco_fragment_differs returns. */
+int cco_fragment_check_head(cco_fragment *fragment, const char *slot, cco_unlike *unlike);
+
 /* Where each message has a place of its own with its receiver, its head lies in front of the first
  * piece, in as many bytes as keep the piece aligned. */
 enum { CCO_FRAGMENT_HEAD = 64 };
