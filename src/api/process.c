@@ -294,13 +294,13 @@ static void begin_together(int rank)
     if (rank == 0)
         cco_outputs_try();
     check_imposed_nodes();
-    bool wanted[] = {wishes, !CCO_PRELOADED, mends}; /* by any rank */
+    bool wanted[] = {wishes, !CCO_PRELOADED, mends, cco_progress_many_threads()}; /* by any rank */
     cco_presence_await(MPI_COMM_WORLD);
-    cco_agree_on_config(MPI_COMM_WORLD, wanted, 3);
+    cco_agree_on_config(MPI_COMM_WORLD, wanted, 4);
     asked = wanted[0];
     mends = wanted[2];
     if (asked || mends || wanted[1])
-        cco_service_begin();
+        cco_service_begin(wanted[3]);
     if (cco_configured.tuning != NULL)
         take_tuning(cco_tuning_share(MPI_COMM_WORLD));
     if (rank == 0)

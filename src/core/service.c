@@ -55,7 +55,7 @@ typedef struct tree {
 
 static MPI_Comm ours = MPI_COMM_NULL;
 static int keyval = MPI_KEYVAL_INVALID;
-static bool names_duplicates = true;
+static bool names_duplicates = true, threads;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the receives, and */
 static parked *first_parked;                             /* of these */
 
@@ -129,8 +129,9 @@ static bool copies_for_groups(void)
     return copies;
 }
 
-void cco_service_begin(void)
+void cco_service_begin(bool many_threads)
 {
+    threads = many_threads;
     MPI_Comm made = MPI_COMM_NULL;
     if (PMPI_Comm_create_keyval(name_duplicate, delete_name, &keyval, NULL) != MPI_SUCCESS)
         cco_fatal("the MPI has no room for an attribute");
@@ -167,19 +168,44 @@ void cco_service_name(MPI_Comm comm, uint64_t number)
         give_name(comm, mix(mix(number, 0), (uint64_t)cco_world_rank_of(comm, 0)));
 }
 
-/* False: it has no name. */
+/* By the ranks in the world, in their order.  No name has it: those are mixed of other words. */
+static uint64_t id_of_group(const tree *t)
+{
+    uint64_t id = (uint64_t)t->size << 32;
+    int *ranks = malloc(2 * (size_t)t->size * sizeof *ranks);
+    if (ranks == NULL) /* to go on without it on one rank only would hang the others */
+        cco_fatal("no memory for a communicator");
+    for (int i = 0; i < t->size; i++)
+        ranks[i] = i;
+    PMPI_Group_translate_ranks(t->group, t->size, ranks, t->world, ranks + t->size);
+    for (int i = 0; i < t->size; i++)
+        id = mix(id, (uint64_t)ranks[t->size + i]);
+    free(ranks);
+    return id;
+}
+
+/* Until a communicator has a name, its ranks are its name: where one thread at a time calls the
+ * MPI, they come to the first agreements on their communicators in one order.  Under ULFM another
+ * communicator of the same ranks might find what one left that the program revoked. */
+static bool goes_by_group(MPI_Comm comm)
+{
+    return ours != MPI_COMM_NULL && !threads && !cco_ulfm() && cco_in_world(comm);
+}
+
+/* False: its ranks have no name for it. */
 static bool open_tree(tree *t, MPI_Comm comm, const cco_patience *patience)
 {
     const name *n = name_of(comm);
-    if (n == NULL)
+    if (n == NULL && !goes_by_group(comm))
         return false;
-    *t = (tree){.comm = comm, .id = n->id, .patience = patience};
+    *t = (tree){.comm = comm, .patience = patience};
     t->watch = (cco_watch){.kind = &cco_watch_processes, .comm = comm};
     t->since = patience != NULL ? cco_ns(CLOCK_MONOTONIC) : 0;
     PMPI_Comm_rank(comm, &t->rank);
     PMPI_Comm_size(comm, &t->size);
     PMPI_Comm_group(comm, &t->group);
     PMPI_Comm_group(ours, &t->world);
+    t->id = n != NULL ? n->id : id_of_group(t);
     return true;
 }
 

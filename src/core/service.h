@@ -2,12 +2,11 @@
 /* service.h - collectives of the library's own: what the ranks of a communicator agree on, or tell
  * each other, in set-up and between calls.
  *
- * They never meet what the program sends.  A communicator that this process can name the same way
- * as its other ranks (MPI_COMM_WORLD, its duplicates, and every communicator of its ranks once they
- * have agreed on a number) needs no operation of its own for them: they are messages on a tree, on
- * one private copy of MPI_COMM_WORLD, and carry the communicator's name.  On any other communicator
- * (of the library itself; of sessions; of several worlds) they are the MPI's non-blocking
- * collectives there.
+ * They never meet what the program sends.  For every communicator whose ranks are in MPI_COMM_WORLD
+ * they are messages on a tree, on one private copy of that, and carry the communicator's name.  On
+ * any other (of sessions; of several worlds) they are the MPI's non-blocking collectives there, as
+ * is the first agreement where several threads call the MPI at once, unless the communicator is
+ * the world or a duplicate.
  *
  * All of them are collective over `comm`, an intracommunicator.  They return MPI_SUCCESS or an MPI
  * error class. */
@@ -20,8 +19,9 @@
 
 #include "core/mpi_compat.h"
 
-/* In MPI_Init, on all ranks or on none: makes the private copy.  The end is collective, too. */
-void cco_service_begin(void);
+/* In MPI_Init, on all ranks or on none: makes the private copy.  `many_threads`: on some rank,
+ * several threads may call the MPI at once.  The end is collective, too. */
+void cco_service_begin(bool many_threads);
 void cco_service_end(void);
 
 /* Names a communicator by a number that its rank 0 gave to no other one, as its ranks have agreed.

@@ -38,9 +38,41 @@ static void meet(MPI_Comm comm, const char *name, int ints)
     CHECK(out[WORDS] == (rank == 0), "%s: the message is %d", name, out[WORDS]);
 }
 
+/* Nothing runs on these communicators before. */
+static void meet_in_parts(int rank, int size)
+{
+    const int dims[] = {1, size}, periods[] = {0, 1}, remain[] = {0, 1};
+    int few;
+    MPI_Group world, ranks;
+    MPI_Comm half, halves, turned, grid, row;
+    MPI_Comm_split(MPI_COMM_WORLD, rank < size - size % 2, -rank, &half);
+    MPI_Comm_size(half, &few);
+    MPI_Comm_dup(half, &halves);
+    if (few > 1)
+        meet(halves, "a duplicate of a part", 3);
+    if (few > 1)
+        meet(half, "a part", 41);
+    MPI_Comm_group(half, &world);
+    MPI_Group_excl(world, 0, NULL, &ranks); /* the same ranks, another communicator */
+    MPI_Comm_create(half, ranks, &turned);
+    if (few > 1)
+        meet(turned, "one made of a group", 49);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
+    meet(grid, "a grid", 45);
+    MPI_Cart_sub(grid, remain, &row);
+    meet(row, "a row", 2);
+    MPI_Group_free(&world);
+    MPI_Group_free(&ranks);
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free(&turned);
+    MPI_Comm_free(&halves);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
-    MPI_Comm dup, again, half, halves;
+    MPI_Comm dup, again;
     int rank, size;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -49,24 +81,9 @@ int main(int argc, char **argv)
     meet(MPI_COMM_WORLD, "the world", 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &dup);
     MPI_Comm_dup(dup, &again);
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5 /* their ranks have no name for them */
-    MPI_Barrier(dup);
-    MPI_Barrier(again);
-#endif
     meet(again, "a duplicate of a duplicate", WORDS);
     meet(dup, "a duplicate", 44);
-    MPI_Comm_split(MPI_COMM_WORLD, rank < size - size % 2, -rank, &half);
-    MPI_Barrier(half); /* the same */
-    MPI_Comm_dup(half, &halves);
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
-    MPI_Barrier(halves);
-#endif
-    int few;
-    MPI_Comm_size(halves, &few);
-    if (few > 1)
-        meet(halves, "a duplicate of a part", 3);
-    MPI_Comm_free(&halves);
-    MPI_Comm_free(&half);
+    meet_in_parts(rank, size);
     MPI_Comm_free(&again);
     MPI_Comm_free(&dup);
     MPI_Finalize();

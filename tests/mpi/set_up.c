@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* set_up.c - what it takes to set up a communicator: counts the collectives of the library's own,
- * until its first calls have run.  None is on the communicator itself, but for the first one under
- * Open MPI 4 (core/service.c).
+ * until its first calls have run.  None is on the communicator itself.
  *
  *     set_up ALL NODE    as many of all ranks, and at most so many on each communicator of a node
  *
@@ -20,9 +19,7 @@ static MPI_Comm same = MPI_COMM_NULL;
 static void count(MPI_Comm comm)
 {
     int size, all;
-#if !defined(OMPI_MAJOR_VERSION) || OMPI_MAJOR_VERSION >= 5
     CHECK(comm != same, "a collective on the communicator %s", "itself");
-#endif
     MPI_Comm_size(comm, &size);
     MPI_Comm_size(MPI_COMM_WORLD, &all);
     counts[size < all]++;
