@@ -145,7 +145,6 @@ static void measure_window(int shared, int batches, int calls)
     MPI_Win memory;
     MPI_Aint size;
     int unit;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     (shared ? PMPI_Win_allocate_shared : PMPI_Win_allocate)(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
                                                             &base, &windows[MPI_OWN]);
     (shared ? MPI_Win_allocate_shared : MPI_Win_allocate)(64, 8, MPI_INFO_NULL, MPI_COMM_WORLD,
@@ -169,10 +168,16 @@ int main(int argc, char **argv)
 {
     int ranks, batches = argc > 1 ? atoi(argv[1]) : 51, calls = argc > 2 ? atoi(argv[2]) : 1000;
     MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks < 2 || batches < 1 || batches > MOST || calls < 1) {
-        fprintf(stderr, "crestacoll-atomics: two ranks or more; 1 to %d batches\n", MOST);
-        MPI_Abort(MPI_COMM_WORLD, 2);
+        if (rank == 0)
+            fprintf(stderr,
+                    "crestacoll-atomics: expected two ranks or more, 1 to %d batches, and 1 call "
+                    "or more, not %d, %d and %d\n",
+                    MOST, ranks, batches, calls);
+        MPI_Finalize();
+        return 2;
     }
     for (int shared = 0; shared < 2; shared++)
         measure_window(shared, batches, calls);

@@ -142,6 +142,7 @@ static void measure(int words)
 int main(int argc, char **argv)
 {
     const char *sizes = argc > 1 ? argv[1] : "8,56,256,1024,2048,8192";
+    int status = 0;
     calls = argc > 2 ? atoi(argv[2]) : calls;
     MPI_Init(&argc, &argv);
     shmem_init();
@@ -149,13 +150,14 @@ int main(int argc, char **argv)
     for (const char *at = sizes; at != NULL; at = strchr(at, ',')) {
         at += *at == ',';
         const int words = atoi(at) / 8;
-        if (words < 1 || words > LARGEST / 8 || calls < 1) {
+        if (pes < 2 || words < 1 || words > LARGEST / 8 || calls < 1) {
             if (me == 0)
                 fprintf(stderr,
-                        "crestacoll-shmem: sizes of 8 to %d bytes, 1 call or more, not"
-                        " %s\n",
-                        LARGEST, at);
-            MPI_Abort(MPI_COMM_WORLD, 2);
+                        "crestacoll-shmem: expected two ranks or more, sizes of 8 to %d bytes and "
+                        "1 call or more, not %d, %s and %d\n",
+                        LARGEST, pes, at, calls);
+            status = 2;
+            break;
         }
         measure(words);
     }
@@ -165,5 +167,5 @@ int main(int argc, char **argv)
     shmem_free(source);
     shmem_finalize();
     MPI_Finalize();
-    return 0;
+    return status;
 }

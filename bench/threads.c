@@ -36,11 +36,14 @@ double now(void)
     return 1e6 * (double)t.tv_sec + 1e-3 * (double)t.tv_nsec;
 }
 
-static void refuse(const char *what, const char *given)
+/* All ranks call this. The job ends without MPI_Abort, which could stop rank 0 before it has
+ * spoken. */
+static _Noreturn void refuse(const char *what, const char *given)
 {
     if (rank == 0)
         fprintf(stderr, "crestacoll-threads: expected %s, not '%s'\n", what, given);
-    MPI_Abort(MPI_COMM_WORLD, 2);
+    MPI_Finalize();
+    exit(2);
 }
 
 /* So many calls that a turn of one thread takes a while. */

@@ -3,11 +3,12 @@
 
 import json
 import shutil
+import subprocess
 
 import pytest
 from click.testing import CliRunner
 
-from crestacoll import builds, cli
+from crestacoll import benchjob, builds, cli
 
 
 @pytest.fixture(params=[b.name for b in builds.all_builds()])
@@ -53,3 +54,21 @@ def test_what_is_no_such_thing(words, says):
     done = CliRunner().invoke(cli.main, ["threads", "--mpi", builds.all_builds()[0].name, *words])
     assert done.exit_code != 0
     assert says in done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["crestacoll-threads", "mpi", "0"], "numbers of threads from 1 to 16, not '0'"),
+        (["crestacoll-shmem", "1"], "sizes of 8 to 65536 bytes"),
+        (["crestacoll-atomics", "0"], "1 to 1000 batches"),
+    ],
+)
+def test_the_job_ends_when_rank_0_has_spoken(one, words, says):
+    """Rank 0 comes late to what it refuses. No other rank may end the job before."""
+    late = one.folder / "lib" / "liblate_first.so"
+    env = builds.clean_environment() | {"LD_PRELOAD": str(late)}
+    command = [*benchjob.launch_words(one, 2), *one.words(words[0]), *words[1:]]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert done.stderr.count(says) == 1, done.stdout + done.stderr
