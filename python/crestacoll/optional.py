@@ -69,12 +69,19 @@ def attached(command, words):
     arguments = [p for p in command.params if isinstance(p, click.Argument)]
     if "--" in words:  # what comes before it is not for an argument that comes after it
         arguments = [a for a in arguments if "--" not in (a.metavar or "")]
+    valued = {o for p in command.params if not getattr(p, "is_flag", True) for o in p.opts}
+    program_follows = not command.context_settings.get("allow_interspersed_args", True)
     made, words = [], list(words)
     while words and words[0] != "--":
+        if program_follows and not words[0].startswith("-"):
+            break  # the rest are words of the program
         word = words.pop(0)
         option = options.get(word)
         if option is not None:
             given = bool(words) and option.takes(words[0], arguments)
             word += f"={words.pop(0) if given else option.flag_value}"
+        elif word in valued and words:
+            made.append(word)
+            word = words.pop(0)
         made.append(word)
     return [*made, *words]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from crestacoll import builds, profiles, supervise
+from crestacoll import builds, cli, optional, profiles, supervise
 
 PYTHON = sys.executable
 
@@ -84,6 +84,16 @@ def test_auto_where_nothing_else_is_asked(
     ran = crestacoll("run", "--dry-run", *options, "--", build.launcher, *turbulence, **variables)
     assert ran.returncode == 0, ran.stderr
     assert bool(re.search(r"CRESTA_IMPL[= ]auto\b", ran.stdout)) == expected, ran.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "explore", "bisect"])
+def test_options_end_where_the_program_begins(command):
+    """With and without `--`, as for mpirun."""
+    found = cli.main.get_command(None, command)
+    words = ["./app", "-n", "2", "--json", "--report", "--help"]
+    for separator in ([], ["--"]):
+        given = optional.attached(found, [*separator, *words])
+        assert list(found.make_context(command, given).params["command"]) == words
 
 
 def test_without_launcher(crestacoll, turbulence):

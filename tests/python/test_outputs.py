@@ -34,6 +34,8 @@ from crestacoll.ui import Problem
         (run.command, "--validate 0.5 app", "--validate=0.5 app"),
         (run.command, "--validate app", "--validate=0.01 app"),
         (run.command, "--validate -- 1", "--validate=0.01 -- 1"),
+        (run.command, "--impl x app --json y", "--impl x app --json y"),
+        (run.command, "--report --json app -n 2 --json", "--report --json=- app -n 2 --json"),
         (reproduce.command, "f --json x.json -- srun", "f --json=x.json -- srun"),
     ],
 )

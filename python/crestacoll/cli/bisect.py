@@ -45,7 +45,10 @@ def patterns(ctx, param, values):
 
 
 @click.command(
-    "bisect", short_help="Find the setting that changes a program's answer.", epilog=EPILOG
+    "bisect",
+    short_help="Find the setting that changes a program's answer.",
+    epilog=EPILOG,
+    context_settings={"allow_interspersed_args": False},
 )
 @click.option(
     "--impl",

@@ -35,7 +35,7 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     "explore",
     short_help="Find the best implementations for a program, and prove it.",
     epilog=EPILOG,
-    context_settings={"ignore_unknown_options": False},
+    context_settings={"allow_interspersed_args": False},
 )
 @shared.time("2m", "Time for everything, such as 90s, 2m, 1h. More time finds smaller gains.")
 @shared.folder("crestacoll-explore", "Folder for report, rules and all intermediate results.")
@@ -89,7 +89,7 @@ def command(budget, output, compare, keep_rounding, resume, steps, margin, mpi, 
     if options["compare"] and shutil.which(options["compare"][0]) is None:
         raise click.UsageError(f"--compare: there is no command '{options['compare'][0]}'")
     if not command and not resume:
-        raise click.UsageError("name the command of the program, after --")
+        raise click.UsageError("name the command of the program, such as mpirun -n 2 ./app")
     leave_out_checks()
     with open_state(output, command, options, resume) as state:
         job = Job(tuple(state.data["command"]), state.data["options"]["mpi"])

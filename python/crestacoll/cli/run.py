@@ -44,7 +44,7 @@ the command runs as without crestacoll, and one line says so."""
     "run",
     short_help="Run an MPI program with crestacoll preloaded.",
     epilog=EPILOG,
-    context_settings={"ignore_unknown_options": False},
+    context_settings={"allow_interspersed_args": False},
 )
 @click.option(
     "--impl",
