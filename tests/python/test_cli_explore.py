@@ -189,7 +189,7 @@ SENTENCES = [
     ("no-collective", 13, "calls no collective"),
     ("one-rank", 13, "runs on one rank"),
     ("nonblocking", 13, "calls no blocking collective"),
-    ("no-rhythm", 14, "has no rhythm (no collective repeats)"),
+    ("no-rhythm", 14, "shows no rhythm (no collective repeats)"),
     ("not-loaded", 124, "no rank loaded crestacoll"),
 ]
 
@@ -215,7 +215,7 @@ def test_a_program_without_steps_is_compared_by_calls(explore):
     assert found["step"]["gain"] == pytest.approx(0.30, abs=0.03)
     assert found["step"]["rounds"] >= 6
     assert "a whole run of this program takes" in text and "pairs of whole runs" in text
-    assert "has no rhythm (no collective repeats)" in text and "by the time of each call" in text
+    assert "shows no rhythm (no collective repeats)" in text and "by the time of each call" in text
 
 
 def test_steps_that_are_a_small_part_of_a_run_do_not_decide(explore):

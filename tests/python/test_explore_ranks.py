@@ -28,7 +28,7 @@ def explored(crestacoll, folder, name, kind, steps, budget, ranks=2, options=())
     words = ["explore", "--budget", budget, "--output", "made", "--json", "made.json", "--"]
     ran = crestacoll(*words, *launch, program, steps, kind, **builds.clean_environment())
     if ran.returncode == NO_RHYTHM:
-        lacks = ("too few steps in a run", "ends too soon", "has no rhythm")
+        lacks = ("too few steps in a run", "ends too soon", "shows no rhythm")
         assert any(words in ran.stderr for words in lacks), ran.stderr
         pytest.skip("too few steps in this time")
     assert ran.returncode == 0, ran.stderr + ran.stdout

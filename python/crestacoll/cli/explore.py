@@ -19,7 +19,7 @@ Exit code: 0 with any of the three verdicts: a choice is proved faster; no choic
   11   the program itself ends by MPI_Abort
   12   the program neither ended nor repeated a step in its share of the budget
   13   the program calls no (blocking) collective, or runs on one rank
-  14   the program has no rhythm, no time step that repeats, and too few calls to compare these
+  14   the program shows no rhythm, no time step that repeats, and too few calls to compare these
   123  the program itself hangs; the calls of its ranks are shown
   124  no rank loaded crestacoll, or the program does not reach MPI_Finalize
   125  crestacoll could not start it; 127: the launcher or program does not exist

@@ -99,7 +99,7 @@ def lack(log):
 
 
 def no_rhythm(why):
-    return f"has no rhythm ({why})" if why else "has no rhythm"
+    return f"shows no rhythm ({why})" if why else "shows no rhythm"
 
 
 def only_a_part(log):
