@@ -15,6 +15,9 @@ enum { CCO_STAMP_COLL_AT = 8, CCO_STAMP_ROOT_AT = 14, CCO_STAMP_BYTES_AT = 28 };
 _Static_assert(CCO_COLLECTIVES < (1 << (CCO_STAMP_ROOT_AT - CCO_STAMP_COLL_AT)) - 1, "room");
 #define CCO_STAMP_BELOW_BYTES ((UINT64_C(1) << CCO_STAMP_BYTES_AT) - 1)
 
+/* The bytes of a call of which only collective and root are known. */
+#define CCO_STAMP_UNSIZED (~CCO_STAMP_BELOW_BYTES)
+
 /* What data have that were made from wrong ones: no call has this. */
 #define CCO_STAMP_SPOILT UINT64_C(0x3f00)
 

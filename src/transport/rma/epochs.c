@@ -15,6 +15,7 @@ enum {
     WANTED = 8,
     EXPOSED = 12,
     LEFT = 16, /* the class of the error with which it has given up */
+    CALL = 20, /* in which it has waited for long: the head of its messages, without bytes */
 };
 
 static bool make_room(cco_epochs *e, size_t n)
@@ -47,6 +48,7 @@ const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool sha
 void cco_epochs_close(cco_epochs *e, bool retire)
 {
     void (*const end)(cco_window *) = retire ? cco_window_retire : cco_window_free;
+    e->words.broken = e->data.broken = e->broken;
     end(&e->words);
     end(&e->data);
     if (e->pairs != NULL && e->everybody != MPI_GROUP_NULL)
@@ -80,11 +82,16 @@ static size_t slot_of(const cco_epochs *e, int rank)
     return (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
 }
 
-static int leave(cco_epochs *e, int error)
+static void tell_all(cco_epochs *e, size_t at, uint32_t word)
 {
     for (int i = 0; i < e->words.area.size; i++)
         if (i != e->words.area.rank)
-            tell(e, i, LEFT, (uint32_t)error);
+            tell(e, i, at, word);
+}
+
+static int leave(cco_epochs *e, int error)
+{
+    tell_all(e, LEFT, (uint32_t)error);
     return error;
 }
 
@@ -247,16 +254,22 @@ static int test(void *transfer, bool *done)
     return rc;
 }
 
-/* Whether a rank has met an unlike call. */
+/* Whether a rank has met an unlike call, or waits in one. */
 static int lost(void *transfer)
 {
     const cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
+    const uint32_t here = (uint32_t)f->head;
+    if (e->told != here)
+        tell_all(e, CALL, e->told = here);
     for (int i = 0; i < e->words.area.size; i++) {
         const int error = (int)word_of(e, i, LEFT);
+        const uint32_t there = word_of(e, i, CALL);
         e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
         if (error != MPI_SUCCESS)
             return error;
+        if (there != 0 && there != here && cco_stamp_same_number(there, here))
+            return leave(e, cco_fragments_elsewhere(f, there, i, &e->unlike));
     }
     return MPI_SUCCESS;
 }
@@ -266,6 +279,8 @@ static void begin(void *transfer)
     cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
     cco_fragments_begin(f, ++e->schedules);
+    if (e->told != 0)
+        tell_all(e, CALL, e->told = 0);
 }
 
 static void give_up(void *shared)

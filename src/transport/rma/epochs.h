@@ -32,6 +32,7 @@ typedef struct cco_epochs {
     bool exposed;  /* to those whose pair is open */
     cco_turns turns;
     uint64_t schedules;
+    uint32_t told;     /* the call in which this rank said that it waits */
     cco_unlike unlike; /* the first rank that made another call */
     bool broken;       /* a schedule was given up in an epoch */
 } cco_epochs;

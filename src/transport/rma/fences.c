@@ -13,8 +13,9 @@ enum {
         64, /* of a share, for each peer, which alone writes there; the pieces are behind these */
     SENT = 0,
     TAKEN = 4,
-    THROUGH = 8, /* and the next word: calls take them in turn, see all_through */
+    THROUGH = 8, /* and the next word: calls take them in turn, see in_turn */
     LEFT = 16,   /* the class of the error with which it has given up */
+    CALL = 20,   /* and the next word, in turn: the head of its messages, without bytes; or 0 */
 };
 
 static bool make_room(cco_fences *e, int n)
@@ -45,6 +46,7 @@ const char *cco_fences_open(cco_fences *e, size_t piece, MPI_Comm comm, cco_wind
 
 void cco_fences_close(cco_fences *e, bool retire)
 {
+    e->window.broken = e->broken;
     (retire ? cco_window_retire : cco_window_free)(&e->window);
     free(e->pairs);
     cco_turns_free(&e->turns);
@@ -138,13 +140,19 @@ static int send(cco_fragments *f)
     return rc;
 }
 
+static int tell_all(cco_fences *e, size_t at, const uint32_t *word)
+{
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < e->window.area.size && rc == MPI_SUCCESS; i++)
+        rc = tell(e, i, at, word);
+    return rc;
+}
+
 /* All learn at the next fence that this rank takes no further part. */
 static int leave(cco_fences *e, int error)
 {
     e->left = (uint32_t)error;
-    for (int i = 0; i < e->window.area.size; i++)
-        if (i != e->window.area.rank)
-            tell(e, i, LEFT, &e->left);
+    tell_all(e, LEFT, &e->left);
     return error;
 }
 
@@ -189,9 +197,16 @@ static int left(cco_fences *e)
 {
     int error = MPI_SUCCESS;
     for (int i = 0; i < e->window.area.size && error == MPI_SUCCESS; i++)
-        error = (int)word_of(e, i, LEFT);
+        error = i != e->window.area.rank ? (int)word_of(e, i, LEFT) : MPI_SUCCESS;
     e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
     return error;
+}
+
+/* Where a word of the call lies that is told before a fence: it may be seen by a rank that is not
+ * there yet, and must not hide from it what was told in the call before. */
+static size_t in_turn(const cco_fences *e, size_t at)
+{
+    return at + e->calls % 2 * sizeof(uint32_t);
 }
 
 static void begin(void *transfer)
@@ -199,6 +214,20 @@ static void begin(void *transfer)
     cco_fragments *f = transfer;
     cco_fences *e = f->shared;
     cco_fragments_begin(f, ++e->schedules);
+    e->call = (uint32_t)f->head;
+    tell_all(e, in_turn(e, CALL), &e->call);
+}
+
+/* After the first fence of a call, before which all ranks have said which one they make. */
+static int compare(const cco_fragments *f)
+{
+    cco_fences *e = f->shared;
+    for (int i = 0; i < e->window.area.size && e->now == e->ended + 1; i++) {
+        const uint32_t there = word_of(e, i, in_turn(e, CALL));
+        if (there != 0 && there != e->call)
+            return leave(e, cco_fragments_elsewhere(f, there, i, &e->unlike));
+    }
+    return MPI_SUCCESS;
 }
 
 static int test(void *transfer, bool *done)
@@ -212,6 +241,8 @@ static int test(void *transfer, bool *done)
         rc = send(f);
         if (rc == MPI_SUCCESS)
             rc = fence(e);
+        if (rc == MPI_SUCCESS)
+            rc = compare(f);
         if (rc == MPI_SUCCESS)
             rc = put_over(f);
         if (rc == MPI_SUCCESS)
@@ -234,13 +265,12 @@ static void abandon(void *transfer)
     give_up(f->shared);
 }
 
-/* What is told before a fence may be seen by who is not there yet, and must not count for him: he
- * would go, and the others wait for him at the next one.  Nor may it hide what he has not read yet:
- * who goes first may be through with the next call by then, but not with the one after that. */
-static bool all_through(const cco_fences *e, size_t at)
+/* What is told before a fence must not count for a rank that sees it too early: it would go, and
+ * the others wait for it at the next one. */
+static bool all_through(const cco_fences *e)
 {
     for (int i = 0; i < e->window.area.size; i++) {
-        const uint32_t word = word_of(e, i, at);
+        const uint32_t word = word_of(e, i, in_turn(e, THROUGH));
         if (!after(word, e->ended) || after(word, e->now))
             return false;
     }
@@ -249,15 +279,15 @@ static bool all_through(const cco_fences *e, size_t at)
 
 int cco_fences_end(cco_fences *e)
 {
-    const size_t at = THROUGH + e->calls++ % 2 * sizeof e->through;
-    int rc = MPI_SUCCESS;
+    int rc = e->call == 0 ? tell_all(e, in_turn(e, CALL), &e->call) : MPI_SUCCESS;
     e->through = e->now + 1;
-    for (int i = 0; i < e->window.area.size && rc == MPI_SUCCESS; i++)
-        rc = tell(e, i, at, &e->through);
+    rc = rc == MPI_SUCCESS ? tell_all(e, in_turn(e, THROUGH), &e->through) : rc;
     do
         rc = rc == MPI_SUCCESS ? fence(e) : rc;
-    while (rc == MPI_SUCCESS && !all_through(e, at));
+    while (rc == MPI_SUCCESS && !all_through(e));
     e->ended = e->now;
+    e->call = 0;
+    e->calls++;
     return rc == MPI_SUCCESS ? left(e) : rc; /* on all ranks, which make no more fences */
 }
 

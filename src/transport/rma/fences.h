@@ -25,7 +25,8 @@ typedef struct cco_fences {
     uint32_t now;     /* fences so far */
     uint32_t ended;   /* the one with which the last call ended */
     uint32_t through; /* before this one this rank was through with the last call */
-    uint32_t left;    /* the error that this rank told */
+    uint32_t left;    /* the error that this rank told, */
+    uint32_t call;    /* and the call; 0: it has no schedule */
     unsigned calls;
     cco_fences_pair *pairs;
     cco_turns turns;

@@ -34,6 +34,12 @@ int cco_fragment_differs(const cco_fragment *one, uint64_t head, int rank, cco_u
     return cco_unlike_class(one->head, head);
 }
 
+int cco_fragments_elsewhere(const cco_fragments *p, uint64_t there, int rank, cco_unlike *unlike)
+{
+    const cco_fragment any = {.head = p->head | CCO_STAMP_UNSIZED};
+    return cco_fragment_differs(&any, there | CCO_STAMP_UNSIZED, rank, unlike);
+}
+
 int cco_fragment_check_head(cco_fragment *one, const char *slot, cco_unlike *unlike)
 {
     uint64_t head;

@@ -92,6 +92,11 @@ static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragm
  * the first. */
 int cco_fragment_differs(const cco_fragment *fragment, uint64_t head, int rank, cco_unlike *unlike);
 
+/* The wait is in vain: a rank is in another call, or in another schedule of it, as its word says.
+ * Returns what cco_fragment_differs returns. */
+int cco_fragments_elsewhere(const cco_fragments *fragments, uint64_t there, int rank,
+                            cco_unlike *unlike);
+
 /* Compares the head of a message, which lies at `slot`, when its first piece has come.  Returns
  * MPI_SUCCESS, or what cco_fragment_differs returns. */
 int cco_fragment_check_head(cco_fragment *fragment, const char *slot, cco_unlike *unlike);

@@ -432,10 +432,8 @@ static int give_up_wait(cco_fragments *f, int peer, uint64_t stamp)
 {
     cco_stream *s = f->shared;
     const int error = left_with(s->area, peer);
-    if (error == MPI_SUCCESS && stamp != 0) {
-        const cco_fragment any = {.head = f->head};
-        return leave(s, cco_fragment_differs(&any, stamp, rank_of(s, peer), &s->unlike));
-    }
+    if (error == MPI_SUCCESS && stamp != 0)
+        return leave(s, cco_fragments_elsewhere(f, stamp, rank_of(s, peer), &s->unlike));
     if (s->area->watch != NULL)
         return cco_watch_fail(s->area->watch, error, error != MPI_SUCCESS ? -1 : peer);
     s->unlike.heard = true;
