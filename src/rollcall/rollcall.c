@@ -32,6 +32,7 @@ enum {
     SEND_MS = 2000,   /* for a peer that does not read the answer it asked for */
     LONGEST_TICK_MS = 5000,
     SHORTEST_TICK_MS = 20,
+    REST_MS = 1000,
     LAST_WORDS_MS = 2000 /* between a line and the end of the job: others write theirs */
 };
 
@@ -50,7 +51,8 @@ static volatile sig_atomic_t asked;
 static int wake = -1, listener = -1, server = -1, callers[CALLERS];
 static int lines = LINES;
 static watched stays[CCO_WHERE_THREADS];
-static int64_t ends_at_ms; /* 0: the job goes on */
+static int64_t ends_at_ms;     /* 0: the job goes on */
+static int64_t rests_until_ms; /* the listener */
 static struct sigaction handled_before;
 static bool handles;
 
@@ -195,16 +197,19 @@ static void hear_caller(int *caller)
         drop(caller);
 }
 
+/* In the place of the oldest.  Without a descriptor for it, the listener would be ready all the
+ * time: so it rests. */
 static void take_caller(void)
 {
+    static int next;
     const int fd = cco_address_accept(listener);
-    for (int i = 0; fd >= 0 && i < CALLERS; i++)
-        if (callers[i] < 0) {
-            callers[i] = fd;
-            return;
-        }
-    if (fd >= 0)
-        close(fd);
+    if (fd == CCO_ADDRESS_FULL)
+        rests_until_ms = now_ms() + REST_MS;
+    if (fd < 0)
+        return;
+    drop(&callers[next]);
+    callers[next] = fd;
+    next = (next + 1) % CALLERS;
 }
 
 static void hear_wake(void)
@@ -218,12 +223,12 @@ static void hear_wake(void)
     }
 }
 
-static int tick_ms(void)
+static int tick_ms(bool rests)
 {
     const unsigned seconds = cco_configured.watchdog.seconds;
     const int eighth = seconds < 1000 ? (int)seconds * 125 : LONGEST_TICK_MS;
     if (seconds == 0)
-        return -1;
+        return rests ? REST_MS : -1;
     return eighth > LONGEST_TICK_MS    ? LONGEST_TICK_MS
            : eighth < SHORTEST_TICK_MS ? SHORTEST_TICK_MS
                                        : eighth;
@@ -236,19 +241,17 @@ static bool shall_stop(void)
 
 static void introduce(void)
 {
-    char token[CCO_TOKEN], why[320], line[512];
+    char why[320], line[512];
     const char *file = cco_configured.watchdog_at;
     if (file == NULL)
         return;
-    server = cco_address_connect(file, shall_stop, token, why, sizeof why);
+    server = cco_address_connect(file, shall_stop, why, sizeof why);
     if (server < 0) {
         if (!shall_stop())
             cco_say("rank %d (%s) reports hangs on stderr, not to crestacoll run: %s", who.rank,
                     who.host, why);
         return;
     }
-    const int n = snprintf(line, sizeof line, "crestacoll-rollcall\ttoken=%s\n", token);
-    send_all(&server, line, (size_t)n);
     send_all(&server, line, cco_told_who(&who, line, sizeof line));
 }
 
@@ -257,11 +260,12 @@ static void *work(void *data)
     (void)data;
     introduce();
     while (!shall_stop() && wake >= 0) {
+        const bool rests = now_ms() < rests_until_ms;
         struct pollfd ready[3 + CALLERS] = {
-            {wake, POLLIN, 0}, {listener, POLLIN, 0}, {server, POLLIN, 0}};
+            {wake, POLLIN, 0}, {rests ? -1 : listener, POLLIN, 0}, {server, POLLIN, 0}};
         for (int i = 0; i < CALLERS; i++)
             ready[3 + i] = (struct pollfd){callers[i], POLLIN, 0};
-        poll(ready, 3 + CALLERS, tick_ms());
+        poll(ready, 3 + CALLERS, tick_ms(rests));
         if (ready[0].revents != 0)
             hear_wake();
         if (ready[1].revents != 0)

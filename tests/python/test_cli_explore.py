@@ -44,6 +44,9 @@ class FakeJob:
         # It needs no packages, and starts dozens of times.
         self.words = [sys.executable, "-E", "-S", str(FAKE), *command]
 
+    def addresses(self):
+        return []
+
     def with_settings(self, settings):
         return self.words, settings
 

@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -68,6 +69,10 @@ def started(words, cwd, **env):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def preloaded(build, *names):
+    return ":".join(str(build / "lib" / f"lib{name}.so") for name in names)
 
 
 def ask(pid, until):
@@ -164,32 +169,83 @@ def test_the_step_of_a_schedule(build, tmp_path, rules):
 
 
 def test_without_run_the_ranks_of_this_host_are_asked(build, tmp_path):
-    preload = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    """Also if they find no file descriptor for the question, twice."""
     words = job(build, "hangs_plain", "late")
+    preload = preloaded(build, "crestacoll-preload", "no_descriptors")
     with started(words, tmp_path, LD_PRELOAD=preload, CRESTA_WATCHDOG="ask") as process:
         data = ask(process.pid, there("in MPI_Barrier, call 2", "computing"))
     assert odd(data) == [1], data
 
 
+class Between(threading.Thread):
+    """Hears ranks at a port of its own, and keeps what they send. It hands that on to `port`, and
+    answers what comes from there; without a port it is one that does not know the token.
+    """
+
+    def __init__(self, port=None):
+        super().__init__(daemon=True)
+        self.listener, self.port, self.sent = socket.create_server(("127.0.0.1", 0)), port, []
+        self.line = f"tcp 127.0.0.1 {self.listener.getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        while True:
+            rank, _ = self.listener.accept()
+            self.sent.append(bytearray())
+            if self.port is None:
+                rank.sendall(b"challenge\t" + b"0" * 32 + b"\n")
+                ends = self.keep(rank, self.sent[-1])
+                with contextlib.suppress(OSError):
+                    rank.sendall(b"proof\t" + b"0" * 16 + b"\n")
+                while not ends:
+                    ends = self.keep(rank, self.sent[-1])
+                rank.close()
+            else:
+                watch = socket.create_connection(("127.0.0.1", self.port))
+                args = (rank, self.sent[-1], watch)
+                threading.Thread(target=self.hand_on, args=args, daemon=True).start()
+                threading.Thread(target=self.hand_on, args=(watch, [], rank), daemon=True).start()
+
+    @staticmethod
+    def keep(rank, sent):
+        """Whether it ends."""
+        with contextlib.suppress(OSError):
+            part = rank.recv(1 << 16)
+            sent.extend(part)
+            return not part
+        return True
+
+    def hand_on(self, source, sent, to):
+        with contextlib.suppress(OSError):
+            while part := source.recv(1 << 16):
+                sent.extend(part)
+                to.sendall(part)
+            to.shutdown(socket.SHUT_WR)
+
+
 def test_ranks_of_other_hosts_come_by_tcp(build, tmp_path):
-    """This process listens as `crestacoll run` does; the ranks do not know of its Unix socket."""
-    watch = listen.Watch(0, False, None, tmp_path)
-    lines = watch.file.read_text().splitlines()
+    """This process listens as `crestacoll run` does; the ranks do not know of its Unix socket. The
+    first address that they are told is of one that does not know the token: they tell it nothing,
+    and go on to the next. Nobody in between hears the token.
+    """
+    watch = listen.Watch(0, False, None, tmp_path, ["127.0.0.1"])
+    head, token, _, tcp = watch.file.read_text().splitlines()
+    impostor, between = Between(), Between(int(tcp.split()[2]))
     there_is = tmp_path / "tcp"
-    there_is.write_text("\n".join(line for line in lines if not line.startswith("unix ")) + "\n")
-    preload = str(next((build / "lib").glob("libcrestacoll-preload.so")))
+    there_is.write_text("\n".join((head, token, impostor.line, between.line, "")))
+    preload = preloaded(build, "crestacoll-preload")
     env = {"LD_PRELOAD": preload, "CRESTA_WATCHDOG": "ask", "CRESTA_WATCHDOG_AT": str(there_is)}
     try:
         with started(job(build, "hangs_plain", "late"), tmp_path, **env) as process:
             watch.started(process)
             data = ask(os.getpid(), there("in MPI_Barrier, call 2", "computing"))
-            address, port = lines[-1].split()[1:]
-            with socket.create_connection((address, int(port)), TIMEOUT) as stranger:
-                stranger.sendall(b"crestacoll-rollcall\ttoken=1\n")
-                assert stranger.recv(1) == b"", "who does not know the token is sent away"
     finally:
         watch.close()
     assert odd(data) == [1], data
+    assert len(impostor.sent) == len(between.sent) == 2
+    assert all(b"process" in sent for sent in between.sent), between.sent
+    assert not any(b"process" in sent for sent in impostor.sent), impostor.sent
+    assert not any(token.split()[1].encode() in s for s in (*impostor.sent, *between.sent))
 
 
 def test_it_tells_by_itself_and_ends_the_job(build, tmp_path):

@@ -4,11 +4,15 @@
 import errno
 import os
 import re
+import selectors
 import socket
+import subprocess
+import sys
 
 import pytest
 
-from crestacoll.rollcall import listen, records, sockets, summary, verdict, words
+from crestacoll import launcher
+from crestacoll.rollcall import listen, proof, reach, records, sockets, summary, verdict, words
 
 WORLD = "comm=MPI_COMM_WORLD\tcomm_id=1.0\tmembers=0-3\tcomm_size=4"
 
@@ -132,19 +136,88 @@ def test_answers_that_make_no_sense():
 @pytest.fixture
 def watch(tmp_path):
     """One that listens, for a job without ranks."""
-    made = listen.Watch(0, False, None, tmp_path)
+    made = listen.Watch(0, False, None, tmp_path, ["127.0.0.1"])
     yield made
     made.close()
 
 
-def test_who_says_nothing_is_sent_away(watch, tmp_path, monkeypatch):
-    monkeypatch.setattr(listen, "TOKEN_S", 0.1)
+def token_of(watch):
+    return re.search(r"^token (.*)", watch.file.read_text(), re.MULTILINE)[1]
+
+
+def stranger(watch):
+    """A connection by TCP, and the challenge that it got."""
+    port = re.search(r"^tcp 127.0.0.1 (.*)", watch.file.read_text(), re.MULTILINE)[1]
+    made = socket.create_connection(("127.0.0.1", int(port)), 60)
+    return made, made.makefile().readline().split()[1]
+
+
+def test_a_proof_is_siphash():
+    """Values of its authors."""
+    key = bytes(range(16))
+    assert proof.siphash(key, b"") == 0x726FDB47DD0E0E31
+    assert proof.siphash(key, bytes(range(15))) == 0xA129CA6149BE45E5
+
+
+def test_it_listens_where_it_is_told_alone(watch, tmp_path):
+    tcp = [each for each, _ in watch.listeners if each.family == socket.AF_INET]
+    assert [each.getsockname()[0] for each in tcp] == ["127.0.0.1"]
+    other = tmp_path / "other"
+    other.mkdir()
+    alone = listen.Watch(0, False, None, other)
+    assert {each.family for each, _ in alone.listeners} == {socket.AF_UNIX}
+    alone.close()
+
+
+@pytest.mark.parametrize("wrong", ["the token", "a wrong proof", "no text", "another's proof"])
+def test_a_stranger_without_the_token(watch, wrong):
     watch.started(None)
-    name = re.search(r"^unix (.*)", (tmp_path / "hang").read_text(), re.MULTILINE)[1]
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
-        stranger.settimeout(60)
-        stranger.connect("\0" + name)
-        assert stranger.recv(1) == b""
+    token = token_of(watch)
+    known, challenge = stranger(watch)
+    line = f"proof\tproof={proof.proof(token, 'rank', challenge, 'n')}\tnonce=n\n".encode()
+    known.sendall(line)
+    expected = proof.proof(token, "run", challenge, "n")
+    assert known.makefile().readline().split() == ["proof", expected]
+    unknown, _ = stranger(watch)
+    unknown.sendall({
+        "the token": f"crestacoll-rollcall\ttoken={token}\n".encode(),
+        "a wrong proof": b"proof\tproof=0000000000000000\tnonce=n\n",
+        "no text": "proof\tproof=\u00e9\tnonce=\udcff\n".encode(errors="surrogateescape"),
+        "another's proof": line,
+    }[wrong])  # fmt: skip
+    assert unknown.recv(1) == b""
+    assert watch.thread.is_alive() and len(watch.ranks) == 1
+    known.close()
+    unknown.close()
+
+
+def test_a_stranger_that_says_nothing_is_sent_away(watch, monkeypatch):
+    monkeypatch.setattr(listen, "PROOF_S", 0.1)
+    watch.started(None)
+    made, _ = stranger(watch)
+    assert made.recv(1) == b""
+    made.close()
+
+
+def test_strangers_are_few(watch, monkeypatch):
+    """Others wait until one of them has had its time, and then come in."""
+    monkeypatch.setattr(listen, "STRANGERS", 2)
+    monkeypatch.setattr(listen, "CROWDED_S", 0.1)
+    most, take = [], listen.Watch.take_stranger
+
+    def take_and_count(self, listener):
+        take(self, listener)
+        most.append(len(self.strangers))
+
+    monkeypatch.setattr(listen.Watch, "take_stranger", take_and_count)
+    watch.listeners = [(one, getattr(watch, how.__name__)) for one, how in watch.listeners]
+    for one, how in watch.listeners:
+        watch.selector.modify(one, selectors.EVENT_READ, how)
+    watch.started(None)
+    made = [stranger(watch)[0] for _ in range(6)]
+    for each in made:
+        each.close()
+    assert max(most) == 2 and len(most) == 6
 
 
 def test_no_descriptor_is_left(watch):
@@ -154,19 +227,107 @@ def test_no_descriptor_is_left(watch):
         def accept(self):
             raise OSError(errno.EMFILE, "full")
 
-    watch.take(Full())
-    registered = {key.fileobj for key in watch.selector.get_map().values()}
-    assert not registered & {listener for listener, _ in watch.listeners}
+    def heard():
+        return {key.fileobj for key in watch.selector.get_map().values()}
+
+    watch.take_stranger(Full())
+    watch.listen()
+    assert not heard() & {listener for listener, _ in watch.listeners}
     watch.full = 0
     watch.drop_strangers()
-    registered = {key.fileobj for key in watch.selector.get_map().values()}
-    assert {listener for listener, _ in watch.listeners} <= registered and watch.full is None
+    assert {listener for listener, _ in watch.listeners} <= heard() and watch.full is None
 
 
-def test_another_has_the_name_for_hang(tmp_path, capsys):
-    """Anybody may take it before; the job runs all the same."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as other:
-        other.bind(sockets.of_run(os.getpid()))
-        made = listen.Watch(0, False, None, tmp_path)
-        assert "cannot ask this job" in capsys.readouterr().err and len(made.listeners) == 2
-        made.close()
+ANOTHER_USER = r"""
+import os, socket, sys
+os.setuid(65534)
+taken = socket.socket(socket.AF_UNIX)
+taken.bind("\0" + sys.argv[1])
+taken.listen()
+print("listens", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_another_user_has_a_name_like_ours(watch):
+    name = f"crestacoll-run-{os.getpid()}-0"
+    words = [sys.executable, "-c", ANOTHER_USER, name]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"listens\n"
+        names = sockets.names()
+        assert "\0" + name in names
+        connection = sockets.connect("run", os.getpid(), names, 60)
+        assert connection is not None and sockets.is_ours(connection)
+        connection.close()
+        assert sockets.connect("run", os.getpid(), ["\0" + name], 60) is None
+
+
+HOME = {"HOME": "/nowhere"}
+
+
+def addresses(words, **environment):
+    command = launcher.parse(words.split())
+    kind = {"mpirun": "openmpi", "mpiexec": "hydra"}.get(command.launcher, "none")
+    return reach.addresses(command, kind, HOME | environment)
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """Hosts a and b are reached from one interface each; `here` is this host."""
+    routes = {"a": "10.0.0.1", "b": "10.0.1.1", "here": None}
+
+    def route(name):
+        if name not in routes:
+            raise reach.Unknown
+        return routes[name]
+
+    monkeypatch.setattr(reach, "route", route)
+    monkeypatch.setattr(reach, "interfaces", lambda: ["all"])
+    monkeypatch.setattr(reach, "configured", lambda program, home: [])
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        ("mpirun -n 2 ./app --host a", []),
+        ("mpirun --host here:2 -n 2 ./app", []),
+        ("mpirun --host here,a:2 -n 2 ./app", ["10.0.0.1"]),
+        ("mpirun -n 1 -H a ./app : -n 1 -H b ./app", ["10.0.0.1", "10.0.1.1"]),
+        ("mpiexec -hosts a,b -n 2 ./app", ["10.0.0.1", "10.0.1.1"]),
+        ("mpiexec -f HOSTS -n 2 ./app", ["10.0.1.1"]),
+        ("mpiexec -f /dev/null -n 2 ./app", ["all"]),
+        ("mpirun --host alias ./app", ["all"]),
+        ("mpirun --mca orte_default_hostfile x ./app", ["all"]),
+        ("mpirun --app file", ["all"]),
+        ("srun -n 2 ./app", ["all"]),
+        ("./script", ["all"]),
+    ],
+)
+def test_where_ranks_of_other_hosts_come(network, tmp_path, words, expected):
+    (tmp_path / "hosts").write_text("here:1\nb:1  # two\n")
+    assert addresses(words.replace("HOSTS", str(tmp_path / "hosts"))) == expected
+
+
+@pytest.mark.parametrize(
+    "name", ["SLURM_JOB_ID", "PBS_NODEFILE", "HYDRA_HOST_FILE", "OMPI_MCA_orte_default_hostfile"]
+)
+def test_a_job_whose_hosts_are_in_the_environment(network, name):
+    assert addresses("mpirun -n 2 ./app", **{name: "x"}) == ["all"]
+
+
+@pytest.mark.parametrize(
+    "name, text, expected",
+    [
+        ("openmpi-default-hostfile", "# none\n", []),
+        ("openmpi-default-hostfile", "# some\nb\n", ["all"]),
+        ("mca-params.conf", "orte_default_hostfile = x\n", ["all"]),
+        ("mca-params.conf", "btl = self\n# orte_default_hostfile = x\n", []),
+    ],
+)
+def test_a_job_whose_hosts_are_in_a_file_of_the_site(
+    network, monkeypatch, tmp_path, name, text, expected
+):
+    (tmp_path / name).write_text(text)
+    monkeypatch.setattr(reach, "configured", lambda program, home: [tmp_path / name])
+    assert addresses("mpirun -n 2 ./app") == expected

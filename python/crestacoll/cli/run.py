@@ -20,7 +20,7 @@ from crestacoll import (
     validation,
 )
 from crestacoll.builds import FAMILY_NAMES, build_for, need_builds, wheel_build
-from crestacoll.rollcall import listen
+from crestacoll.rollcall import listen, reach
 from crestacoll.rulesources import default_choice, tuning_settings
 from crestacoll.ui import NOT_FOUND, NOT_LOADED, WRONG, Problem, err, json_option, write_json
 
@@ -150,7 +150,7 @@ def command(
         reported = runfiles.to_report(settings, folder) if show_report else None
         settings = default_choice(settings)
         settings |= listen.asked(**watchdog)
-        with listen.watching({} if dry_run else settings, folder) as watch:
+        with listen.watching({} if dry_run else settings, folder, job.addresses) as watch:
             words, environment = job.with_settings(settings)
             if dry_run:
                 print_command(words, environment, json_to)
@@ -294,6 +294,10 @@ class Job:
         if self.scripts and not installed.is_wheel():
             libraries += filter(None, [scripts.mpi_to_preload(self.build, self.loaded)])
         return ":".join([*self.runtimes, *libraries])
+
+    def addresses(self):
+        """At which ranks of other hosts reach a listener of this host."""
+        return reach.addresses(self.command, self.kind)
 
     def with_settings(self, settings):
         if self.linked and all(self.linked):  # two libraries would write each file

@@ -19,8 +19,8 @@ PAUSE = 0.5  # between two roll-calls
 class Listener(listen.Watch):
     """Asks the ranks of one run, when told to, and prints nothing."""
 
-    def __init__(self, folder):
-        super().__init__(0, False, None, folder)
+    def __init__(self, folder, addresses=()):
+        super().__init__(0, False, None, folder, addresses)
         self.summed_up, self.answers = threading.Event(), []
         self.files = resource.getrlimit(resource.RLIMIT_NOFILE)
 
@@ -46,10 +46,10 @@ class Listener(listen.Watch):
 
 
 @contextlib.contextmanager
-def listening(folder):
+def listening(folder, addresses=()):
     """A Listener for a run whose files are in `folder`; None where nothing can listen."""
     try:
-        made = Listener(folder)
+        made = Listener(folder, addresses)
     except (OSError, Problem):
         yield None
         return

@@ -131,7 +131,7 @@ def prepare_child():
 def plain_run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None):
     """The same as `run`; a run that does not end within the limit is asked whether it hangs."""
     Path(folder).mkdir(parents=True, exist_ok=True)
-    with hang.listening(Path(folder)) as listener:
+    with hang.listening(Path(folder), job.addresses()) as listener:
         more = listener.settings if listener is not None else {}
         return run(job, variables | more, folder, limit, watch, stdin, listener)
 

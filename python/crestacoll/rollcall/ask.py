@@ -22,8 +22,9 @@ def of_run(pid, tree):
     """The processes that the `crestacoll run` above, at or below a process knows; None if there is
     none.
     """
+    listening = sockets.names()
     for candidate in [pid, *sockets.ancestors(pid, tree), *sockets.descendants(pid, tree)[1:]]:
-        connection = sockets.connect(sockets.of_run(candidate), RUN_S)
+        connection = sockets.connect("run", candidate, listening, RUN_S)
         if connection is not None:
             with connection:  # to connect is to ask
                 return from_run(read_all(connection))
@@ -44,9 +45,9 @@ def from_run(text):
 
 def of_ranks(pid, tree):
     """The ranks among a process and what it has started, on this host."""
-    found, waiting = [], selectors.DefaultSelector()
+    found, waiting, listening = [], selectors.DefaultSelector(), sockets.names()
     for candidate in sockets.descendants(pid, tree):
-        connection = sockets.connect(sockets.of_rank(candidate), RANKS_S)
+        connection = sockets.connect("rank", candidate, listening, RANKS_S)
         if connection is not None:
             connection.sendall(b"tell\n")
             waiting.register(connection, selectors.EVENT_READ, (candidate, []))

@@ -6,7 +6,6 @@ and never calls the MPI.
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import resource
@@ -14,14 +13,13 @@ import secrets
 import selectors
 import signal
 import socket
-import struct
 import sys
 import threading
 import time
 
 import click
 
-from crestacoll.rollcall import records, sockets, summary
+from crestacoll.rollcall import proof, records, sockets, summary
 from crestacoll.ui import Problem
 
 ANSWER_S = 5  # for all ranks to answer one question
@@ -29,8 +27,10 @@ AGAIN_S = 2  # within which the same signal, that a launcher hands to all ranks,
 KILL_S = 10  # from the end that was asked for to the one that was not
 ENDED = 123  # exit code of `crestacoll run` if CRESTA_WATCHDOG=...:end ended the job
 LONGEST = 1 << 20  # bytes of a line that nobody ended
-TOKEN_S = 10  # for one that has connected to say the job's token,
-TOKEN_LONGEST = 4096  # in so many bytes
+PROOF_S = 10  # for a peer on TCP to prove that it knows the job's token,
+PROOF_LONGEST = 4096  # in so many bytes
+STRANGERS = 128  # that have not proved it, at most; where there are so many,
+CROWDED_S = 1  # each has only so long
 FULL_S = 1  # until the next try where no file descriptor was left
 VALUE = re.compile(r"off|ask|([1-9][0-9]*)(:end)?")
 SIGNALS = ("USR1", "USR2", "HUP", "QUIT", "WINCH", "PROF")
@@ -49,22 +49,13 @@ def settings(values):
     return int(found[1] or 0), found[2] is not None, number
 
 
-def addresses():
-    """IPv4 addresses of the interfaces of this host that are up, those of the loopback last."""
-    found = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-        for _, name in socket.if_nameindex():
-            with contextlib.suppress(OSError):
-                request = struct.pack("256s", name.encode()[:15])
-                found.append(socket.inet_ntoa(fcntl.ioctl(s, 0x8915, request)[20:24]))
-    return sorted(found, key=lambda a: a.startswith("127."))
-
-
 class Rank:
-    """A connection: a rank of the job, or one that has not said yet who it is."""
+    """A connection to a rank of the job, or, as long as there is a challenge, to a stranger on TCP,
+    who has not proved that it knows the token.
+    """
 
-    def __init__(self, connection):
-        self.connection, self.text, self.known = connection, b"", False
+    def __init__(self, connection, challenge=None):
+        self.connection, self.text, self.challenge = connection, b"", challenge
         self.process = self.answer = None  # who it is; the lines of an answer under way
         self.said_bye = False
         self.since = time.monotonic()
@@ -77,12 +68,13 @@ class Rank:
 class Watch:
     """What `crestacoll run` does about its job."""
 
-    def __init__(self, seconds, ends, number, folder):
+    def __init__(self, seconds, ends, number, folder, addresses=()):
+        """addresses: of this host, at which ranks of other hosts come."""
         self.seconds, self.ends, self.number = seconds, ends, number
         self.ended = False  # the job, by CRESTA_WATCHDOG
         self.token, self.child, self.thread = secrets.token_hex(16), None, None
         self.selector = selectors.DefaultSelector()
-        self.ranks, self.gone, self.seen = [], [], set()
+        self.ranks, self.strangers, self.gone, self.seen = [], [], [], set()
         self.question, self.waiting, self.deadline, self.why = 0, set(), None, ""
         self.pending = []
         self.callers, self.last, self.kill_at, self.by_watchdog = [], 0.0, None, False
@@ -90,26 +82,36 @@ class Watch:
         self.wakes, self.wake = socket.socketpair()
         self.wakes.setblocking(False)
         self.file = folder / "hang"
-        self.open()
+        self.open(addresses)
 
-    def open(self):
+    def open(self, addresses):
         name = f"crestacoll-{secrets.token_hex(8)}"
-        ours = self.listener(socket.AF_UNIX, "\0" + name)
+        self.listeners = [
+            (self.listener(socket.AF_UNIX, "\0" + name), self.take),
+            (self.listener(socket.AF_UNIX, sockets.name_of_run()), self.take_caller),
+        ]
         lines = ["crestacoll-rollcall 1", f"token {self.token}", f"unix {name}"]
-        tcp = self.listener(socket.AF_INET, ("", 0))
-        port = tcp.getsockname()[1]
-        lines += [f"tcp {address} {port}" for address in addresses()]
-        self.listeners = [(ours, self.take), (tcp, self.take)]
-        try:
-            hang = self.listener(socket.AF_UNIX, sockets.of_run(os.getpid()))
-            self.listeners.append((hang, self.take_caller))
-        except Problem:  # another user has taken the name
-            print("crestacoll: `crestacoll hang` cannot ask this job", file=sys.stderr)
-        for listener, take in self.listeners:
-            self.selector.register(listener, selectors.EVENT_READ, take)
+        for address in addresses:
+            tcp = self.listener(socket.AF_INET, (address, 0))
+            self.listeners.append((tcp, self.take_stranger))
+            lines.append(f"tcp {address} {tcp.getsockname()[1]}")
+        self.listen()
         self.selector.register(self.wakes, selectors.EVENT_READ, self.woken)
         with open(os.open(self.file, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
             file.write("\n".join(lines) + "\n")
+
+    def listen(self):
+        """Takes connections, but where no descriptor is left nobody, and where there are many
+        strangers no more of them: a listener that is not heard would be ready all the time.
+        """
+        heard = self.selector.get_map()
+        for listener, take in self.listeners:
+            crowded = take == self.take_stranger and len(self.strangers) >= STRANGERS
+            wanted = self.full is None and not crowded
+            if wanted and listener not in heard:
+                self.selector.register(listener, selectors.EVENT_READ, take)
+            elif not wanted and listener in heard:
+                self.selector.unregister(listener)
 
     @staticmethod
     def listener(kind, address):
@@ -154,7 +156,7 @@ class Watch:
         self.running = True
         while self.running:
             times = [t for t in (self.deadline, self.kill_at, self.full) if t is not None]
-            times += [rank.since + TOKEN_S for rank in self.ranks if not rank.known]
+            times += [self.leaves_at(rank) for rank in self.strangers[:1]]
             pause = max(0, min(times) - time.monotonic()) if times else None
             for key, _ in self.selector.select(pause):
                 key.data(key.fileobj)
@@ -169,27 +171,25 @@ class Watch:
         for key in list(self.selector.get_map().values()):
             key.fileobj.close()
 
+    def leaves_at(self, stranger):
+        return stranger.since + (CROWDED_S if len(self.strangers) >= STRANGERS else PROOF_S)
+
     def drop_strangers(self):
-        """Those that do not say the token; then there may be room for others."""
+        """The oldest, where they prove nothing in time; then there may be room for others."""
         now = time.monotonic()
-        for rank in [r for r in self.ranks if not r.known and now >= r.since + TOKEN_S]:
-            self.drop(rank)
+        while self.strangers and now >= self.leaves_at(self.strangers[0]):
+            self.drop(self.strangers[0])
         if self.full is not None and now >= self.full:
             self.full = None
-            for listener, take in self.listeners:
-                self.selector.register(listener, selectors.EVENT_READ, take)
+        self.listen()
 
     def accepted(self, listener):
-        """The next connection; None if there is none. Where no descriptor is left, nobody is
-        taken for a while: the listeners would be ready all the time.
-        """
+        """The next connection; None if there is none, or no descriptor for it."""
         try:
             return listener.accept()[0]
         except OSError as e:
-            if e.errno in (errno.EMFILE, errno.ENFILE) and self.full is None:
+            if e.errno in (errno.EMFILE, errno.ENFILE):
                 self.full = time.monotonic() + FULL_S
-                for each, _ in self.listeners:
-                    self.selector.unregister(each)
             return None
 
     def woken(self, connection):
@@ -199,20 +199,34 @@ class Watch:
             elif self.deadline is None:
                 self.ask("a signal asked for it")
 
+    def own(self, listener):
+        """The next connection to a Unix socket, if it is of this user."""
+        connection = self.accepted(listener)
+        if connection is not None and not sockets.is_ours(connection):
+            connection.close()
+            return None
+        return connection
+
     def take(self, listener):
+        connection = self.own(listener)
+        if connection is not None:
+            self.ranks.append(self.heard(Rank(connection)))
+
+    def take_stranger(self, listener):
         connection = self.accepted(listener)
         if connection is not None:
-            connection.setblocking(False)
-            rank = Rank(connection)
-            self.selector.register(connection, selectors.EVENT_READ, lambda _: self.hear(rank))
-            self.ranks.append(rank)
+            rank = self.heard(Rank(connection, proof.nonce()))
+            self.strangers.append(rank)
+            rank.send(f"challenge\t{rank.challenge}\n".encode())
+
+    def heard(self, rank):
+        rank.connection.setblocking(False)
+        self.selector.register(rank.connection, selectors.EVENT_READ, lambda _: self.hear(rank))
+        return rank
 
     def take_caller(self, listener):
-        connection = self.accepted(listener)
+        connection = self.own(listener)
         if connection is not None:
-            if not sockets.is_ours(connection):
-                connection.close()
-                return
             self.callers.append(connection)
             if self.deadline is None:
                 self.ask("")
@@ -220,7 +234,7 @@ class Watch:
     def drop(self, rank):
         self.selector.unregister(rank.connection)
         rank.connection.close()
-        self.ranks.remove(rank)
+        (self.ranks if rank.challenge is None else self.strangers).remove(rank)
         self.waiting.discard(rank)
         if rank.process is not None:
             rank.process.state = "finalized" if rank.said_bye else "ended"
@@ -237,18 +251,15 @@ class Watch:
         rank.text += part
         *lines, rank.text = rank.text.split(b"\n")
         good = all(self.line(rank, line.decode(errors="replace")) for line in lines)
-        longest = LONGEST if rank.known else TOKEN_LONGEST
+        longest = LONGEST if rank.challenge is None else PROOF_LONGEST
         if not part or not good or len(rank.text) > longest:
             self.drop(rank)
 
     def line(self, rank, line):
         """One line of a rank; False if it is none of this job."""
         head = line.split("\t", 1)[0]
-        if not rank.known:
-            rank.known = head == "crestacoll-rollcall" and secrets.compare_digest(
-                records.fields(line).get("token", ""), self.token
-            )
-            return rank.known
+        if rank.challenge is not None:
+            return head == "proof" and self.knows_token(rank, records.fields(line))
         if rank.answer is not None:
             rank.answer.append(line)
             if head == "end":
@@ -264,6 +275,17 @@ class Watch:
             self.ask(f"a signal asked rank {rank.process.rank if rank.process else '?'} for it")
         elif head == "hang":
             self.hear_hang(rank, records.fields(line))
+        return True
+
+    def knows_token(self, rank, values):
+        """Whether a stranger does; then it is a rank, to which we prove the same."""
+        nonces = rank.challenge, values.get("nonce", "")
+        if not proof.is_proof(values.get("proof", ""), self.token, "rank", *nonces):
+            return False
+        self.strangers.remove(rank)
+        self.ranks.append(rank)
+        rank.challenge = None
+        rank.send(f"proof\t{proof.proof(self.token, 'run', *nonces)}\n".encode())
         return True
 
     def hear_hang(self, rank, values):
@@ -372,13 +394,15 @@ def asked(watchdog, watchdog_signal):
 
 
 @contextlib.contextmanager
-def watching(values, folder):
-    """Adds to CRESTA_ variables where to tell; the Watch, or None if nobody asks for it."""
+def watching(values, folder, addresses=list):
+    """Adds to CRESTA_ variables where to tell; the Watch, or None if nobody asks for it.
+    `addresses` says at which addresses ranks of other hosts come.
+    """
     found = settings(values)
     if found is None:
         yield None
         return
-    watch = Watch(*found, folder)
+    watch = Watch(*found, folder, addresses())
     values["CRESTA_WATCHDOG_AT"] = str(watch.file)
     try:
         yield watch

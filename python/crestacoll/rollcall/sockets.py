@@ -1,23 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Names of the sockets of a roll-call, and the processes of a job on this host. Unix sockets
-without a file (their names begin with a 0) leave nothing behind.
+"""The Unix sockets of a roll-call, and the processes of a job on this host. These sockets have no
+file (their names begin with a 0), so that nothing stays behind. Their names are
+crestacoll-rank-PID-HEX for a process of a job (src/rollcall/address.h), and crestacoll-run-PID-HEX
+for `crestacoll run`: nobody can take a name first whose last part is random. Another user may have
+one that looks alike, and is told from ours by the kernel.
 """
 
 import contextlib
 import os
+import secrets
 import socket
 import struct
 from pathlib import Path
 
-
-def of_rank(pid):
-    """Where a process of a job answers (src/rollcall/address.h)."""
-    return f"\0crestacoll-rank-{pid}"
+SOCKETS = Path("/proc/net/unix")
 
 
-def of_run(pid):
-    """Where `crestacoll run` answers for all ranks of its job."""
-    return f"\0crestacoll-run-{pid}"
+def name_of_run():
+    """A name at which `crestacoll run` answers for all ranks of its job."""
+    return f"\0crestacoll-run-{os.getpid()}-{secrets.token_hex(8)}"
+
+
+def names():
+    """Those on this host that begin as ours do."""
+    try:
+        text = SOCKETS.read_text(errors="replace")
+    except OSError:
+        return []
+    found = (line.rpartition(" ")[2] for line in text.splitlines())
+    return sorted({"\0" + name[1:] for name in found if name.startswith("@crestacoll-")})
 
 
 def is_ours(connection):
@@ -29,15 +40,19 @@ def is_ours(connection):
     return uid in (os.geteuid(), 0)
 
 
-def connect(name, timeout):
-    """A connection to a Unix socket; None if nobody of this user listens there."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(timeout)
-    with contextlib.suppress(OSError):
-        connection.connect(name)
-        if is_ours(connection):
-            return connection
-    connection.close()
+def connect(kind, pid, listening, timeout):
+    """A connection to a process that listens as `rank` or `run`; None if it does not. `listening`:
+    names().
+    """
+    for name in listening:
+        if name.startswith(f"\0crestacoll-{kind}-{pid}-"):
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.settimeout(timeout)
+            with contextlib.suppress(OSError):
+                connection.connect(name)
+                if is_ours(connection):
+                    return connection
+            connection.close()
     return None
 
 
