@@ -3,9 +3,12 @@
 #include "io/record.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
-cco_io_record cco_io_here;
+#include "core/log.h"
+
+cco_io_record *cco_io_here;
 bool cco_io_recording;
 _Thread_local const char *cco_io_frame __attribute__((tls_model("initial-exec")));
 
@@ -25,10 +28,14 @@ static int open_handles, last_used;
 void cco_io_begin(void)
 {
     int level = MPI_THREAD_SINGLE;
+    if (cco_io_here == NULL)
+        cco_io_here = calloc(1, sizeof *cco_io_here);
+    if (cco_io_here == NULL)
+        cco_fatal("no memory for the record of MPI-IO (%zu bytes)", sizeof *cco_io_here);
     PMPI_Query_thread(&level);
-    cco_io_here.begin = cco_clock_now();
-    cco_io_here.shift = CCO_FIRST_SHIFT;
-    cco_io_here.shared = level == MPI_THREAD_MULTIPLE;
+    cco_io_here->begin = cco_clock_now();
+    cco_io_here->shift = CCO_FIRST_SHIFT;
+    cco_io_here->shared = level == MPI_THREAD_MULTIPLE;
     begun = cco_io_recording = true;
 }
 
@@ -40,14 +47,14 @@ void cco_io_control(int level)
 
 static void take(void)
 {
-    while (cco_io_here.shared && __atomic_exchange_n(&cco_io_here.taken, true, __ATOMIC_ACQUIRE))
+    while (cco_io_here->shared && __atomic_exchange_n(&cco_io_here->taken, true, __ATOMIC_ACQUIRE))
         sched_yield();
 }
 
 static void give(void)
 {
-    if (cco_io_here.shared)
-        __atomic_store_n(&cco_io_here.taken, false, __ATOMIC_RELEASE);
+    if (cco_io_here->shared)
+        __atomic_store_n(&cco_io_here->taken, false, __ATOMIC_RELEASE);
 }
 
 static void add(cco_io_amount *to, const cco_io_amount *more)
@@ -130,9 +137,9 @@ bool cco_io_before(const cco_io_file *a, const cco_io_file *b)
 /* What a file counts goes to the others. */
 static void evict(int place)
 {
-    cco_io_file *file = &cco_io_here.files[place];
+    cco_io_file *file = &cco_io_here->files[place];
     for (int part = 0; part < CCO_IO_PARTS; part++)
-        add(&cco_io_here.other.of[part], &file->of[part]);
+        add(&cco_io_here->other.of[part], &file->of[part]);
     memset(file, 0, sizeof *file);
     for (int i = 0; i < open_handles; i++)
         if (handles[i].place == place)
@@ -145,20 +152,20 @@ static int place_of(const cco_io_file *opened)
 {
     int last = 0;
     for (int i = 0; i < CCO_IO_FILES; i++) {
-        cco_io_file *file = &cco_io_here.files[i];
+        cco_io_file *file = &cco_io_here->files[i];
         if (file->processes == opened->processes && strcmp(file->name, opened->name) == 0)
             return i;
         if (file->processes == 0) {
             *file = *opened;
             return i;
         }
-        if (cco_io_before(&cco_io_here.files[last], file))
+        if (cco_io_before(&cco_io_here->files[last], file))
             last = i;
     }
-    if (!cco_io_before(opened, &cco_io_here.files[last]))
+    if (!cco_io_before(opened, &cco_io_here->files[last]))
         return OTHER;
     evict(last);
-    cco_io_here.files[last] = *opened;
+    cco_io_here->files[last] = *opened;
     return last;
 }
 
@@ -202,7 +209,7 @@ static handle *find(MPI_File file)
 /* The amount, whose time and bytes lie between `start` and `end`. */
 static void count(int part, int place, uint64_t start, uint64_t end, const cco_io_amount *amount)
 {
-    cco_io_record *record = &cco_io_here;
+    cco_io_record *record = cco_io_here;
     const int kind = part / CCO_IO_DIRECTIONS;
     cco_io_file *file = place == OTHER ? &record->other : &record->files[place];
     if (bin_of(record, end) >= CCO_BINS)

@@ -3,8 +3,8 @@
  *
  * Time has the bins of the collectives' timeline (core/timeline.h): a fixed number, from MPI_Init
  * on, that get twice as long when the run is longer than they hold.  Files beyond a fixed number
- * are counted together.  A call costs one look at a table of open files and a few additions; no
- * memory is allocated, nothing is sent. */
+ * are counted together.  A call costs one look at a table of open files and a few additions; it
+ * allocates no memory and sends nothing. */
 #ifndef CCO_IO_RECORD_H
 #define CCO_IO_RECORD_H
 
@@ -71,8 +71,8 @@ typedef struct cco_io_record {
     cco_io_file other; /* the sum of all that have no place */
 } cco_io_record;
 
-/* That of this process. */
-extern cco_io_record cco_io_here;
+/* That of this process, from cco_io_begin on. */
+extern cco_io_record *cco_io_here;
 
 /* True while calls are counted. */
 extern bool cco_io_recording;

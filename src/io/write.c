@@ -154,7 +154,7 @@ static void write_sum(const cco_io_sum *sum, bool spawned, double wall_s)
 void cco_io_write(MPI_Comm world, bool spawned)
 {
     const cco_clock_mark now = cco_clock_now();
-    const double wall_s = now.seconds - cco_io_here.begin.seconds;
+    const double wall_s = now.seconds - cco_io_here->begin.seconds;
     MPI_Comm comm = cco_profile_comm(world);
     int rank = 0;
     cco_io_recording = false;
@@ -164,7 +164,7 @@ void cco_io_write(MPI_Comm world, bool spawned)
             cco_log(CCO_LOG_WARN, "no record of MPI-IO: the MPI could not make a communicator");
         return;
     }
-    cco_io_sum *sum = cco_io_merge(comm, &cco_io_here, cco_tick_us(cco_io_here.begin, now),
+    cco_io_sum *sum = cco_io_merge(comm, cco_io_here, cco_tick_us(cco_io_here->begin, now),
                                    1e6 * wall_s);
     if (sum != NULL)
         write_sum(sum, spawned, wall_s);

@@ -43,13 +43,19 @@ static long parent_of(const char *process)
 /* -1 if no launcher has given it a rank. */
 static int rank_of(const char *process)
 {
-    static char text[1 << 17];
-    const size_t n = read_file(process, "environ", text, sizeof text);
-    for (const char *at = text; at < text + n; at += strlen(at) + 1)
+    char path[64], *word = NULL;
+    size_t room = 0;
+    int rank = -1;
+    snprintf(path, sizeof path, "/proc/%.20s/environ", process);
+    FILE *file = fopen(path, "r");
+    while (file != NULL && rank < 0 && getdelim(&word, &room, '\0', file) > 0)
         for (size_t i = 0; i < sizeof rank_names / sizeof rank_names[0]; i++)
-            if (strncmp(at, rank_names[i], strlen(rank_names[i])) == 0)
-                return atoi(at + strlen(rank_names[i]));
-    return -1;
+            if (strncmp(word, rank_names[i], strlen(rank_names[i])) == 0)
+                rank = atoi(word + strlen(rank_names[i]));
+    free(word);
+    if (file != NULL)
+        fclose(file);
+    return rank;
 }
 
 static bool same_program(const char *process)
