@@ -30,6 +30,7 @@
 #include "native/calls.h"
 #include "plan/arguments.h"
 #include "plan/call_cache.h"
+#include "plan/handed.h"
 #include "plan/scheduled.h"
 #include "race/race.h"
 #include "record/recorder.h"
@@ -211,9 +212,12 @@ static bool come_first(cco_comm *state, const cco_call *call)
 
 static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
-    if (state->error != MPI_SUCCESS && choice->way.model->below != NULL) /* not `mpi` */
+    const cco_model *model = choice->way.model;
+    if (state->error != MPI_SUCCESS && model->below != NULL) /* not `mpi` */
         return cco_comm_raise(state, call->coll, state->error);
-    return !cco_profiled ? choice->way.model->run(state, &choice->way, call)
+    if (model->other_names && !cco_handed_is_right(state, &choice->way, call))
+        return cco_arguments_refuse(call);
+    return !cco_profiled ? model->run(state, &choice->way, call)
                          : run_recorded(state, choice, call, bytes);
 }
 

@@ -22,7 +22,7 @@ static int wrong(const cco_comm *state, const cco_exchange_sends *s)
 {
     if (s->count < 0)
         return MPI_ERR_COUNT;
-    if (s->type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(s->type))
         return MPI_ERR_TYPE;
     for (int i = 0; i < s->count; i++) {
         const int to = s->destinations[i];
@@ -93,7 +93,7 @@ static cco_exchange_call *next(const char *caller, const cco_exchange_sends *sen
     call->error = wrong(state, sends);
     if (call->error == MPI_SUCCESS)
         call->error = PMPI_Type_get_extent(sends->type, &low, &call->sends.extent);
-    call->element = sends->type != MPI_DATATYPE_NULL ? (size_t)cco_type_size(sends->type) : 0;
+    call->element = (size_t)cco_type_size(sends->type);
     if (call->error != MPI_SUCCESS)
         call->sends.count = 0;
     return call;
@@ -182,7 +182,7 @@ int cresta_exchange_take_of(const int *which, void *recvbuf, int sources[], int 
     if (call == NULL)
         return refuse(comm != MPI_COMM_NULL ? comm : MPI_COMM_WORLD, MPI_ERR_OTHER);
     const cco_exchange *x = &call->x;
-    int rc = type != MPI_DATATYPE_NULL ? PMPI_Type_get_extent(type, &low, &extent) : MPI_ERR_TYPE;
+    int rc = cco_is_type(type) ? PMPI_Type_get_extent(type, &low, &extent) : MPI_ERR_TYPE;
     if (rc == MPI_SUCCESS)
         rc = count_each(x, type, recvcounts, rdispls);
     for (int i = 0; i < x->came && rc == MPI_SUCCESS; i++) {

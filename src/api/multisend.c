@@ -62,7 +62,7 @@ static int wrong(const side *s, int size)
 {
     if (s->n < 0 || s->count < 0)
         return MPI_ERR_COUNT;
-    if (s->type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(s->type))
         return MPI_ERR_TYPE;
     for (int i = 0; i < s->n; i++) {
         if (s->ranks[i] != MPI_PROC_NULL && (s->ranks[i] < 0 || s->ranks[i] >= size))

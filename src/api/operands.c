@@ -32,8 +32,7 @@ bool cco_operands_wanted(const cco_call *call)
     int inter = 1, size = 1;
     return cco_configured.reproducible && call->coll != CCO_BARRIER &&
            cco_coll_infos[call->coll].properties & CCO_REDUCTION && !cco_is_near(call->coll) &&
-           call->comm != MPI_COMM_NULL && call->op != MPI_OP_NULL &&
-           call->recvtype != MPI_DATATYPE_NULL &&
+           call->comm != MPI_COMM_NULL && cco_is_op(call->op) && cco_is_type(call->recvtype) &&
            PMPI_Comm_test_inter(call->comm, &inter) == MPI_SUCCESS && !inter &&
            PMPI_Comm_size(call->comm, &size) == MPI_SUCCESS && size > 1 &&
            cco_classes_of(call) & CCO_OP_ROUNDING;

@@ -128,8 +128,8 @@ int CRESTA_Repro_sum_type(const void *x, MPI_Count n, MPI_Datatype datatype, voi
         return refuse(MPI_COMM_WORLD, MPI_ERR_COMM);
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return refuse(comm, MPI_ERR_COMM);
-    return sum_up(datatype == MPI_DATATYPE_NULL ? (kind){CCO_EXACT_NONE, 1} : kind_of(datatype), x,
-                  n, result, comm);
+    return sum_up(!cco_is_type(datatype) ? (kind){CCO_EXACT_NONE, 1} : kind_of(datatype), x, n,
+                  result, comm);
 }
 
 int CRESTA_Repro_sum(const double *x, MPI_Count n, double *result, MPI_Comm comm)

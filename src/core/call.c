@@ -9,7 +9,7 @@
 MPI_Count cco_type_size(MPI_Datatype type)
 {
     MPI_Count size = 0;
-    if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
+    if (!cco_is_type(type) || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
         return 0;
     return size;
 }

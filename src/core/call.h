@@ -59,7 +59,7 @@ static inline MPI_Aint cco_displ_at(const cco_call *c, const void *displs, int i
     return cco_displs_are_wide(c) ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i];
 }
 
-/* The size of a datatype in bytes, 0 for one that the MPI cannot tell. */
+/* The size of a datatype in bytes, 0 for what is none. */
 MPI_Count cco_type_size(MPI_Datatype type);
 
 /* Bytes of a call, as docs/design.md defines them; `rank` and `size` are the caller's in the

@@ -69,7 +69,12 @@ static bool made_of(MPI_Datatype type, MPI_Datatype *inner)
 
 bool cco_type_predefined(MPI_Datatype type)
 {
-    return type != MPI_DATATYPE_NULL && is_predefined(cco_type_combiner(type));
+    return cco_is_type(type) && is_predefined(cco_type_combiner(type));
+}
+
+bool cco_type_derived(MPI_Datatype type)
+{
+    return cco_is_type(type) && !is_predefined(cco_type_combiner(type));
 }
 
 bool cco_op_predefined(MPI_Op op)
@@ -87,7 +92,7 @@ bool cco_op_reserved(MPI_Op op)
 bool cco_type_dense(MPI_Datatype type)
 {
     MPI_Datatype inner;
-    if (type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(type))
         return false;
     if (is_predefined(cco_type_combiner(type)))
         return named_dense(type);
@@ -157,7 +162,7 @@ static int pack(char *packed, void *at, size_t count, MPI_Datatype type, bool ba
     const size_t size = (size_t)cco_type_size(type);
     const size_t most = size > 0 && size < PIECE ? PIECE / size : 1;
     MPI_Aint low, extent = 0;
-    if (type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(type))
         return MPI_ERR_TYPE;
     if (count == 0 || size == 0)
         return MPI_SUCCESS;

@@ -133,7 +133,7 @@ static cco_number number_of_f90(MPI_Datatype type)
 cco_number cco_exact_number_of(MPI_Datatype type)
 {
     const cco_number number = cco_number_of(type);
-    return number != CCO_NUMBERS || type == MPI_DATATYPE_NULL ? number : number_of_f90(type);
+    return number != CCO_NUMBERS || !cco_is_type(type) ? number : number_of_f90(type);
 }
 
 cco_fold cco_fold_of_number(cco_number number)

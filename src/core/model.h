@@ -65,6 +65,8 @@ typedef struct cco_model {
     bool touches;  /* the program's buffers, by the processor: not where they may be a GPU's */
     bool by_nodes; /* chooses algorithms by where ranks are: its rules have nodes found out */
     bool begins_plainly; /* by the MPI's own non-blocking calls, as its name says */
+    bool other_names; /* makes calls of the MPI with other names than the program's: what is wrong
+                         in their arguments is looked for first (plan/arguments.h) */
     /* Its algorithms for a collective, NULL after the last.  NULL itself where it has none. */
     const struct cco_algo *(*algorithms)(cco_coll coll, int i);
     /* Its parameters whatever the algorithm; NULL if it has none. */

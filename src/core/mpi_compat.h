@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_compat.h - where the MPIs differ: names of the persistent collectives, visibility, weak data.
- */
+/* mpi_compat.h - where the MPIs differ: names of the persistent collectives, visibility, weak data,
+ * handles. */
 #ifndef CCO_MPI_COMPAT_H
 #define CCO_MPI_COMPAT_H
+
+#include <stdbool.h>
 
 #include "crestacoll.h"
 
@@ -114,5 +116,30 @@
 #pragma weak ompi_request_null
 #pragma weak OMPI_C_MPI_COMM_NULL_COPY_FN
 #endif
+
+/* MPICH's handles: two bits that are 0 for none, four that say of what it is one, as those of
+ * `like` do, then a number. */
+#define CCO_IS_HANDLE(handle, like)                                                                \
+    ((unsigned)(handle) >> 30 != 0 && (((unsigned)(handle) ^ (unsigned)(like)) >> 26 & 15) == 0)
+
+/* False for MPI_DATATYPE_NULL, and for what can be seen to be no handle of a type, such as a
+ * variable that was never set; the next for operations. */
+static inline bool cco_is_type(MPI_Datatype type)
+{
+#if defined(MPICH_NUMVERSION) || defined(I_MPI_NUMVERSION)
+    return CCO_IS_HANDLE(type, MPI_INT);
+#else
+    return type != MPI_DATATYPE_NULL && type != (MPI_Datatype)0;
+#endif
+}
+
+static inline bool cco_is_op(MPI_Op op)
+{
+#if defined(MPICH_NUMVERSION) || defined(I_MPI_NUMVERSION)
+    return CCO_IS_HANDLE(op, MPI_SUM);
+#else
+    return op != MPI_OP_NULL && op != (MPI_Op)0;
+#endif
+}
 
 #endif

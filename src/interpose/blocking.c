@@ -87,7 +87,7 @@ static int look_for(int source, int tag, MPI_Comm comm)
     static int polite_##x(void *buf, count_type count, MPI_Datatype type, int source, int tag,     \
                           MPI_Comm comm, MPI_Status *status)                                       \
     {                                                                                              \
-        if (count < 0 || type == MPI_DATATYPE_NULL || comm == MPI_COMM_NULL)                       \
+        if (count < 0 || !cco_is_type(type) || comm == MPI_COMM_NULL)                              \
             return CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status));                \
         const int rc = look_for(source, tag, comm);                                                \
         return rc == MPI_SUCCESS ? CCO_CALL_NEXT(x, (buf, count, type, source, tag, comm, status)) \
@@ -172,7 +172,7 @@ static void *pack(const void *buf, int count, MPI_Datatype type, MPI_Comm comm, 
     int room = 0;
     *bytes = 0;
     *rc = MPI_SUCCESS;
-    if (comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL || count < 0 ||
+    if (comm == MPI_COMM_NULL || !cco_is_type(type) || count < 0 ||
         PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0 ||
         (size > 0 && count > (INT_MAX - SPARE) / size))
         return NULL;

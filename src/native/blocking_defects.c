@@ -8,7 +8,7 @@
 
 static bool is_empty(MPI_Count count, MPI_Datatype type)
 {
-    return count > 0 && type != MPI_DATATYPE_NULL && cco_type_size(type) == 0;
+    return count > 0 && cco_is_type(type) && cco_type_size(type) == 0;
 }
 
 static bool any_empty(const cco_call *c, const void *counts, MPI_Count count, MPI_Datatype type,
@@ -18,11 +18,6 @@ static bool any_empty(const cco_call *c, const void *counts, MPI_Count count, MP
     for (int i = 0; counts != NULL && i < blocks; i++)
         found = found || is_empty(cco_count_at(c, counts, i), type);
     return found;
-}
-
-static bool is_derived(MPI_Datatype type)
-{
-    return type != MPI_DATATYPE_NULL && !cco_type_predefined(type);
 }
 
 /* Arguments that mean nothing on this rank are not looked at. */
@@ -38,8 +33,8 @@ bool cco_blocking_call_is_odd(const cco_comm *state, const cco_call *c)
     const bool sends = c->coll != CCO_BCAST && c->sendbuf != MPI_IN_PLACE &&
                        (root || !(properties & CCO_SCATTERS));
     const bool receives = c->recvbuf != MPI_IN_PLACE && (root || !(properties & CCO_GATHERS));
-    const bool derived = (sends && is_derived(c->sendtype)) ||
-                         (receives && is_derived(c->recvtype));
+    const bool derived = (sends && cco_type_derived(c->sendtype)) ||
+                         (receives && cco_type_derived(c->recvtype));
     if (c->coll == CCO_ALLGATHERV && derived)
         return true;
     return (sends && any_empty(c, c->sendcounts, c->sendcount, c->sendtype, state->size)) ||

@@ -16,7 +16,7 @@ typedef struct side {
 
 static bool is_empty(MPI_Datatype type)
 {
-    return type != MPI_DATATYPE_NULL && cco_type_size(type) == 0;
+    return cco_is_type(type) && cco_type_size(type) == 0;
 }
 
 static bool block_is_empty(const cco_call *c, const side *s, int i)

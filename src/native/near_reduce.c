@@ -38,9 +38,9 @@ int cco_near_reduce_wrong(const cco_call *c)
         return MPI_ERR_TOPOLOGY;
     if (c->recvcount < 0)
         return MPI_ERR_COUNT;
-    if (c->recvtype == MPI_DATATYPE_NULL)
+    if (!cco_is_type(c->recvtype))
         return MPI_ERR_TYPE;
-    if (c->op == MPI_OP_NULL)
+    if (!cco_is_op(c->op))
         return MPI_ERR_OP;
     if (c->sendbuf == MPI_IN_PLACE && !cco_takes_in_place(c->coll))
         return MPI_ERR_BUFFER;

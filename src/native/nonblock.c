@@ -53,6 +53,7 @@ const cco_model cco_model_nonblock = {
     .name = "nonblock",
     .doc = "the MPI's non-blocking call and a polite wait",
     .begins_plainly = true,
+    .other_names = true,
     .run = run,
     .below = &cco_model_mpi,
 };

@@ -8,9 +8,7 @@
  * operations, large messages) is made for the one call, started, waited for and freed. */
 #include <stdlib.h>
 
-#include "core/ask.h"
 #include "core/comm.h"
-#include "core/data.h"
 #include "core/failure.h"
 #include "core/mpi_compat.h"
 #include "native/calls.h"
@@ -62,39 +60,6 @@ static int run_kept(cco_staged *kept, const cco_call *call, cco_comm *state)
     return rc;
 }
 
-/* A null buffer of a predefined type, where the MPI refuses it. */
-static bool is_null(const void *buffer, MPI_Datatype type, MPI_Count count)
-{
-    return CCO_NULL_BUFFERS_REFUSED && buffer == NULL && count > 0 && cco_type_predefined(type);
-}
-
-/* A type of the program that the MPI does not take.  Only the root packs the data of a bcast: the
- * others would wait for it. */
-static bool refused(MPI_Datatype type, MPI_Count count)
-{
-    return type == MPI_DATATYPE_NULL ||
-           (!cco_type_predefined(type) && cco_ask_type(type, count) != MPI_SUCCESS);
-}
-
-static bool wrong(const cco_call *c, const cco_comm *state)
-{
-    const cco_coll_info *info = &cco_coll_infos[c->coll];
-    const bool other = info->properties & CCO_ROOTED && state->rank != c->root;
-    if (info->out == CCO_NONE)
-        return false;
-    if (info->in == CCO_NONE || info->properties & CCO_REDUCTION) /* one type on all ranks */
-        return refused(c->recvtype, c->recvcount) ||
-               is_null(c->sendbuf, c->recvtype, c->recvcount) ||
-               (!(other && info->out & CCO_AT_ROOT) &&
-                is_null(c->recvbuf, c->recvtype, c->recvcount));
-    const bool sends = info->in & CCO_AT_ROOT ? !other : c->sendbuf != MPI_IN_PLACE || other;
-    const bool receives = info->out & CCO_AT_ROOT ? !other : c->recvbuf != MPI_IN_PLACE || other;
-    return (sends && (refused(c->sendtype, c->sendcount) ||
-                      is_null(c->sendbuf, c->sendtype, c->sendcount))) ||
-           (receives &&
-            (refused(c->recvtype, c->recvcount) || is_null(c->recvbuf, c->recvtype, c->recvcount)));
-}
-
 static int run(cco_comm *state, const cco_way *way, const cco_call *call)
 {
     cco_staged_key key;
@@ -103,8 +68,6 @@ static int run(cco_comm *state, const cco_way *way, const cco_call *call)
         return cco_blocking_instead(call, state->size);
     if (!cco_staged_key_of(state, call, &key))
         return run_once(call, state);
-    if (wrong(call, state))
-        return cco_native_blocking(cco_natives_for(call), call);
     cco_staged *kept = NULL;
     int rc = cco_staged_find(state, &key, &kept);
     if (rc == MPI_SUCCESS && kept == NULL)
@@ -129,6 +92,7 @@ const cco_model cco_model_persist = {
     .doc = "the MPI's persistent collective, kept and started again",
     .run = run,
     .touches = true,
+    .other_names = true,
     .below = &cco_model_nonblock,
     .refuses = refuses,
 #if !defined(CRESTA_HAVE_PERSISTENT)

@@ -50,7 +50,7 @@ uintptr_t cco_alias_apart(const cco_call *c, int rank)
     if (!(properties & (CCO_GATHERS | CCO_SCATTERS)))
         return has_like_blocks(c, rank) ? 0 : CCO_NOT_APART;
     if (!is_like_own_block(c, rank, &before) ||
-        (before != 0 && (c->recvtype == MPI_DATATYPE_NULL ||
+        (before != 0 && (!cco_is_type(c->recvtype) ||
                          PMPI_Type_get_extent(c->recvtype, &low, &extent) != MPI_SUCCESS)))
         return CCO_NOT_APART;
     const uintptr_t block = (uintptr_t)before * (uintptr_t)extent;

@@ -10,26 +10,30 @@
 #include "plan/alias.h"
 #include "plan/bound.h"
 
-/* MPI_BOTTOM is a null pointer: with a derived type it is right, and with displacements it may be
- * taken for right by an MPI. */
-static bool is_null(const cco_call *c, const cco_buffer *end)
+/* MPI_BOTTOM is a null pointer: with a derived type it is right, and with displacements of its own
+ * a block may lie anywhere but in the first pages, where no process has memory. */
+static bool is_null(const cco_call *c, const cco_buffer *end, int i, MPI_Datatype type)
 {
-    return CCO_NULL_BUFFERS_REFUSED && end->buffer == NULL && end->types == NULL &&
-           !cco_is_near(c->coll) && cco_type_predefined(end->type);
+    enum { NO_MEMORY = 4096 };
+    return CCO_NULL_BUFFERS_REFUSED && end->buffer == NULL && !cco_is_near(c->coll) &&
+           (end->types == NULL || cco_displ_at(c, end->displs, i) < NO_MEMORY) &&
+           cco_type_predefined(type);
 }
 
 /* `standard`: its type is one of the standard's. */
 static bool end_is_fine(const cco_call *c, const cco_buffer *end, bool standard)
 {
+    if (end->blocks > 0 && end->buffer == MPI_IN_PLACE)
+        return false;
     for (int i = 0; i < end->blocks; i++) {
         if (cco_buffer_absent(c, end, i))
             continue;
         const MPI_Datatype type = end->types != NULL ? end->types[i] : end->type;
         const MPI_Count count = cco_buffer_count(c, end, i);
         const bool known = standard || (i > 0 && end->types == NULL);
-        if (count < 0 || type == MPI_DATATYPE_NULL ||
+        if (count < 0 || !cco_is_type(type) ||
             (!known && !cco_type_predefined(type) && cco_ask_type(type, 1) != MPI_SUCCESS) ||
-            (end->buffer == NULL && count > 0 && is_null(c, end)))
+            (end->buffer == NULL && count > 0 && is_null(c, end, i, type)))
             return false;
         if (end->counts == NULL && end->types == NULL)
             break;
@@ -75,16 +79,15 @@ bool cco_arguments_valid(const cco_comm *state, const cco_call *c)
     cco_buffer in, out;
     if (c->coll == CCO_BARRIER)
         return true;
-    if (!cco_takes_in_place(c->coll) && c->sendbuf == MPI_IN_PLACE &&
-        cco_comm_blocks(state, c->coll).out > 0)
-        return false;
     if (properties & CCO_ROOTED && (c->root < 0 || c->root >= state->size))
         return false;
-    if (properties & CCO_REDUCTION && c->op == MPI_OP_NULL)
+    if (properties & CCO_REDUCTION && !cco_is_op(c->op))
         return false;
     if (!has_arrays(state, c) || (cco_aliased(c, state->rank) && cco_alias_refused(c)))
         return false;
-    cco_bound_ends(state, c, &in, &out);
+    const bool in_place = cco_bound_ends(state, c, &in, &out);
+    if (c->sendbuf == MPI_IN_PLACE && in.blocks > 0 && !in_place)
+        return false;
     return properties & CCO_REDUCTION ? reduction_is_fine(c, &in, &out)
                                       : end_is_fine(c, &in, false) && end_is_fine(c, &out, false);
 }

@@ -18,7 +18,7 @@ static int look_up(cco_workspace *workspace, MPI_Datatype type, cco_element *e)
         return MPI_SUCCESS;
     }
     *e = (cco_element){.type = type};
-    if (type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(type))
         return MPI_ERR_TYPE;
     MPI_Aint start;
     int rc = PMPI_Type_get_extent(type, &start, &e->extent);
@@ -334,7 +334,7 @@ int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bo
     return rc == MPI_SUCCESS ? make_reduction(f, state, call, workspace) : rc;
 }
 
-void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out)
+bool cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out)
 {
     cco_bound f = {.in_place = in_place(call, state->rank)};
     if (cco_coll_infos[call->coll].properties & CCO_REDUCTION)
@@ -343,4 +343,5 @@ void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in,
         find_ends(&f, state, call);
     *in = f.in;
     *out = f.out;
+    return f.in_place;
 }

@@ -32,8 +32,8 @@ typedef struct cco_bound {
 int cco_bound_make(cco_bound *f, const cco_comm *state, const cco_call *call, bool packed,
                    cco_workspace *workspace);
 
-/* The buffers of a valid call that it reads and writes on this rank; of one in place, where its
- * data are. */
-void cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out);
+/* The buffers of a call that it reads and writes on this rank; of one in place, where its data are.
+ * Returns whether it is in place. */
+bool cco_bound_ends(const cco_comm *state, const cco_call *call, cco_buffer *in, cco_buffer *out);
 
 #endif

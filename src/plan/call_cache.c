@@ -141,6 +141,33 @@ static uintptr_t apart_of(const cco_call *c, int rank)
     return both ? 0 : cco_alias_apart(c, rank);
 }
 
+bool cco_call_lasts(const cco_comm *state, const cco_call *c)
+{
+    const int properties = cco_coll_infos[c->coll].properties;
+    cco_buffer in, out;
+    if (properties & CCO_COUNTS || cco_is_near(c->coll) ||
+        (properties & CCO_REDUCTION && !cco_op_predefined(c->op)))
+        return false;
+    cco_bound_ends(state, c, &in, &out);
+    return lasting(&in) && lasting(&out);
+}
+
+static void write(cco_cached_call *m, const cco_call *c, uintptr_t apart)
+{
+    *m = (cco_cached_call){.call = *c,
+                           .key = cco_cached_call_key(c->coll, c->root, c->large),
+                           .kinds = {cco_buffer_kind(c->sendbuf), cco_buffer_kind(c->recvbuf)},
+                           .apart = apart,
+                           .set = true,
+                           .blocks = m->blocks,
+                           .arrays = m->arrays};
+}
+
+void cco_cached_call_write_arguments(cco_cached_call *m, int rank, const cco_call *c)
+{
+    write(m, c, apart_of(c, rank));
+}
+
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
                            const cco_bound *bound, cco_plan *plan)
 {
@@ -151,19 +178,13 @@ bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *wa
     const unsigned kept = significant(bound);
     if (kept != 0 && !make_room(m, cco_most_blocks(&bound->problem)))
         return false;
-    *m = (cco_cached_call){.call = *c,
-                           .key = cco_cached_call_key(c->coll, c->root, c->large),
-                           .kinds = {cco_buffer_kind(c->sendbuf), cco_buffer_kind(c->recvbuf)},
-                           .apart = apart,
-                           .way = *way,
-                           .set = true,
-                           .plan = plan,
-                           .drops = drops,
-                           .binding = bound->binding,
-                           .problem = bound->problem,
-                           .kept = kept,
-                           .blocks = m->blocks,
-                           .arrays = m->arrays};
+    write(m, c, apart);
+    m->way = *way;
+    m->plan = plan;
+    m->drops = drops;
+    m->binding = bound->binding;
+    m->problem = bound->problem;
+    m->kept = kept;
     m->problem.layouts = m->binding.layouts;
     if (kept != 0)
         copy_arrays(m, c);

@@ -127,6 +127,13 @@ static inline bool cco_cached_call_matches(const cco_cached_call *m, unsigned dr
 bool cco_cached_call_write(cco_cached_call *m, unsigned drops, const cco_way *way,
                            const cco_bound *bound, cco_plan *plan);
 
+/* True for a call without arrays whose types and operation are the standard's, so that what holds
+ * for it holds for each like it. */
+bool cco_call_lasts(const cco_comm *state, const cco_call *call);
+
+/* Remembers nothing but the arguments of such a call, whose buffers are two. */
+void cco_cached_call_write_arguments(cco_cached_call *m, int rank, const cco_call *call);
+
 /* From now on a call like a cached one, which the model has just found to hold for the way that is
  * chosen, runs by `repeat` at once, if it may: until choices change, or another call takes its
  * place.  What `own` and `m` point to must stay until the communicator is freed. */

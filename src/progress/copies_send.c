@@ -54,7 +54,7 @@ static int find_block(const cco_call *c, const cco_buffer *end, int i, block *b)
     b->count = end->counts != NULL ? cco_count_at(c, end->counts, i) : end->count;
     if (b->count <= 0)
         return MPI_SUCCESS;
-    if (type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(type))
         return MPI_ERR_TYPE;
     int rc = MPI_SUCCESS;
     if (b->type != type) {

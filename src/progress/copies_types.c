@@ -18,15 +18,10 @@ struct cco_held {
     MPI_Datatype list[]; /* of both sides */
 };
 
-static bool is_ours(MPI_Datatype type)
-{
-    return type != MPI_DATATYPE_NULL && !cco_type_predefined(type);
-}
-
 void cco_held_free(cco_held *held)
 {
     for (int i = 0; held != NULL && i < held->count; i++)
-        if (is_ours(held->list[i]))
+        if (cco_type_derived(held->list[i]))
             PMPI_Type_free(&held->list[i]);
     free(held);
 }
@@ -37,7 +32,7 @@ static int add_side(cco_held *held, const MPI_Datatype *types, int peers, int ro
     int rc = MPI_SUCCESS;
     for (int i = 0; i < room && rc == MPI_SUCCESS; i++) {
         MPI_Datatype type = i < peers ? types[i] : MPI_BYTE;
-        if (is_ours(type))
+        if (cco_type_derived(type))
             rc = cco_fresh_type(type, &type);
         if (rc == MPI_SUCCESS)
             held->list[held->count++] = type;

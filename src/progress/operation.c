@@ -14,13 +14,12 @@
  * nothing may have none. */
 static int hold(MPI_Datatype *type)
 {
-    return *type == MPI_DATATYPE_NULL || cco_type_predefined(*type) ? MPI_SUCCESS
-                                                                    : cco_fresh_type(*type, type);
+    return cco_type_derived(*type) ? cco_fresh_type(*type, type) : MPI_SUCCESS;
 }
 
 static void drop(MPI_Datatype *type)
 {
-    if (*type != MPI_DATATYPE_NULL && !cco_type_predefined(*type))
+    if (cco_type_derived(*type))
         PMPI_Type_free(type);
 }
 

@@ -14,7 +14,7 @@
 static bool hold(cco_recorded *r, MPI_Datatype *type)
 {
     MPI_Datatype made;
-    if (*type == MPI_DATATYPE_NULL || cco_type_predefined(*type))
+    if (!cco_type_derived(*type))
         return true;
     if (cco_fresh_type(*type, &made) != MPI_SUCCESS)
         return false;

@@ -28,7 +28,7 @@ static bool writes(const cco_check *k)
 /* A type that the program cannot free. */
 static bool hold(cco_own *own, MPI_Datatype *type)
 {
-    if (*type == MPI_DATATYPE_NULL || cco_type_predefined(*type))
+    if (!cco_type_derived(*type))
         return true;
     if (cco_fresh_type(*type, &own->types[own->held]) != MPI_SUCCESS)
         return false;

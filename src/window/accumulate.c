@@ -72,7 +72,7 @@ static bool same_elements(const cco_rma_data *data, const cco_accumulate *a)
 static bool same_bytes(const cco_rma_data *data, size_t bytes)
 {
     MPI_Count size;
-    return data->count >= 0 && data->type != MPI_DATATYPE_NULL &&
+    return data->count >= 0 && cco_is_type(data->type) &&
            PMPI_Type_size_x(data->type, &size) == MPI_SUCCESS &&
            (size_t)(size * data->count) == bytes;
 }

@@ -92,7 +92,7 @@ int cco_element_map_of(MPI_Datatype type, const cco_element_map **map)
 {
     static _Thread_local cco_element_map last = {.basic = MPI_DATATYPE_NULL};
     *map = NULL;
-    if (type == MPI_DATATYPE_NULL)
+    if (!cco_is_type(type))
         return MPI_SUCCESS;
     if (last.elements != 1 || last.basic != type) {
         if (!cco_type_predefined(type)) {

@@ -101,42 +101,6 @@ static void returned(MPI_Comm comm, MPI_Comm plain)
           "sum %d", sum);
 }
 
-/* Null arrays, where the MPI looks at them, and null buffers, also in calls that ran before with
- * buffers. */
-static void returned_null(MPI_Comm comm, MPI_Comm plain)
-{
-    static int in[64], out[64];
-    const MPI_Comm on[] = {plain, comm};
-    int classes[2][8], n = 0;
-    for (int k = 0; k < 2; k++) {
-        n = 0;
-#ifdef MPICH_NUMVERSION
-        for (int i = 0; i < 4; i++)
-            CRESTA_Allreduce(in, out, 3, MPI_INT, MPI_SUM, on[k]);
-        for (int i = 0; i < 4; i++)
-            CRESTA_Allgather(in, 2, MPI_INT, out, 2, MPI_INT, on[k]);
-        classes[k][n++] = class_of(CRESTA_Allreduce(NULL, out, 3, MPI_INT, MPI_SUM, on[k]));
-        classes[k][n++] = class_of(CRESTA_Allreduce(in, NULL, 3, MPI_INT, MPI_SUM, on[k]));
-        classes[k][n++] = class_of(CRESTA_Allgather(NULL, 2, MPI_INT, out, 2, MPI_INT, on[k]));
-        classes[k][n++] = class_of(CRESTA_Bcast(NULL, 1, MPI_INT, 0, on[k]));
-#else
-        static int counts[64], places[64];
-        classes[k][n++] = class_of(
-            CRESTA_Alltoallv(in, NULL, places, MPI_INT, out, counts, places, MPI_INT, on[k]));
-        classes[k][n++] = class_of(
-            CRESTA_Alltoallv(in, counts, NULL, MPI_INT, out, counts, places, MPI_INT, on[k]));
-        classes[k][n++] = class_of(
-            CRESTA_Allgatherv(in, 0, MPI_INT, out, counts, NULL, MPI_INT, on[k]));
-        classes[k][n++] = class_of(CRESTA_Reduce_scatter(in, out, NULL, MPI_INT, MPI_SUM, on[k]));
-#endif
-    }
-    for (int i = 0; i < n; i++) {
-        snprintf(testing_label, sizeof testing_label, "null argument %d", i);
-        CHECK(classes[1][i] == classes[0][i] && classes[1][i] != MPI_SUCCESS,
-              "class %d, the MPI's is %d", classes[1][i], classes[0][i]);
-    }
-}
-
 /* Calls that begin, one more after each wrong one than go on at once. */
 static void begun(MPI_Comm comm, MPI_Comm plain)
 {
@@ -235,7 +199,6 @@ static void run(const char *impl)
     CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "%s", spec);
     CHECK(CRESTA_Set_impl(plain, "*=mpi") == MPI_SUCCESS, "*=mpi");
     returned(comm, plain);
-    returned_null(comm, plain);
     begun(comm, plain);
     handled(comm);
     wrong_specs(comm);
