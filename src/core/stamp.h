@@ -26,12 +26,26 @@ static inline uint64_t cco_stamp_bytes(size_t bytes)
     return (uint64_t)bytes << CCO_STAMP_BYTES_AT;
 }
 
+/* A number in which bits of any two differ that are not the same. */
+static inline uint64_t cco_stamp_spread(uint64_t n)
+{
+    return n * UINT64_C(0x9e3779b97f4a7c15) >> CCO_STAMP_BYTES_AT;
+}
+
 /* In place of the bytes of a call whose blocks differ: a number that is equal where their sizes
  * are. */
 static inline size_t cco_stamp_sizes(size_t before, size_t n)
 {
     const size_t mark = (size_t)1 << (63 - CCO_STAMP_BYTES_AT);
-    return ((before ^ n) * UINT64_C(0x9e3779b97f4a7c15) >> CCO_STAMP_BYTES_AT) | mark;
+    return cco_stamp_spread(before ^ n) | mark;
+}
+
+/* What the messages of a call have, to which each adds its own bytes: messages of one length are
+ * told apart if their calls have other bytes. */
+static inline uint64_t cco_stamp_messages(uint64_t stamp)
+{
+    return (stamp & CCO_STAMP_BELOW_BYTES) +
+           (cco_stamp_spread(stamp >> CCO_STAMP_BYTES_AT) << CCO_STAMP_BYTES_AT);
 }
 
 static inline uint64_t cco_stamp(cco_coll coll, int root, size_t bytes)

@@ -24,9 +24,12 @@ static void show(uint64_t stamp, const char *verb, bool sized, char *text, size_
         n += snprintf(text + n, room - (size_t)n, ", root %u", root);
     if (!sized)
         snprintf(text + n, room - (size_t)n, ", an earlier or a later call");
+    else if ((stamp & CCO_STAMP_UNSIZED) == CCO_STAMP_UNSIZED)
+        snprintf(text + n, room - (size_t)n, "%s%s%s", *verb ? ", " : "", verb,
+                 *verb ? "other bytes" : "");
     else if (info->properties & CCO_COUNTS && stamp >> 63)
         snprintf(text + n, room - (size_t)n, ", with counts that differ");
-    else if (coll - 1 != CCO_BARRIER && (stamp & CCO_STAMP_UNSIZED) != CCO_STAMP_UNSIZED)
+    else if (coll - 1 != CCO_BARRIER)
         snprintf(text + n, room - (size_t)n, ", %s%llu byte%s", verb, bytes,
                  cco_plural((long long)bytes));
 }

@@ -14,7 +14,7 @@ cco_sched *cco_sched_new(const cco_problem *q)
     if (s == NULL)
         return NULL;
     s->layouts = q->layouts;
-    s->stamp = cco_stamp(q->coll, q->root, 0);
+    s->stamp = cco_stamp(q->coll, q->root, cco_is_near(q->coll) ? 0 : q->bytes);
     s->rank = q->rank;
     s->size = q->size;
     s->unit = q->unit;

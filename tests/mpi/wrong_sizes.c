@@ -165,27 +165,52 @@ static void try_kinds(const char *impl, int which)
     MPI_Comm_free(&comm);
 }
 
+static void try_both(const char *impl, int call, int n)
+{
+    try(impl, call, n, 2 * n, false);
+    try(impl, call, n, n / 2, false);
+}
+
 /* Of streams, whose communicators keep much: windows are few, and those of an unlike call are not
  * used again. */
 static void run_some(const char *impl)
 {
     static const int some[] = {BCAST, GATHER, SCATTERV, ALLTOALLV, ALLGATHER, ALLREDUCE};
     static const int sizes[] = {8, 40 << 10};
-    const bool named = strchr(impl, ':') != NULL; /* there is no "linear" of the last two */
     const bool epochs = strstr(impl, "sync=") != NULL;
-    for (int i = epochs ? LEN(some) - 1 : 0; i < LEN(some) - 2 * named; i++)
-        for (int k = 0; k < LEN(sizes); k++) {
-            try(impl, some[i], sizes[k], 2 * sizes[k], false);
-            try(impl, some[i], sizes[k], sizes[k] / 2, false);
-        }
-    for (int which = 0; which < 4 && !named; which++)
+    for (int i = epochs ? LEN(some) - 1 : 0; i < LEN(some); i++)
+        for (int k = 0; k < LEN(sizes); k++)
+            try_both(impl, some[i], sizes[k]);
+    for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
+}
+
+/* Of algorithms that have all of these calls.  With other sizes they may send messages that are as
+ * long, but more of them. */
+static void run_named(const char *impl, const char *algo)
+{
+    static const struct {
+        const char *algo;
+        int calls[4], count;
+    } of[] = {{"linear", {BCAST, GATHER, SCATTERV, ALLTOALLV}, 4},
+              {"ring", {ALLGATHER, ALLREDUCE, REDUCE_SCATTER_BLOCK}, 3},
+              {"chain", {BCAST, REDUCE}, 2}};
+    for (int i = 0; i < LEN(of); i++)
+        for (int k = 0; k < of[i].count && strcmp(of[i].algo, algo) == 0; k++) {
+            try_both(impl, of[i].calls[k], 8);
+            try_both(impl, of[i].calls[k], 64 << 10);
+        }
 }
 
 static void run(const char *impl)
 {
     static const int sizes[] = {8, 2 << 10, 40 << 10, 1 << 20};
-    if (strncmp(impl, "os", 2) == 0 || strchr(impl, ':') != NULL) {
+    const char *algo = strchr(impl, ':');
+    if (algo != NULL) {
+        run_named(impl, algo + 1);
+        return;
+    }
+    if (strncmp(impl, "os", 2) == 0) {
         run_some(impl);
         return;
     }
@@ -194,8 +219,7 @@ static void run(const char *impl)
     for (int call = 0; call < CALLS; call++)
         for (int i = 0; i < LEN(sizes); i++) {
             const int n = sizes[i];
-            try(impl, call, n, 2 * n, false);
-            try(impl, call, n, n / 2, false);
+            try_both(impl, call, n);
             if (call == GATHER || (call >= ALLGATHER && call <= ALLTOALLW)) {
                 try(impl, call, n, 2 * n, true);
                 try(impl, call, n, n / 2, true);

@@ -15,7 +15,7 @@ enum {
     WANTED = 8,
     EXPOSED = 12,
     LEFT = 16, /* the class of the error with which it has given up */
-    CALL = 20, /* in which it has waited for long: the head of its messages, without bytes */
+    CALL = 20, /* in which it waits for long: the lower half of the heads of its messages */
 };
 
 static bool make_room(cco_epochs *e, size_t n)
@@ -96,9 +96,10 @@ static int leave(cco_epochs *e, int error)
 }
 
 /* Compares the head of a message. */
-static int check_head(cco_epochs *e, cco_fragment *one, const char *slot)
+static int check_head(const cco_fragments *f, cco_fragment *one, const char *slot)
 {
-    const int rc = cco_fragment_check_head(one, slot, &e->unlike);
+    cco_epochs *e = f->shared;
+    const int rc = cco_fragment_check_head(f, one, slot, &e->unlike);
     return rc == MPI_SUCCESS ? rc : leave(e, rc);
 }
 
@@ -114,7 +115,7 @@ static int take(cco_fragments *f)
         const size_t n = part_of(e, one);
         e->pairs[one->peer].open = false;
         const char *slot = e->data.area.share + slot_of(e, one->peer);
-        rc = check_head(e, one, slot);
+        rc = check_head(f, one, slot);
         if (rc != MPI_SUCCESS)
             break;
         memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
@@ -269,7 +270,7 @@ static int lost(void *transfer)
         if (error != MPI_SUCCESS)
             return error;
         if (there != 0 && there != here && cco_stamp_same_number(there, here))
-            return leave(e, cco_fragments_elsewhere(f, there, i, &e->unlike));
+            return leave(e, cco_fragments_elsewhere(f, there | CCO_STAMP_UNSIZED, i, &e->unlike));
     }
     return MPI_SUCCESS;
 }

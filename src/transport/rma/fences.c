@@ -15,7 +15,7 @@ enum {
     TAKEN = 4,
     THROUGH = 8, /* and the next word: calls take them in turn, see in_turn */
     LEFT = 16,   /* the class of the error with which it has given up */
-    CALL = 20,   /* and the next word, in turn: the head of its messages, without bytes; or 0 */
+    CALL = 20,   /* and the next word, in turn: half of the heads of its messages; or 0 */
 };
 
 static bool make_room(cco_fences *e, int n)
@@ -157,9 +157,10 @@ static int leave(cco_fences *e, int error)
 }
 
 /* Compares the head of a message. */
-static int check_head(cco_fences *e, cco_fragment *one, const char *slot)
+static int check_head(const cco_fragments *f, cco_fragment *one, const char *slot)
 {
-    const int rc = cco_fragment_check_head(one, slot, &e->unlike);
+    cco_fences *e = f->shared;
+    const int rc = cco_fragment_check_head(f, one, slot, &e->unlike);
     return rc == MPI_SUCCESS ? rc : leave(e, rc);
 }
 
@@ -179,7 +180,7 @@ static int receive(cco_fragments *f)
             continue;
         const size_t n = part_of(e, one);
         const char *slot = e->window.area.share + slot_of(e, peer);
-        rc = check_head(e, one, slot);
+        rc = check_head(f, one, slot);
         if (rc != MPI_SUCCESS)
             break;
         memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
@@ -225,7 +226,7 @@ static int compare(const cco_fragments *f)
     for (int i = 0; i < e->window.area.size && e->now == e->ended + 1; i++) {
         const uint32_t there = word_of(e, i, in_turn(e, CALL));
         if (there != 0 && there != e->call)
-            return leave(e, cco_fragments_elsewhere(f, there, i, &e->unlike));
+            return leave(e, cco_fragments_elsewhere(f, there | CCO_STAMP_UNSIZED, i, &e->unlike));
     }
     return MPI_SUCCESS;
 }

@@ -18,34 +18,50 @@ void *cco_fragments_open(void *shared, int messages)
 
 void cco_fragments_stamp(void *fragments, uint64_t stamp)
 {
-    ((cco_fragments *)fragments)->stamp = stamp;
+    ((cco_fragments *)fragments)->call = stamp;
 }
 
 void cco_fragments_begin(cco_fragments *p, uint64_t number)
 {
     p->count = p->done = p->first = p->last = 0;
-    p->head = p->stamp + number % (1u << CCO_STAMP_COLL_AT);
+    p->call = cco_stamp_alone(p->call) + number % (1u << CCO_STAMP_COLL_AT);
+    p->head = cco_stamp_messages(p->call);
 }
 
-int cco_fragment_differs(const cco_fragment *one, uint64_t head, int rank, cco_unlike *unlike)
+static int differs(uint64_t here, uint64_t there, int rank, cco_unlike *unlike)
 {
     if (!unlike->met)
-        *unlike = (cco_unlike){.met = true, .rank = rank, .here = one->head, .there = head};
-    return cco_unlike_class(one->head, head);
+        *unlike = (cco_unlike){.met = true, .rank = rank, .here = here, .there = there};
+    return cco_unlike_class(here, there);
+}
+
+static bool has_bytes(uint64_t stamp)
+{
+    return stamp >> CCO_STAMP_BYTES_AT > 0;
+}
+
+/* Bytes of messages are known where those of the call are not in the head, too. */
+int cco_fragment_differs(const cco_fragments *p, const cco_fragment *one, uint64_t head, int rank,
+                         cco_unlike *unlike)
+{
+    return has_bytes(p->call) ? differs(p->call, head | CCO_STAMP_UNSIZED, rank, unlike)
+                              : differs(one->head, head, rank, unlike);
 }
 
 int cco_fragments_elsewhere(const cco_fragments *p, uint64_t there, int rank, cco_unlike *unlike)
 {
-    const cco_fragment any = {.head = p->head | CCO_STAMP_UNSIZED};
-    return cco_fragment_differs(&any, there | CCO_STAMP_UNSIZED, rank, unlike);
+    const uint64_t here = p->call;
+    return differs(has_bytes(here) ? here : here | CCO_STAMP_UNSIZED,
+                   has_bytes(there) ? there : there | CCO_STAMP_UNSIZED, rank, unlike);
 }
 
-int cco_fragment_check_head(cco_fragment *one, const char *slot, cco_unlike *unlike)
+int cco_fragment_check_head(const cco_fragments *p, cco_fragment *one, const char *slot,
+                            cco_unlike *unlike)
 {
     uint64_t head;
     memcpy(&head, slot, sizeof head);
     if (!one->headed && head != one->head)
-        return cco_fragment_differs(one, head, one->peer, unlike);
+        return cco_fragment_differs(p, one, head, one->peer, unlike);
     one->headed = true;
     return MPI_SUCCESS;
 }

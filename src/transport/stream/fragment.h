@@ -7,8 +7,8 @@
 #include "core/unlike.h"
 #include "sched/transport.h"
 
-/* A message that is not through yet.  Before its data comes its head: of which call it is, how many
- * bytes it has (core/stamp.h), and the number of the schedule.  The receiver has the same, or the
+/* A message that is not through yet.  Before its data comes its head: of which call it is, the
+ * bytes of both (core/stamp.h), and the number of the schedule.  The receiver has the same, or the
  * ranks make calls that do not match, and it takes no data. */
 typedef struct cco_fragment {
     int peer; /* -1: it is through */
@@ -27,8 +27,8 @@ typedef struct cco_fragments {
     int count, done; /* messages started, and how many of them are through */
     int first, last; /* those before the first are, and those from the last on: stream.c */
     unsigned asked;  /* peers so far after whose processes a long wait has looked */
-    uint64_t stamp;  /* of the call, */
-    uint64_t head;   /* and with the number of the schedule */
+    uint64_t call;   /* its stamp, with the number of the schedule; */
+    uint64_t head;   /* what heads of messages have of both */
     cco_fragment list[];
 } cco_fragments;
 
@@ -90,16 +90,18 @@ static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragm
 
 /* The head that has come is not that of the message.  Returns an MPI error class; `unlike` keeps
  * the first. */
-int cco_fragment_differs(const cco_fragment *fragment, uint64_t head, int rank, cco_unlike *unlike);
+int cco_fragment_differs(const cco_fragments *fragments, const cco_fragment *fragment,
+                         uint64_t head, int rank, cco_unlike *unlike);
 
-/* The wait is in vain: a rank is in another call, or in another schedule of it, as its word says.
- * Returns what cco_fragment_differs returns. */
+/* A rank makes another call: its stamp, with the number of the schedule.  Returns what
+ * cco_fragment_differs returns. */
 int cco_fragments_elsewhere(const cco_fragments *fragments, uint64_t there, int rank,
                             cco_unlike *unlike);
 
 /* Compares the head of a message, which lies at `slot`, when its first piece has come.  Returns
  * MPI_SUCCESS, or what cco_fragment_differs returns. */
-int cco_fragment_check_head(cco_fragment *fragment, const char *slot, cco_unlike *unlike);
+int cco_fragment_check_head(const cco_fragments *fragments, cco_fragment *fragment,
+                            const char *slot, cco_unlike *unlike);
 
 /* Where each message has a place of its own with its receiver, its head lies in front of the first
  * piece, in as many bytes as keep the piece aligned. */

@@ -236,9 +236,32 @@ static int rank_of(const cco_stream *s, int peer)
     return s->area->ranks != NULL ? s->area->ranks[peer] : peer;
 }
 
-/* Takes the head, if it is there, and compares it. */
-static int take_head(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, uint32_t given)
+/* The call in which a peer is, where shares can be read; else 0. */
+static uint64_t call_of(const cco_area *area, int peer)
 {
+    return area->shares != NULL
+               ? __atomic_load_n(cco_line_own(area, peer, CCO_LINE_STAMP), __ATOMIC_RELAXED)
+               : 0;
+}
+
+/* The head of a message is another one.  The call of the peer says more, if it is still in it. */
+__attribute__((noinline, cold)) static int differs(const cco_fragments *f, const cco_fragment *it,
+                                                   uint64_t head)
+{
+    cco_stream *s = f->shared;
+    const int rank = rank_of(s, it->peer);
+    const uint64_t there = call_of(s->area, it->peer);
+    const bool known = there >> CCO_STAMP_BYTES_AT > 0 && there != f->call &&
+                       cco_stamp_same_number(there, head);
+    return leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
+                          : cco_fragment_differs(f, it, head, rank, &s->unlike));
+}
+
+/* Takes the head, if it is there, and compares it. */
+static int take_head(const cco_fragments *f, cco_stream_pair *pair, cco_fragment *it,
+                     uint32_t given)
+{
+    cco_stream *s = f->shared;
     cco_area *area = s->area;
     const size_t n = gap_at(pair->taken) + HEAD, at = head_at(s, pair->taken);
     uint64_t head;
@@ -254,7 +277,7 @@ static int take_head(cco_stream *s, cco_stream_pair *pair, cco_fragment *it, uin
     if (rc != MPI_SUCCESS)
         return rc;
     if (head != it->head)
-        return leave(s, cco_fragment_differs(it, head, rank_of(s, it->peer), &s->unlike));
+        return differs(f, it, head);
     pair->taken += n;
     it->headed = it->moved = true;
     return rc;
@@ -286,15 +309,16 @@ static int take_block(cco_stream *s, cco_stream_pair *pair, cco_fragment *it)
     return rc;
 }
 
-static int take(cco_stream *s, cco_fragment *it)
+static int take(const cco_fragments *f, cco_fragment *it)
 {
+    cco_stream *s = f->shared;
     cco_stream_pair *pair = &s->pairs[it->peer];
     int rc = MPI_SUCCESS;
     uint32_t after = 0;
     const bool waits = it->left > 0 && cco_shown_waits(&pair->shown, s->area, it->peer);
     const uint32_t given = cco_line_word(s->area, it->peer, CCO_LINE_GIVEN);
     if (!it->headed)
-        rc = take_head(s, pair, it, given);
+        rc = take_head(f, pair, it, given);
     if (!it->headed)
         return rc;
     while (rc == MPI_SUCCESS && it->left > 0) {
@@ -342,7 +366,7 @@ static int move(cco_fragments *f)
         unsigned *stuck = &s->stuck[2 * it->peer + it->sends];
         if (*stuck == s->pass)
             continue;
-        rc = it->sends ? give(s, it) : take(s, it);
+        rc = it->sends ? give(s, it) : take(f, it);
         if (!is_over(it))
             *stuck = s->pass;
     }
@@ -403,7 +427,7 @@ static bool is_elsewhere(const cco_stream *s, int peer, uint64_t here, uint64_t 
         return false;
     const uint64_t *number = cco_line_own(s->area, peer, CCO_LINE_NUMBER);
     const int64_t ahead = (int64_t)(__atomic_load_n(number, __ATOMIC_ACQUIRE) - s->schedules);
-    *there = __atomic_load_n(cco_line_own(s->area, peer, CCO_LINE_STAMP), __ATOMIC_RELAXED);
+    *there = call_of(s->area, peer);
     return ahead > 0 || (ahead == 0 && *there != here);
 }
 
@@ -415,7 +439,7 @@ static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
         if (peer >= 0 &&
-            (left_with(area, peer) != MPI_SUCCESS || is_elsewhere(f->shared, peer, f->head, stamp)))
+            (left_with(area, peer) != MPI_SUCCESS || is_elsewhere(f->shared, peer, f->call, stamp)))
             return peer;
     }
     *stamp = 0;
@@ -495,7 +519,7 @@ static void begin(void *data)
     cco_fragments_begin(f, ++s->schedules);
     if (s->area->shares == NULL)
         return;
-    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_STAMP), f->head,
+    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_STAMP), f->call,
                      __ATOMIC_RELAXED);
     __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_NUMBER), s->schedules,
                      __ATOMIC_RELEASE);
