@@ -2,17 +2,21 @@
 /* overhead.c - crestacoll-overhead: what interposing costs a call that ends at the MPI itself.
  *
  *   [LD_PRELOAD=libcrestacoll-preload.so] crestacoll-overhead [--thread single|multiple]
- * [--batches N] [--calls N]
+ * [--batches N] [--calls N] [--communicators N]
  *
  * A plain MPI program: PMPI_Allreduce is the call without crestacoll, MPI_Allreduce goes through
  * the preloaded library, where there is one. 8 bytes on MPI_COMM_SELF, where the plain call is
  * cheapest; batches of both alternate in one process, so that clock speed and neighbours act on
- * both. Prints one JSON line. `crestacoll overhead` runs it. */
+ * both. Prints one JSON line. `crestacoll overhead` runs it. With --communicators N it makes
+ * communicators instead, N times, on any number of ranks (overhead_comms.c). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "overhead.h"
+#include "quantile.h"
 
 static double in = 1, out;
 
@@ -39,17 +43,11 @@ static double nanoseconds(void (*run)(int), int calls)
     return (1e9 * (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec)) / calls;
 }
 
-static int compare(const void *a, const void *b)
+void overhead_print(const char *name, double *values, int n)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void print_quantiles(const char *name, double *v, int n)
-{
-    qsort(v, (size_t)n, sizeof *v, compare);
-    printf("\"%s\": {\"median\": %.3f, \"p10\": %.3f, \"p90\": %.3f}", name, v[n / 2], v[n / 10],
-           v[n * 9 / 10]);
+    printf("\"%s\": {\"median\": %.3f, \"p10\": %.3f, \"p90\": %.3f}", name,
+           bench_quantile(values, n, 0.5), bench_quantile(values, n, 0.1),
+           bench_quantile(values, n, 0.9));
 }
 
 static void measure(int batches, int calls, int level)
@@ -69,18 +67,18 @@ static void measure(int batches, int calls, int level)
     }
     printf("{\"thread\": \"%s\", \"batches\": %d, \"calls\": %d, ",
            level == MPI_THREAD_MULTIPLE ? "multiple" : "single", batches, calls);
-    print_quantiles("plain_ns", plain, batches);
+    overhead_print("plain_ns", plain, batches);
     printf(", ");
-    print_quantiles("interposed_ns", interposed, batches);
+    overhead_print("interposed_ns", interposed, batches);
     printf(", ");
-    print_quantiles("difference_ns", difference, batches);
+    overhead_print("difference_ns", difference, batches);
     printf("}\n");
     free(v);
 }
 
 int main(int argc, char **argv)
 {
-    int batches = 301, calls = 2000, wanted = MPI_THREAD_SINGLE, level;
+    int batches = 301, calls = 2000, communicators = 0, wanted = MPI_THREAD_SINGLE, level;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--thread"))
             wanted = strcmp(argv[i + 1], "multiple") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
@@ -88,13 +86,18 @@ int main(int argc, char **argv)
             batches = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "--calls"))
             calls = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--communicators"))
+            communicators = atoi(argv[i + 1]);
     }
     MPI_Init_thread(&argc, &argv, wanted, &level);
     for (int i = 0; i < 3; i++) { /* bind the symbols, set up the communicator */
         PMPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
         MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
     }
-    measure(batches > 0 ? batches : 1, calls > 0 ? calls : 1, wanted);
+    if (communicators > 0)
+        overhead_comms(communicators);
+    else
+        measure(batches > 0 ? batches : 1, calls > 0 ? calls : 1, wanted);
     MPI_Finalize();
     return 0;
 }

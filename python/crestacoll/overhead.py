@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
+from crestacoll.benchjob import launch_words
 from crestacoll.builds import clean_environment
 from crestacoll.ui import TEXT, Problem
 
@@ -64,6 +65,37 @@ def measure(build, variables, thread, batches=301):
         return json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError) as e:
         raise Problem(f"{command[0]} failed:\n{done.stdout}{done.stderr}") from e
+
+
+# (limit of the ratio of a step, limit of the memory in KiB more)
+LIMITS = {"dup": 2.0, "split": 2.0}
+LIMIT_KIB = 24
+
+
+def communicators(build, rules, ranks, turns):
+    """One run of crestacoll-overhead on some ranks: what making, using and freeing communicators
+    costs, by the MPI alone and by crestacoll in turns.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        words = [*launch_words(build, ranks), *build.words("crestacoll-overhead")]
+        done = subprocess.run(
+            [*words, "--communicators", str(turns)],
+            env=environment(build, {"CRESTA_IMPL": rules}, folder),
+            capture_output=True,
+            **TEXT,
+            timeout=600,
+            check=False,
+        )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode or not lines:
+        raise Problem(f"crestacoll-overhead failed:\n{done.stdout}{done.stderr}")
+    found = json.loads(lines[-1])
+    for step in found["steps"]:
+        limit = LIMITS.get(step["step"])
+        step["limit"], step["met"] = limit, limit is None or step["ratio"]["median"] <= limit
+    kib = found["kib"]
+    kib["limit"], kib["met"] = LIMIT_KIB, kib["interposed"] - kib["plain"] <= LIMIT_KIB
+    return {"mpi": build.name, "rules": rules} | found
 
 
 def instructions(build, variables, thread, calls=1000):

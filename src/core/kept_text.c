@@ -3,8 +3,6 @@
 #include "core/kept_text.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,13 +35,19 @@ static const char *keep(const char *text)
     return made->text;
 }
 
-const char *cco_kept_text(const char *format, ...)
+static char *append(char *at, const char *end, const char *text)
+{
+    while (at < end && *text != '\0')
+        *at++ = *text++;
+    *at = '\0';
+    return at;
+}
+
+const char *cco_kept_text(const char *first, const char *second, const char *third)
 {
     char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    const char *end = text + sizeof text - 1;
+    append(append(append(text, end, first), end, second), end, third);
     pthread_mutex_lock(&lock);
     const char *one = keep(text);
     pthread_mutex_unlock(&lock);

@@ -4,7 +4,8 @@
 #ifndef CCO_KEPT_TEXT_H
 #define CCO_KEPT_TEXT_H
 
-/* As by printf, up to 255 bytes; "" when memory runs out.  From any thread. */
-const char *cco_kept_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Three texts in a row, up to 255 bytes; "" when memory runs out.  From any thread.  Not by printf:
+ * making a communicator takes dozens of them. */
+const char *cco_kept_text(const char *first, const char *second, const char *third);
 
 #endif

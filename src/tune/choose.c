@@ -107,8 +107,8 @@ static bool add_rules(cco_choices *choices, const cco_rules *rules, cco_coll col
         cco_choice *choice = &choices->list[choices->count++];
         *choice = (cco_choice){.min = rule->min, .max = rule->max, .classes = rule->classes};
         cco_rule_way(rule, coll, &choice->way);
-        choice->impl = cco_kept_text("%s", rule->impl);
-        choice->why = cco_kept_text("%.40s: %.80s", rules->source, rule->text);
+        choice->impl = cco_kept_text(rule->impl, "", "");
+        choice->why = cco_kept_text(rules->source, ": ", rule->text);
         go_down(choice, coll, state);
         replace_wrong(choice, coll, state, rule->automatic);
         if (rule->min == 0 && rule->max == LLONG_MAX && rule->classes == 0)
@@ -128,14 +128,6 @@ static cco_choice without_rule(cco_coll coll, const cco_comm *state)
         choice.way = ours;
     choice.impl = choice.way.model->name;
     return choice;
-}
-
-/* Lets go of the room for rules that did not match: there may be thousands of communicators. */
-static bool shrink(cco_choices *choices)
-{
-    cco_choice *list = realloc(choices->list, (size_t)choices->count * sizeof *list);
-    choices->list = list != NULL ? list : choices->list;
-    return true;
 }
 
 #define EXACT "exact" /* the algorithm */
@@ -158,8 +150,8 @@ static cco_choice exact_choice(const cco_choice *choice, cco_coll coll, const cc
         if (exact.refused == NULL)
             break;
     }
-    exact.impl = cco_kept_text("%s:%s", exact.way.model->name, EXACT);
-    exact.why = cco_kept_text("CRESTA_REPRODUCIBLE=1; for others %.80s", choice->why);
+    exact.impl = cco_kept_text(exact.way.model->name, ":", EXACT);
+    exact.why = cco_kept_text("CRESTA_REPRODUCIBLE=1; for others ", choice->why, "");
     return exact;
 }
 
@@ -185,16 +177,22 @@ static bool make_reproducible(cco_choices *choices, cco_coll coll, const cco_com
 
 enum { SOURCES = 6 };
 
-static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll)
+/* Room for the choices of any collective: one for each rule, and one without a rule. */
+static cco_choice *make_room(const cco_rules *const sources[SOURCES])
 {
-    cco_choices *choices = &state->choices[coll];
     size_t most = 1;
     for (int i = 0; i < SOURCES; i++)
         most += sources[i] != NULL ? (size_t)sources[i]->count : 0;
-    choices->count = 0;
-    choices->list = calloc(most, sizeof *choices->list);
-    if (choices->list == NULL)
-        return false;
+    return malloc(most * sizeof(cco_choice));
+}
+
+/* `choices` are made in `room`, which is for all rules, and kept in as much as they need: there may
+ * be thousands of communicators. */
+static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco_coll coll,
+                   cco_choice *room)
+{
+    cco_choices *choices = &state->choices[coll];
+    *choices = (cco_choices){.list = room};
     const bool alone = state->size == 1 && !cco_has_world();             /* see cco_agree */
     const bool lost = cco_is_near(coll) && state->topology.near == NULL; /* as the MPI will say */
     bool all = false;
@@ -202,10 +200,15 @@ static bool choose(cco_comm *state, const cco_rules *const sources[SOURCES], cco
         all = add_rules(choices, sources[i], coll, state);
     if (cco_is_near(coll) && choices->count > 0)
         state->topology.ruled |= 1u << coll;
-    if (all)
-        return shrink(choices);
-    choices->list[choices->count++] = without_rule(coll, state);
-    return shrink(choices);
+    if (!all)
+        choices->list[choices->count++] = without_rule(coll, state);
+    const size_t bytes = (size_t)choices->count * sizeof *room;
+    choices->list = malloc(bytes);
+    if (choices->list == NULL)
+        choices->count = 0;
+    else
+        memcpy(choices->list, room, bytes);
+    return choices->list != NULL;
 }
 
 bool cco_choose_for(cco_comm *state)
@@ -225,10 +228,13 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
     cco_comm_drop_choices(state);
     state->plain_choices = state->sized = state->classed = state->topology.ruled = 0;
     state->to_report = told ? (1u << CCO_COLLECTIVES) - 1 : 0;
-    for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
-        if (!choose(state, sources, (cco_coll)coll) ||
-            !make_reproducible(&state->choices[coll], (cco_coll)coll, state))
-            return false;
+    cco_choice *room = make_room(sources);
+    bool all = room != NULL;
+    for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++)
+        all = choose(state, sources, (cco_coll)coll, room) &&
+              make_reproducible(&state->choices[coll], (cco_coll)coll, state);
+    free(room);
+    for (int coll = 0; all && coll < CCO_COLLECTIVES; coll++) {
         const cco_choices *choices = &state->choices[coll];
         const bool wrong = cco_topology_is_wrong(state, (cco_coll)coll);
         if (choices->count == 1 && choices->list[0].way.model == cco_models[0] && !told &&
@@ -242,5 +248,5 @@ bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place pla
             state->to_report |= 1u << coll;
     }
     cco_comm_update(state);
-    return true;
+    return all;
 }

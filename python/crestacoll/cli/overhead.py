@@ -3,7 +3,7 @@ import sys
 
 import click
 
-from crestacoll import __version__, machine, overhead
+from crestacoll import __version__, machine, overhead, ui
 from crestacoll.builds import choose_builds
 from crestacoll.ui import WRONG, json_option, out, show, table, write_json
 
@@ -25,16 +25,43 @@ from crestacoll.ui import WRONG, json_option, out, show, table, write_json
     metavar="N",
     help="Runs for each line, of which the median is shown.",
 )
+@click.option(
+    "--communicators",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Make, use and free N communicators instead.",
+)
+@click.option(
+    "-n", "ranks", default=2, show_default=True, type=click.IntRange(1), metavar="RANKS",
+    help="Ranks that make communicators.",
+)
+@click.option(
+    "--impl", default="auto", show_default=True, metavar="RULES",
+    help="Rules under which they do.",
+)
 @click.option("--check", is_flag=True, help="Exit with 1 if a line misses its target.")
 @json_option
-def command(mpis, instructions, runs, check, json_to):
+def command(mpis, instructions, runs, communicators, ranks, impl, check, json_to):  # fmt: skip
     """Measure what crestacoll adds to a call that it passes on to the MPI: an 8-byte allreduce on
     MPI_COMM_SELF.
 
     PMPI_Allreduce (plain) and the preloaded MPI_Allreduce alternate in batches in one process.
     Targets: at most 40 ns more (60 ns under MPI_THREAD_MULTIPLE), at most 60 ns with every call
     recorded. Exit code 1 with --check when one is missed.
+
+    With --communicators, MPI_Comm_dup, MPI_Comm_split, the first 8-byte allreduces on what they
+    make and MPI_Comm_free alternate with their PMPI_ functions in one job. Targets: making one
+    takes at most twice as long, and one that made a small call at most 24 KiB more memory.
     """
+    if communicators:
+        found = [overhead.communicators(b, impl, ranks, communicators) for b in choose_builds(mpis)]
+        write(json_to, communicators=found)
+        if json_to != "-":
+            print_communicators(found)
+        if check and not all(part["met"] for f in found for part in (*f["steps"], f["kib"])):
+            sys.exit(WRONG)
+        return
     rows = [
         row(build, scenario, thread, index, instructions, runs)
         for build in choose_builds(mpis)
@@ -42,20 +69,49 @@ def command(mpis, instructions, runs, check, json_to):
         for scenario in overhead.SCENARIOS
     ]
     missed = [r for r in rows if not r["met"]]
-    if json_to:
-        write_json(
-            {
-                "schema": "crestacoll-overhead-1",
-                "crestacoll": __version__,
-                "machine": machine.describe(),
-                "records": rows,
-            },
-            json_to,
-        )
+    write(json_to, records=rows)
     if json_to != "-":
         print_rows(rows)
     if check and missed:
         sys.exit(WRONG)
+
+
+def write(json_to, **found):
+    if json_to:
+        head = {"schema": "crestacoll-overhead-1", "crestacoll": __version__}
+        write_json(head | {"machine": machine.describe()} | found, json_to)
+
+
+def print_communicators(found):
+    out.print(f"# {machine.sentence(machine.describe())}", style="dim", soft_wrap=True)
+    made = table(
+        "MPI", "step", ">plain(us)", ">interposed(us)", ">ratio", ">p10", ">p90", ">target", "met"
+    )
+    for one in found:
+        for step in one["steps"]:
+            ratio = step["ratio"]
+            made.add_row(
+                one["mpi"],
+                step["step"],
+                f"{step['plain_us']['median']:.2f}",
+                f"{step['interposed_us']['median']:.2f}",
+                f"{ratio['median']:.2f}",
+                f"{ratio['p10']:.2f}",
+                f"{ratio['p90']:.2f}",
+                f"<= {step['limit']:g}" if step["limit"] else "-",
+                ("yes" if step["met"] else "NO") if step["limit"] else "-",
+                style="" if step["met"] else "red",
+            )
+    show(made)
+    for one in found:
+        kib = one["kib"]
+        out.print(
+            f"{one['mpi']}, {ui.counted(one['ranks'], 'rank')}, {one['rules']}: a communicator that"
+            f" made a small call takes {kib['plain']:.0f} KiB in plain MPI,"
+            f" {kib['interposed']:.0f} KiB with crestacoll"
+            f" (target: at most {kib['limit']} KiB more: {'yes' if kib['met'] else 'NO'})",
+            soft_wrap=True,
+        )
 
 
 def row(build, scenario, thread, index, instructions, runs):
