@@ -35,8 +35,9 @@ static bool set_up(cco_comm *state)
     words[NAME] = cco_hash(0, state->name);
     words[NUMBER] = cco_comm_propose_number(state);
     cco_facts_mine(&words[FACTS]);
+    cco_service_watch(state->comm, cco_comm_watch(state));
     const int rc = cco_agree(state->comm, words, WORDS, least, most);
-    if (cco_ulfm_class(rc) != MPI_SUCCESS)
+    if (cco_ulfm_class(rc) != MPI_SUCCESS || state->error != MPI_SUCCESS)
         return false;
     if (rc != MPI_SUCCESS)
         cco_fatal("cannot set up communicator '%s': the MPI's allreduce failed", state->name);

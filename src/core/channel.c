@@ -31,31 +31,17 @@ typedef struct cco_carrier {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static carrier *carriers;
 
-static MPI_Comm create(MPI_Comm comm)
-{
-    MPI_Comm made = MPI_COMM_NULL;
-    MPI_Errhandler theirs;
-    if (PMPI_Comm_get_errhandler(comm, &theirs) != MPI_SUCCESS)
-        return MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (cco_service_copy(comm, &made) != MPI_SUCCESS)
-        made = MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(comm, theirs);
-    PMPI_Errhandler_free(&theirs);
-    if (made != MPI_COMM_NULL)
-        PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-    return made;
-}
-
 MPI_Comm cco_comm_copy(MPI_Comm comm)
 {
-    MPI_Comm made = create(comm);
-    const bool there = made != MPI_COMM_NULL;
-    if (!cco_all(there, comm) && there) {
+    MPI_Comm made;
+    const bool there = cco_service_copy(comm, &made) == MPI_SUCCESS && made != MPI_COMM_NULL;
+    if (cco_all(there, comm))
+        return made;
+    if (there) {
         cco_ulfm_revoke(made); /* others may have learned that all have it, and wait there */
         PMPI_Comm_free(&made);
     }
-    return made;
+    return MPI_COMM_NULL;
 }
 
 /* Tags that this MPI has, where the standard promises to say so: MPI_COMM_WORLD, and communicators
@@ -186,28 +172,15 @@ bool cco_channel_accept(cco_channel *channel, carrier *mine, const uint64_t all[
     return number >= 0;
 }
 
-/* One of a carrier that is there; false on all ranks if there is none for them.  `*vain`: a process
- * has failed.  The MPI may still write to the words of a wait that ended in vain: they stay. */
-static bool agree(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what,
-                  bool *vain)
+/* One of a carrier that is there; false on all ranks if there is none for them. */
+static bool agree(cco_channel *channel, MPI_Comm comm, int *rc)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
-    uint64_t none[CCO_CHANNEL_WORDS] = {0}, *words = calloc(2, sizeof none);
-    if (words == NULL) /* to go on without it on one rank only would hang the others */
-        cco_fatal("no memory for a communicator");
-    uint64_t *all = words + CCO_CHANNEL_WORDS;
+    uint64_t words[CCO_CHANNEL_WORDS], all[CCO_CHANNEL_WORDS] = {0};
     carrier *mine = cco_channel_offer(comm, words);
-    int rc;
-    if (wait == NULL)
-        rc = cco_service_allreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm);
-    else if ((rc = PMPI_Iallreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm,
-                                   &request)) == MPI_SUCCESS)
-        rc = wait(what, &request);
-    *vain = rc != MPI_SUCCESS && (request != MPI_REQUEST_NULL || cco_ulfm_class(rc) != MPI_SUCCESS);
-    const bool there = cco_channel_accept(channel, mine, rc == MPI_SUCCESS ? all : none);
-    if (request == MPI_REQUEST_NULL)
-        free(words);
-    return there;
+    *rc = cco_service_allreduce(words, all, CCO_CHANNEL_WORDS, MPI_UINT64_T, MPI_BOR, comm);
+    if (*rc != MPI_SUCCESS)
+        memset(all, 0, sizeof all);
+    return cco_channel_accept(channel, mine, all);
 }
 
 /* With its first channel taken; NULL on all ranks if the MPI refuses. */
@@ -234,16 +207,9 @@ static carrier *make(MPI_Comm comm)
 
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm)
 {
-    return cco_channel_open_by(channel, comm, NULL, NULL);
-}
-
-bool cco_channel_open_by(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what)
-{
-    bool vain;
-    if (agree(channel, comm, wait, what, &vain))
-        return true;
-    if (vain)
-        return false;
+    int rc;
+    if (agree(channel, comm, &rc) || rc != MPI_SUCCESS)
+        return rc == MPI_SUCCESS;
     carrier *c = make(comm);
     if (c != NULL)
         place(channel, c, 0);

@@ -15,8 +15,8 @@
 #include "core/mpi_compat.h"
 
 enum {
-    CCO_CHANNEL_TAGS = 256, /* of blocking calls, two each; then of exchanges and meetings */
-    CCO_CHANNEL_CALLS = CCO_CHANNEL_TAGS / 2 - 3, /* pairs; then two, and one of meetings */
+    CCO_CHANNEL_TAGS = 256, /* of blocking calls, two each; then of exchanges and the service */
+    CCO_CHANNEL_CALLS = CCO_CHANNEL_TAGS / 2 - 3, /* pairs; then two, and one of the service */
     CCO_CHANNEL_PAIRS = 16384, /* of tags, for so many begins under way at once */
     CCO_CHANNEL_WORDS = 4      /* by which ranks agree on a channel */
 };
@@ -37,13 +37,8 @@ typedef struct cco_channel {
 } cco_channel;
 
 /* Gives a communicator a channel; collective over it.  True on all ranks, or false on all: the MPI
- * refuses to make a communicator. */
+ * refuses to make a communicator.  False also on a rank that has found out that one has failed. */
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
-
-/* The same with a wait of the caller's, `wait(what, request)`, which may end in vain, with an error
- * and the request still active, because a process has failed: false then, on this rank. */
-typedef int cco_channel_wait(void *what, MPI_Request *request);
-bool cco_channel_open_by(cco_channel *channel, MPI_Comm comm, cco_channel_wait *wait, void *what);
 
 /* The same for who makes an allreduce anyway, as far as there is a channel that has been used:
  * `words` go into it, to be combined by MPI_BOR.  Then all ranks accept what came out: true on all,
@@ -80,8 +75,8 @@ int cco_channel_exchange(cco_channel *channel);
 /* The same for a begin, the `number`th of all ranks. */
 int cco_channel_begin(cco_channel *channel, unsigned number);
 
-/* The tag of meetings (core/meeting.h), which no call has. */
-static inline int cco_channel_meeting(const cco_channel *channel)
+/* The tag of core/service.h, which no call has. */
+static inline int cco_channel_service(const cco_channel *channel)
 {
     return channel->tags + CCO_CHANNEL_TAGS - 2;
 }

@@ -110,6 +110,7 @@ static int delete_state(MPI_Comm comm, int key, void *attribute, void *extra)
         free(first);
     }
     free_leavers(state);
+    cco_service_forget(comm);
     cco_channel_close(&state->channel);
     free(state->program_rules);
     free(state->members);
@@ -239,7 +240,10 @@ cco_channel *cco_comm_channel(cco_comm *state)
     cco_channel *channel = &state->channel;
     if (channel->comm != MPI_COMM_NULL)
         return channel;
-    return cco_channel_open(channel, state->comm) ? channel : NULL; /* also where it is spent */
+    if (!cco_channel_open(channel, state->comm)) /* also where it is spent */
+        return NULL;
+    cco_service_pass(state->comm, channel->comm, cco_channel_service(channel));
+    return channel;
 }
 
 int cco_comm_refuse(cco_comm *state, int error)

@@ -16,6 +16,7 @@
 #include "core/life.h"
 #include "core/log.h"
 #include "core/raise.h"
+#include "core/service.h"
 #include "core/ulfm.h"
 #include "core/world.h"
 
@@ -36,6 +37,7 @@ void cco_comm_fail(cco_comm *state, int error, int lost)
     state->lost = lost;
     for (const cco_leaver *l = state->leavers; l != NULL; l = l->next)
         l->leave(l->what, error);
+    cco_service_leave(state->comm, error);
     cco_channel_fail(&state->channel);
     cco_comm_update(state);
 }

@@ -85,19 +85,10 @@ static cco_rows receive_rows(MPI_Comm comm, int peer)
     return rows;
 }
 
-/* If there are no communicators left, the program's error handler is not to hear of it. */
 MPI_Comm cco_profile_comm(MPI_Comm world)
 {
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_Errhandler theirs;
-    if (PMPI_Comm_get_errhandler(world, &theirs) != MPI_SUCCESS)
-        return comm;
-    PMPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
-    if (cco_service_copy(world, &comm) != MPI_SUCCESS)
-        comm = MPI_COMM_NULL;
-    PMPI_Comm_set_errhandler(world, theirs);
-    PMPI_Errhandler_free(&theirs);
-    return comm;
+    return cco_service_copy(world, &comm) == MPI_SUCCESS ? comm : MPI_COMM_NULL;
 }
 
 static void sort_rows(cco_rows *rows)

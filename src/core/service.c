@@ -21,19 +21,28 @@
 #include "core/watch.h"
 #include "core/world.h"
 
-enum { TAG = 0 /* of messages; MPI_Comm_create_group has the others */ };
+enum {
+    TAG = 0,   /* of messages; MPI_Comm_create_group has the others */
+    LOOKS = 3, /* that find a process ended until it counts: a message may still be on its way */
+    NOBODY = -1
+};
 
 /* An attribute of the communicator.  Duplicates are made in the same order on all ranks, so that
  * they are named without a message, where the MPI copies attributes for these alone. */
-typedef struct name {
-    uint64_t id;
+typedef struct entry {
+    bool named;
+    uint64_t id;         /* its name */
     uint64_t duplicates; /* so far */
-} name;
+    MPI_Comm via;        /* where its messages pass if it has no name, or MPI_COMM_NULL, */
+    int tag;             /* under this tag */
+    cco_watch *watch;    /* is told of a failure; NULL: none */
+    int error;           /* after one */
+} entry;
 
-typedef enum kind { UP = 1, DOWN, GATHER } kind;
+typedef enum kind { UP = 1, DOWN, LEFT } kind;
 
 typedef struct head {
-    uint64_t id, kind, bytes; /* of the data that follow */
+    uint64_t id, kind, bytes; /* of the data that follow; LEFT: the class of an error */
 } head;
 
 /* A message that came before its thread looked for it. */
@@ -44,14 +53,24 @@ typedef struct parked {
 } parked;
 
 typedef struct tree {
-    MPI_Comm comm; /* the program's */
-    int rank, size;
+    MPI_Comm comm;      /* the program's */
+    const entry *entry; /* its; NULL: it has none */
+    MPI_Comm via;       /* where the messages pass, */
+    int tag;            /* under this tag */
     uint64_t id;
+    const int *ranks; /* of `comm`, which take part; NULL: all */
+    int rank, size;   /* this rank's place among them, and how many */
     MPI_Group group, world;
     const cco_patience *patience; /* NULL: none; */
     long since;                   /* and since when */
     cco_watch watch;
+    int lost; /* the rank of `comm` whose process has ended; -1: none is known */
 } tree;
+
+/* Of one message. */
+typedef struct wait {
+    int tries, looks;
+} wait;
 
 static MPI_Comm ours = MPI_COMM_NULL;
 static int keyval = MPI_KEYVAL_INVALID;
@@ -68,27 +87,26 @@ static uint64_t mix(uint64_t id, uint64_t word)
     return z ^ z >> 31;
 }
 
-static name *new_name(uint64_t id)
+static entry *new_entry(bool named, uint64_t id)
 {
-    name *n = malloc(sizeof *n);
-    if (n == NULL) /* to go on without it on one rank only would hang the others */
+    entry *e = malloc(sizeof *e);
+    if (e == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for a communicator");
-    *n = (name){.id = id};
-    return n;
+    *e = (entry){.named = named, .id = id, .via = MPI_COMM_NULL};
+    return e;
 }
 
 static int name_duplicate(MPI_Comm comm, int key, void *extra, void *of, void *made, int *copied)
 {
-    name *n = of;
+    entry *e = of;
     (void)comm, (void)key, (void)extra;
-    *copied = names_duplicates;
-    if (!names_duplicates)
-        return MPI_SUCCESS;
-    *(name **)made = new_name(mix(n->id, ++n->duplicates));
+    *copied = names_duplicates && e->named;
+    if (*copied)
+        *(entry **)made = new_entry(true, mix(e->id, ++e->duplicates));
     return MPI_SUCCESS;
 }
 
-static int delete_name(MPI_Comm comm, int key, void *attribute, void *extra)
+static int delete_entry(MPI_Comm comm, int key, void *attribute, void *extra)
 {
     (void)comm, (void)key, (void)extra;
     free(attribute);
@@ -96,7 +114,7 @@ static int delete_name(MPI_Comm comm, int key, void *attribute, void *extra)
 }
 
 /* NULL: it has none. */
-static const name *name_of(MPI_Comm comm)
+static entry *entry_of(MPI_Comm comm)
 {
     void *value = NULL;
     int found = 0;
@@ -106,11 +124,32 @@ static const name *name_of(MPI_Comm comm)
                : NULL;
 }
 
+static void make_key(void)
+{
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID &&
+        PMPI_Comm_create_keyval(name_duplicate, delete_entry, &keyval, NULL) != MPI_SUCCESS)
+        cco_fatal("the MPI has no room for an attribute");
+    pthread_mutex_unlock(&lock);
+}
+
+static entry *make_entry(MPI_Comm comm)
+{
+    entry *e = entry_of(comm);
+    if (e != NULL)
+        return e;
+    make_key();
+    e = new_entry(false, 0);
+    if (PMPI_Comm_set_attr(comm, keyval, e) != MPI_SUCCESS)
+        cco_fatal("the MPI has no room for an attribute");
+    return e;
+}
+
 static void give_name(MPI_Comm comm, uint64_t id)
 {
-    name *n = new_name(id);
-    if (PMPI_Comm_set_attr(comm, keyval, n) != MPI_SUCCESS)
-        cco_fatal("the MPI has no room for an attribute");
+    entry *e = make_entry(comm);
+    e->named = true;
+    e->id = id;
 }
 
 /* Open MPI 4 copies attributes in MPI_Comm_create_group, which only some ranks of the communicator
@@ -124,7 +163,7 @@ static bool copies_for_groups(void)
     if (PMPI_Comm_create_group(MPI_COMM_SELF, group, 0, &made) == MPI_SUCCESS)
         PMPI_Comm_free(&made);
     PMPI_Group_free(&group);
-    const bool copies = name_of(MPI_COMM_SELF)->duplicates > 0;
+    const bool copies = entry_of(MPI_COMM_SELF)->duplicates > 0;
     PMPI_Comm_delete_attr(MPI_COMM_SELF, keyval);
     return copies;
 }
@@ -133,8 +172,6 @@ void cco_service_begin(bool many_threads)
 {
     threads = many_threads;
     MPI_Comm made = MPI_COMM_NULL;
-    if (PMPI_Comm_create_keyval(name_duplicate, delete_name, &keyval, NULL) != MPI_SUCCESS)
-        cco_fatal("the MPI has no room for an attribute");
     if (cco_fresh_comm(MPI_COMM_WORLD, &made) != MPI_SUCCESS)
         cco_fatal("the MPI makes no communicator");
     PMPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN);
@@ -164,7 +201,8 @@ void cco_service_end(void)
 /* All ranks find the same: either all are of one world, or none sees the others in its own. */
 void cco_service_name(MPI_Comm comm, uint64_t number)
 {
-    if (ours != MPI_COMM_NULL && name_of(comm) == NULL && cco_in_world(comm))
+    const entry *e = entry_of(comm);
+    if (ours != MPI_COMM_NULL && (e == NULL || !e->named) && cco_in_world(comm))
         give_name(comm, mix(mix(number, 0), (uint64_t)cco_world_rank_of(comm, 0)));
 }
 
@@ -192,49 +230,87 @@ static bool goes_by_group(MPI_Comm comm)
     return ours != MPI_COMM_NULL && !threads && !cco_ulfm() && cco_in_world(comm);
 }
 
-/* False: its ranks have no name for it. */
+static bool find_way(tree *t)
+{
+    const entry *e = t->entry;
+    const bool named = e != NULL && e->named;
+    if (named || goes_by_group(t->comm)) {
+        t->via = ours;
+        PMPI_Comm_group(t->comm, &t->group);
+        PMPI_Comm_group(ours, &t->world);
+        t->id = named ? e->id : id_of_group(t);
+    } else if (e != NULL) {
+        t->via = e->via;
+        t->tag = e->tag;
+    }
+    return t->via != MPI_COMM_NULL;
+}
+
+/* What a communicator without one of its processes does not begin any more. */
+static int error_of(const tree *t)
+{
+    return t->entry != NULL ? t->entry->error : MPI_SUCCESS;
+}
+
+/* False: there is no way for messages, and none of them fails at once. */
 static bool open_tree(tree *t, MPI_Comm comm, const cco_patience *patience)
 {
-    const name *n = name_of(comm);
-    if (n == NULL && !goes_by_group(comm))
-        return false;
-    *t = (tree){.comm = comm, .patience = patience};
-    t->watch = (cco_watch){.kind = &cco_watch_processes, .comm = comm};
+    *t = (tree){.comm = comm,
+                .entry = entry_of(comm),
+                .via = MPI_COMM_NULL,
+                .tag = TAG,
+                .group = MPI_GROUP_NULL,
+                .world = MPI_GROUP_NULL,
+                .patience = patience,
+                .watch = {.kind = &cco_watch_processes, .comm = comm},
+                .lost = -1};
     t->since = patience != NULL ? cco_ns(CLOCK_MONOTONIC) : 0;
     PMPI_Comm_rank(comm, &t->rank);
     PMPI_Comm_size(comm, &t->size);
-    PMPI_Comm_group(comm, &t->group);
-    PMPI_Comm_group(ours, &t->world);
-    t->id = n != NULL ? n->id : id_of_group(t);
-    return true;
+    return find_way(t) || error_of(t) != MPI_SUCCESS;
 }
 
-static int close_tree(tree *t, int rc)
+static void close_tree(tree *t)
 {
-    PMPI_Group_free(&t->group);
-    PMPI_Group_free(&t->world);
-    return rc;
+    if (t->group != MPI_GROUP_NULL)
+        PMPI_Group_free(&t->group);
+    if (t->world != MPI_GROUP_NULL)
+        PMPI_Group_free(&t->world);
 }
 
-static int world_rank(const tree *t, int rank)
+static int rank_at(const tree *t, int place)
 {
-    int there = MPI_UNDEFINED;
-    PMPI_Group_translate_ranks(t->group, 1, &rank, t->world, &there);
+    return t->ranks != NULL ? t->ranks[place] : place;
+}
+
+/* What a rank of `comm` is where the messages pass. */
+static int rank_there(const tree *t, int rank)
+{
+    int there = rank;
+    if (t->group != MPI_GROUP_NULL)
+        PMPI_Group_translate_ranks(t->group, 1, &rank, t->world, &there);
     return there;
 }
 
-/* Pauses between two looks for a message.  Returns an error class if the message cannot come any
- * more. */
-static int go_on(tree *t, int *tries)
+void cco_service_watch(MPI_Comm comm, cco_watch *watch)
 {
-    const cco_patience *p = t->patience;
-    if (p != NULL && cco_ns(CLOCK_MONOTONIC) - t->since > p->seconds * 1000000000L) {
-        t->patience = NULL;
-        p->late(p->what);
+    make_entry(comm)->watch = watch;
+}
+
+void cco_service_pass(MPI_Comm comm, MPI_Comm via, int tag)
+{
+    entry *e = make_entry(comm);
+    e->via = via;
+    e->tag = tag;
+}
+
+void cco_service_forget(MPI_Comm comm)
+{
+    entry *e = entry_of(comm);
+    if (e != NULL) {
+        e->watch = NULL;
+        e->via = MPI_COMM_NULL;
     }
-    cco_pause_after_mpi(tries);
-    return cco_watch_is_time(*tries) && cco_watch_due(&t->watch) ? cco_watch_error(&t->watch)
-                                                                 : MPI_SUCCESS;
 }
 
 static head *new_message(size_t bytes)
@@ -245,19 +321,62 @@ static head *new_message(size_t bytes)
     return message;
 }
 
-static int send_to(tree *t, int rank, kind what, const void *data, size_t bytes)
+/* Messages that wait for nobody. */
+void cco_service_leave(MPI_Comm comm, int class)
+{
+    tree t;
+    open_tree(&t, comm, NULL);
+    head *message = new_message(0); /* the MPI may read it later: it stays */
+    *message = (head){t.id, LEFT, (uint64_t) class};
+    for (int rank = 0; t.via != MPI_COMM_NULL && rank < t.size; rank++) {
+        MPI_Request request;
+        if (rank != t.rank && !cco_watch_ended(comm, rank) &&
+            PMPI_Isend(message, sizeof *message, MPI_BYTE, rank_there(&t, rank), t.tag, t.via,
+                       &request) == MPI_SUCCESS &&
+            !cco_ulfm()) /* see cco_transfer_give_up */
+            PMPI_Request_free(&request);
+    }
+    close_tree(&t);
+    make_entry(comm)->error = class;
+}
+
+/* Pauses between two looks for a message from a place, or to it; NOBODY: for what the MPI does with
+ * all.  Returns an error class if it cannot come any more. */
+static int go_on(tree *t, int place, wait *w)
+{
+    const cco_patience *p = t->patience;
+    if (p != NULL && cco_ns(CLOCK_MONOTONIC) - t->since > p->seconds * 1000000000L) {
+        t->patience = NULL;
+        p->late(p->what);
+    }
+    cco_pause_after_mpi(&w->tries);
+    if (!cco_watch_is_time(w->tries) || !cco_watch_due(&t->watch))
+        return MPI_SUCCESS;
+    const int error = cco_watch_error(&t->watch);
+    if (error != MPI_SUCCESS || place == NOBODY || !cco_watch_ended(t->comm, rank_at(t, place)) ||
+        ++w->looks < LOOKS)
+        return error;
+    t->lost = rank_at(t, place);
+    return cco_ulfm_failed_class();
+}
+
+static int send_to(tree *t, int place, kind what, const void *data, size_t bytes)
 {
     MPI_Request request;
-    int done = 0, tries = 0;
+    int done = 0;
+    wait w = {0};
+    int rc = error_of(t);
+    if (rc != MPI_SUCCESS)
+        return rc;
     head *message = new_message(bytes);
     *message = (head){t->id, what, bytes};
     if (bytes > 0)
         memcpy(message + 1, data, bytes);
-    int rc = PMPI_Isend(message, (int)(sizeof *message + bytes), MPI_BYTE, world_rank(t, rank), TAG,
-                        ours, &request);
+    rc = PMPI_Isend(message, (int)(sizeof *message + bytes), MPI_BYTE,
+                    rank_there(t, rank_at(t, place)), t->tag, t->via, &request);
     while (rc == MPI_SUCCESS &&
            (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
-        if ((rc = go_on(t, &tries)) != MPI_SUCCESS) {
+        if ((rc = go_on(t, place, &w)) != MPI_SUCCESS) {
             cco_transfer_give_up(&request); /* the MPI may still read the message: it stays */
             return rc;
         }
@@ -265,13 +384,13 @@ static int send_to(tree *t, int rank, kind what, const void *data, size_t bytes)
     return rc;
 }
 
-/* With the lock: the first message from a rank of the world; NULL if none has come. */
-static head *take_one(int from, int *rc)
+/* With the lock: the first message from a rank there; NULL if none has come. */
+static head *take_one(const tree *t, int from, int *rc)
 {
     int here = 0, bytes = 0;
     MPI_Message one;
     MPI_Status status;
-    *rc = PMPI_Improbe(from, TAG, ours, &here, &one, &status);
+    *rc = PMPI_Improbe(from, t->tag, t->via, &here, &one, &status);
     if (*rc != MPI_SUCCESS || !here)
         return NULL;
     PMPI_Get_count(&status, MPI_BYTE, &bytes);
@@ -310,11 +429,11 @@ static void park(parked **end, int from, head *message)
 /* Messages of one communicator come in the order in which they were sent. */
 static head *look(const tree *t, int from, int *rc)
 {
-    parked **end;
+    parked **end = &first_parked;
     *rc = MPI_SUCCESS;
     pthread_mutex_lock(&lock);
-    head *message = unpark(from, t->id, &end);
-    if (message == NULL && (message = take_one(from, rc)) != NULL && message->id != t->id) {
+    head *message = t->via == ours ? unpark(from, t->id, &end) : NULL;
+    if (message == NULL && (message = take_one(t, from, rc)) != NULL && message->id != t->id) {
         park(end, from, message);
         message = NULL;
     }
@@ -324,21 +443,26 @@ static head *look(const tree *t, int from, int *rc)
 
 /* A rank of a program that is wrong may be in another call, which has something else to agree on.
  */
-static int receive(tree *t, int rank, kind what, void *data, size_t bytes)
+static int receive(tree *t, int place, kind what, void *data, size_t bytes)
 {
-    const int from = world_rank(t, rank);
-    int rc, tries = 0;
+    const int rank = rank_at(t, place), from = rank_there(t, rank);
+    wait w = {0};
+    int rc = error_of(t);
     head *message;
+    if (rc != MPI_SUCCESS)
+        return rc;
     while ((message = look(t, from, &rc)) == NULL)
-        if (rc != MPI_SUCCESS || (rc = go_on(t, &tries)) != MPI_SUCCESS)
+        if (rc != MPI_SUCCESS || (rc = go_on(t, place, &w)) != MPI_SUCCESS)
             return rc;
-    if (message->kind != what || message->bytes != bytes)
-        cco_fatal("ranks %d and %d of a communicator are not in the same collective", t->rank,
-                  rank);
-    if (bytes > 0)
+    if (message->kind == LEFT)
+        rc = (int)message->bytes;
+    else if (message->kind != what || message->bytes != bytes)
+        cco_fatal("ranks %d and %d of a communicator are not in the same collective",
+                  rank_at(t, t->rank), rank);
+    else if (bytes > 0)
         memcpy(data, message + 1, bytes);
     free(message);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /* The bit by which a rank is below its parent; for the root, one that no rank has. */
@@ -378,38 +502,93 @@ static int up(tree *t, void *data, int count, MPI_Datatype type, MPI_Op op, size
     return t->rank != 0 && rc == MPI_SUCCESS ? send_to(t, t->rank - own, UP, data, bytes) : rc;
 }
 
-/* The ranks below one are those that follow it: their parts come together. */
-static int gather(tree *t, char *all, size_t bytes)
+/* The end of an operation on the tree. */
+static int end(tree *t, int rc)
 {
-    const int own = own_bit(t);
-    int rc = MPI_SUCCESS, last = t->rank + 1;
-    for (int bit = 1; bit < own && rc == MPI_SUCCESS && t->rank + bit < t->size; bit <<= 1) {
-        const int first = t->rank + bit;
-        last = first + bit < t->size ? first + bit : t->size;
-        rc = receive(t, first, GATHER, all + (size_t)first * bytes, (size_t)(last - first) * bytes);
+    if (rc != MPI_SUCCESS && error_of(t) == MPI_SUCCESS) {
+        if (t->entry != NULL && t->entry->watch != NULL)
+            cco_watch_fail(t->entry->watch, rc, t->lost); /* leaves */
+        else
+            cco_service_leave(t->comm, rc);
     }
-    if (t->rank != 0 && rc == MPI_SUCCESS)
-        rc = send_to(t, t->rank - own, GATHER, all + (size_t)t->rank * bytes,
-                     (size_t)(last - t->rank) * bytes);
+    close_tree(t);
     return rc;
 }
 
-/* Waits for a collective of the MPI on `comm` itself. */
-static int end(int rc, MPI_Request *request, const cco_patience *p)
+/* On `comm` itself.  Where the wait ends in vain the MPI may still write: so it gets memory of its
+ * own, which stays then. */
+static int reduce_by_mpi(tree *t, void *data, int count, MPI_Datatype type, MPI_Op op, size_t bytes)
 {
-    if (rc != MPI_SUCCESS)
-        return rc;
-    return p != NULL ? cco_wait_patiently(request, p->seconds, p->late, p->what)
-                     : cco_wait(request);
+    int done = 0;
+    wait w = {0};
+    MPI_Request request = MPI_REQUEST_NULL;
+    char *room = malloc(2 * bytes + 1);
+    if (room == NULL)
+        cco_fatal("no memory for a message of %zu bytes", bytes);
+    memcpy(room, data, bytes);
+    int rc = PMPI_Iallreduce(room, room + bytes, count, type, op, t->comm, &request);
+    while (rc == MPI_SUCCESS &&
+           (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
+        rc = go_on(t, NOBODY, &w);
+    if (rc == MPI_SUCCESS)
+        memcpy(data, room + bytes, bytes);
+    if (request == MPI_REQUEST_NULL)
+        free(room);
+    return rc;
+}
+
+static int reduce(tree *t, bool there, void *data, int count, MPI_Datatype type, MPI_Op op)
+{
+    int each = 0;
+    PMPI_Type_size(type, &each);
+    const size_t bytes = (size_t)count * (size_t)each;
+    if (!there)
+        return reduce_by_mpi(t, data, count, type, op, bytes);
+    const int rc = up(t, data, count, type, op, bytes);
+    return end(t, rc == MPI_SUCCESS ? down(t, data, bytes) : rc);
+}
+
+/* True if they have a way for messages. */
+static bool open_among(tree *t, const cco_company *c)
+{
+    const bool there = open_tree(t, c->comm, NULL);
+    if (c->ranks != NULL) {
+        t->ranks = c->ranks;
+        t->rank = c->place;
+        t->size = c->count;
+    }
+    return there;
+}
+
+int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company)
+{
+    tree t;
+    if (open_among(&t, company))
+        return end(&t, down(&t, data, bytes));
+    if (t.ranks != NULL)
+        return MPI_ERR_COMM;
+    if (t.rank != 0)
+        memset(data, 0, bytes);
+    return reduce(&t, false, data, (int)bytes, MPI_BYTE, MPI_BOR);
 }
 
 int cco_service_bcast(void *data, size_t bytes, MPI_Comm comm)
 {
+    return cco_service_bcast_among(data, bytes, &(cco_company){.comm = comm});
+}
+
+bool cco_all_among(bool mine, const cco_company *company)
+{
     tree t;
-    MPI_Request request;
-    if (open_tree(&t, comm, NULL))
-        return close_tree(&t, down(&t, data, bytes));
-    return end(PMPI_Ibcast(data, (int)bytes, MPI_BYTE, 0, comm, &request), &request, NULL);
+    int all = mine;
+    const bool there = open_among(&t, company);
+    return (there || t.ranks == NULL) &&
+           reduce(&t, there, &all, 1, MPI_INT, MPI_MIN) == MPI_SUCCESS && all;
+}
+
+bool cco_all(bool mine, MPI_Comm comm)
+{
+    return cco_all_among(mine, &(cco_company){.comm = comm});
 }
 
 int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_Datatype type,
@@ -417,17 +596,11 @@ int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_
 {
     tree t;
     int each = 0;
-    MPI_Request request;
-    if (!open_tree(&t, comm, patience))
-        return end(PMPI_Iallreduce(mine, all, count, type, op, comm, &request), &request, patience);
     PMPI_Type_size(type, &each);
-    const size_t bytes = (size_t)count * (size_t)each;
-    if (mine != MPI_IN_PLACE && bytes > 0)
-        memcpy(all, mine, bytes);
-    int rc = up(&t, all, count, type, op, bytes);
-    if (rc == MPI_SUCCESS)
-        rc = down(&t, all, bytes);
-    return close_tree(&t, rc);
+    if (mine != MPI_IN_PLACE && count > 0)
+        memcpy(all, mine, (size_t)count * (size_t)each);
+    const bool there = open_tree(&t, comm, patience);
+    return reduce(&t, there, all, count, type, op);
 }
 
 int cco_service_allreduce(const void *mine, void *all, int count, MPI_Datatype type, MPI_Op op,
@@ -438,17 +611,12 @@ int cco_service_allreduce(const void *mine, void *all, int count, MPI_Datatype t
 
 int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm comm)
 {
-    tree t;
-    MPI_Request request;
-    if (!open_tree(&t, comm, NULL))
-        return end(
-            PMPI_Iallgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm, &request),
-            &request, NULL);
-    memcpy((char *)all + (size_t)t.rank * bytes, mine, bytes);
-    int rc = gather(&t, all, bytes);
-    if (rc == MPI_SUCCESS)
-        rc = down(&t, all, (size_t)t.size * bytes);
-    return close_tree(&t, rc);
+    int rank, size;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    memset(all, 0, (size_t)size * bytes);
+    memcpy((char *)all + (size_t)rank * bytes, mine, bytes);
+    return cco_service_allreduce(MPI_IN_PLACE, all, size * (int)bytes, MPI_BYTE, MPI_BOR, comm);
 }
 
 int cco_service_barrier(MPI_Comm comm)
@@ -457,20 +625,27 @@ int cco_service_barrier(MPI_Comm comm)
     return cco_service_allreduce(MPI_IN_PLACE, &nothing, 1, MPI_BYTE, MPI_BOR, comm);
 }
 
-bool cco_all(bool mine, MPI_Comm comm)
-{
-    int one = mine, all = 0;
-    return cco_service_allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && all;
-}
-
 int cco_service_copy(MPI_Comm comm, MPI_Comm *made)
 {
     tree t;
+    MPI_Errhandler theirs;
     int *most = NULL, found = 0;
+    open_tree(&t, comm, NULL);
+    int rc = error_of(&t);
     *made = MPI_COMM_NULL;
-    if (cco_ulfm() || !open_tree(&t, comm, NULL))
-        return cco_fresh_comm(comm, made);
-    PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
-    const uint64_t tags = found && *most > TAG ? (uint64_t)*most : 32767;
-    return close_tree(&t, PMPI_Comm_create_group(ours, t.group, (int)(1 + t.id % tags), made));
+    if (rc == MPI_SUCCESS && t.via == ours && ours != MPI_COMM_NULL && !cco_ulfm()) {
+        PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &found);
+        const uint64_t tags = found && *most > TAG ? (uint64_t)*most : 32767;
+        rc = PMPI_Comm_create_group(ours, t.group, (int)(1 + t.id % tags), made);
+    } else if (rc == MPI_SUCCESS) {
+        PMPI_Comm_get_errhandler(comm, &theirs); /* it shall not hear of this */
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        rc = cco_fresh_comm(comm, made);
+        PMPI_Comm_set_errhandler(comm, theirs);
+        PMPI_Errhandler_free(&theirs);
+    }
+    close_tree(&t);
+    if (*made != MPI_COMM_NULL)
+        PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+    return rc;
 }

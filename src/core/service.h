@@ -9,7 +9,8 @@
  * the world or a duplicate.
  *
  * All of them are collective over `comm`, an intracommunicator.  They return MPI_SUCCESS or an MPI
- * error class. */
+ * error class.  A wait ends with an error when the process that it waits for has ended, or has left
+ * because of a failure, or the program has revoked the communicator. */
 #ifndef CCO_SERVICE_H
 #define CCO_SERVICE_H
 
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "core/mpi_compat.h"
+#include "core/watch.h"
 
 /* In MPI_Init, on all ranks or on none: makes the private copy.  `many_threads`: on some rank,
  * several threads may call the MPI at once.  The end is collective, too. */
@@ -28,7 +30,8 @@ void cco_service_end(void);
  * Does nothing if it has a name, or ranks of another world. */
 void cco_service_name(MPI_Comm comm, uint64_t number);
 
-/* cco_fresh_comm, where the program sends nothing if `comm` has a name. */
+/* cco_fresh_comm, where the program sends nothing if `comm` has a name, and its error handler is
+ * not called.  On the copy errors are returned. */
 int cco_service_copy(MPI_Comm comm, MPI_Comm *made);
 
 /* From rank 0 to all. */
@@ -47,6 +50,34 @@ typedef struct cco_patience {
 } cco_patience;
 int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_Datatype type,
                                     MPI_Op op, MPI_Comm comm, const cco_patience *patience);
+
+/* Some ranks of a communicator, which meet without the others: where it has a name, or messages of
+ * it have a way. */
+typedef struct cco_company {
+    MPI_Comm comm;
+    const int *ranks; /* the same list on all of them; NULL: all of `comm` */
+    int count, place; /* how many, and this rank's place among them */
+} cco_company;
+
+/* From the first of them to all. */
+int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company);
+
+/* True on all of them if it is on each; false on those who waited in vain. */
+bool cco_all_among(bool mine, const cco_company *company);
+
+/* Who is told of a failure in one of these on a communicator. */
+void cco_service_watch(MPI_Comm comm, cco_watch *watch);
+
+/* Where messages pass that have no name to carry: a communicator of the library, with the same
+ * ranks in the same order, and a tag there that nothing else has.  All ranks together. */
+void cco_service_pass(MPI_Comm comm, MPI_Comm via, int tag);
+
+/* Neither is there any more. */
+void cco_service_forget(MPI_Comm comm);
+
+/* This rank takes no further part on a communicator because of an error, which later ones there
+ * return: those who wait for it find that out. */
+void cco_service_leave(MPI_Comm comm, int class);
 
 /* `bytes` of each rank, in the order of the ranks. */
 int cco_service_allgather(const void *mine, void *all, size_t bytes, MPI_Comm comm);

@@ -66,13 +66,10 @@ static void watch(cco_node_streams *n, cco_comm *state)
 static bool make(cco_node_streams *n, cco_comm *state, const cco_node_map *map)
 {
     const int mine = map->node[state->rank];
-    const cco_meeting node = {.comm = state->channel.comm,
-                              .tag = cco_channel_meeting(&state->channel),
+    const cco_company node = {.comm = state->comm,
                               .ranks = &map->ranks[map->first[mine]],
                               .count = cco_node_ranks(map, mine),
-                              .place = map->place[state->rank],
-                              .watch = cco_comm_watch(state),
-                              .channel = &state->channel};
+                              .place = map->place[state->rank]};
     if (node.count == 1)
         return true;
     if (cco_segment_make_among(&n->segment, share_of(node.count), cco_configured.shm_memory, &node))

@@ -38,16 +38,6 @@ int cco_wait_watched(cco_comm *state, MPI_Request *request)
     }
 }
 
-static int wait_for(void *state, MPI_Request *request)
-{
-    return cco_wait_watched(state, request);
-}
-
-bool cco_channel_open_watched(cco_channel *channel, cco_comm *state)
-{
-    return cco_channel_open_by(channel, state->comm, wait_for, state);
-}
-
 int cco_watched_end(cco_comm *state, cco_coll coll, int rc)
 {
     return rc != MPI_SUCCESS && rc == state->error ? cco_comm_raise(state, coll, rc) : rc;

@@ -10,9 +10,6 @@
  * may not know, or a process of it has failed and nothing has come for long. */
 int cco_wait_watched(cco_comm *state, MPI_Request *request);
 
-/* cco_channel_open with such a wait: false, and cco_comm_has_failed, if it ended in vain. */
-bool cco_channel_open_watched(cco_channel *channel, cco_comm *state);
-
 /* The error handler of such a wait; that of any other error the MPI has called. */
 int cco_watched_end(cco_comm *state, cco_coll coll, int rc);
 

@@ -6,7 +6,6 @@
 
 #include "core/failure.h"
 #include "core/log.h"
-#include "native/watched_wait.h"
 
 enum { KEPT = 64 << 10 }; /* bytes of memory that stay for the next exchange */
 
@@ -119,7 +118,7 @@ static cco_exchanges *make(cco_comm *state)
     cco_exchanges *all = calloc(1, sizeof *all);
     if (all == NULL) /* to go on without it on one rank only would hang the others */
         cco_fatal("no memory for exchanges on communicator '%s'", state->name);
-    if (!cco_channel_open_watched(&all->channel, state)) {
+    if (!cco_channel_open(&all->channel, state->comm)) {
         free(all);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/service.h"
 #include "progress/path.h"
 #include "race/complete.h"
 #include "tune/choose.h"
@@ -150,8 +151,6 @@ typedef struct entry {
     uint64_t full;             /* and no room for another change */
 } entry;
 
-enum { WORDS = sizeof(entry) / sizeof(uint64_t) };
-
 /* Those of this process. */
 static entry *mine;
 static cco_comm **states;
@@ -202,13 +201,11 @@ static void change_at(cco_comm *state, const entry *own, const entry *all, int e
 static void agree_on_begins(MPI_Comm comm)
 {
     cco_comm *state = cco_comm_find(comm);
-    MPI_Request request;
     int most = 0, size = 0;
     count = 0;
     cco_comm_for_each(add);
     PMPI_Comm_size(comm, &size);
-    cco_race_complete(state, PMPI_Iallreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm, &request),
-                      &request);
+    cco_race_complete(state, cco_service_allreduce(&count, &most, 1, MPI_INT, MPI_MAX, comm));
     if (most == 0)
         return;
     while (room < most)
@@ -218,10 +215,7 @@ static void agree_on_begins(MPI_Comm comm)
     entry *all = malloc((size_t)size * (size_t)most * sizeof *all);
     if (all == NULL)
         cco_fatal("no memory for a race");
-    cco_race_complete(state,
-                      PMPI_Iallgather(mine, most * WORDS, MPI_UINT64_T, all, most * WORDS,
-                                      MPI_UINT64_T, comm, &request),
-                      &request);
+    cco_race_complete(state, cco_service_allgather(mine, all, (size_t)most * sizeof *all, comm));
     for (int i = 0; i < count; i++)
         change_at(states[i], &mine[i], all, size * most);
     free(all);

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/config.h"
+#include "core/service.h"
 #include "core/world.h"
 #include "race/complete.h"
 
@@ -85,9 +86,7 @@ cco_candidate *cco_candidates_add(cco_comm *state, uint64_t word)
 
 static void reduce(const uint64_t *mine, uint64_t *all, int n, MPI_Op op, cco_comm *state)
 {
-    MPI_Request request;
-    cco_race_complete(state, PMPI_Iallreduce(mine, all, n, MPI_UINT64_T, op, state->comm, &request),
-                      &request);
+    cco_race_complete(state, cco_service_allreduce(mine, all, n, MPI_UINT64_T, op, state->comm));
 }
 
 /* The least period that all ranks see, and the times of the slowest. */

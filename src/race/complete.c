@@ -6,12 +6,9 @@
 
 #include "core/failure.h"
 #include "core/log.h"
-#include "native/watched_wait.h"
 
-void cco_race_complete(cco_comm *state, int rc, MPI_Request *request)
+void cco_race_complete(const cco_comm *state, int rc)
 {
-    if (rc == MPI_SUCCESS)
-        rc = state->error != MPI_SUCCESS ? state->error : cco_wait_watched(state, request);
     if (rc == MPI_SUCCESS)
         return;
     if (state->error == MPI_SUCCESS)

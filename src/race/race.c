@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/log.h"
+#include "core/service.h"
 #include "core/ulfm.h"
 #include "core/world.h"
 #include "race/arms.h"
@@ -217,13 +218,11 @@ static void start(cco_comm *state, const cco_candidate *candidate, int period, c
 /* A call on another communicator with all processes: has some rank lost the anchor? */
 static void ask_for_anchor(cco_comm *state, cco_coll coll, MPI_Count bytes)
 {
-    MPI_Request request;
     const int lost = anchor.state == NULL;
     int any = 0;
     if (!cco_candidate_is_due(state) && settings.every_call == 0)
         return;
-    cco_race_complete(
-        state, PMPI_Iallreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm, &request), &request);
+    cco_race_complete(state, cco_service_allreduce(&lost, &any, 1, MPI_INT, MPI_MAX, state->comm));
     if (any && settings.every_call > 0)
         start(state, NULL, 1, coll, bytes);
     else if (any)

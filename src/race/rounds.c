@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "race/arms.h"
 #include "race/complete.h"
 #include "race/output.h"
@@ -51,21 +52,14 @@ void cco_rounds_uses(cco_coll coll)
     used.since |= 1u << coll;
 }
 
-static void complete(int rc, MPI_Request *request)
-{
-    cco_race_complete(anchor, rc, request);
-}
-
 static void reduce(const void *mine, void *all, int n, MPI_Datatype type, MPI_Op op)
 {
-    MPI_Request request;
-    complete(PMPI_Iallreduce(mine, all, n, type, op, anchor->comm, &request), &request);
+    cco_race_complete(anchor, cco_service_allreduce(mine, all, n, type, op, anchor->comm));
 }
 
 static void meet(void)
 {
-    MPI_Request request;
-    complete(PMPI_Ibarrier(anchor->comm, &request), &request);
+    cco_race_complete(anchor, cco_service_barrier(anchor->comm));
 }
 
 /* If this is the last that is written, the program broke under this arm: no rank is in the block
@@ -139,13 +133,12 @@ void cco_rounds_begin(cco_race_settings *s, cco_comm *state, const cco_heat *hea
 /* Rank 0 says how it goes on. */
 static void decide(const double *step_s)
 {
-    MPI_Request request;
     if (tells) {
         cco_judge_round(judge, present.blocks, present.order, step_s, cco_seconds());
         cco_race_tell_next(judge, &next);
         next = judge->next;
     }
-    complete(PMPI_Ibcast(&next, sizeof next, MPI_BYTE, 0, anchor->comm, &request), &request);
+    cco_race_complete(anchor, cco_service_bcast(&next, sizeof next, anchor->comm));
     if (next.parts != 0 && next.alive >> settings->arms & 1) {
         cco_online_combine(settings, next.parts);
         if (tells)

@@ -6,6 +6,7 @@
 
 #include "core/clock.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/world.h"
 #include "race/arms.h"
 #include "race/complete.h"
@@ -108,14 +109,12 @@ static void release(void *data)
  * of their ranks in the world tells them apart. */
 static void agree(turns *t)
 {
-    MPI_Request request;
     int rank = 0;
     uint64_t known = __atomic_add_fetch(&numbers, 1, __ATOMIC_RELAXED), most[2];
     cco_world_rank(&rank);
     const uint64_t mine[] = {known, UINT64_MAX - (uint64_t)rank};
-    cco_race_complete(
-        t->state, PMPI_Iallreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm, &request),
-        &request);
+    cco_race_complete(t->state,
+                      cco_service_allreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, t->state->comm));
     t->number = most[0];
     t->lead = UINT64_MAX - most[1];
     while (known < t->number && !__atomic_compare_exchange_n(&numbers, &known, t->number, false,

@@ -5,30 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/call.h"
 #include "core/failure.h"
 #include "core/log.h"
-#include "native/watched_wait.h"
+#include "core/service.h"
 #include "record/recorded.h"
+#include "tune/agree.h"
 
-/* The largest of each number over all ranks.  When a process has failed, the MPI may still write to
- * the copies: they stay. */
+/* The largest of each number over all ranks. */
 static int largest(const void *mine, void *all, int count, MPI_Datatype type, cco_comm *state)
 {
-    const size_t bytes = (size_t)count * (size_t)cco_type_size(type);
-    MPI_Request request = MPI_REQUEST_NULL;
-    if (state->error != MPI_SUCCESS)
-        return state->error;
-    char *copies = malloc(2 * bytes + 1);
-    if (copies == NULL) /* to go on without it on one rank would hang the others */
-        cco_fatal("no memory for a recording on communicator '%s'", state->name);
-    memcpy(copies, mine, bytes);
-    int rc = PMPI_Iallreduce(copies, copies + bytes, count, type, MPI_MAX, state->comm, &request);
-    if (rc == MPI_SUCCESS)
-        rc = cco_wait_watched(state, &request);
-    memcpy(all, copies + bytes, bytes);
-    if (request == MPI_REQUEST_NULL)
-        free(copies);
+    const int rc = cco_service_allreduce(mine, all, count, type, MPI_MAX, state->comm);
     return rc == MPI_SUCCESS || !cco_comm_has_failed(state) ? rc : state->error;
 }
 
@@ -87,7 +73,7 @@ static void say_difference(const cco_recorder *r, int least, int most, int first
 int cco_agreed_calls(cco_recorder *r)
 {
     enum { COUNT, FAILED, CALLS, WORDS };
-    uint64_t words[2 * WORDS], most[2 * WORDS], least[WORDS];
+    uint64_t words[WORDS], most[WORDS], least[WORDS];
     int call;
     const bool failed = failure(r, &call) != NULL;
     words[COUNT] = (uint64_t)r->count;
@@ -95,12 +81,8 @@ int cco_agreed_calls(cco_recorder *r)
     words[CALLS] = 0;
     for (int i = 0; i < r->count; i++)
         words[CALLS] = words[CALLS] * 31 + cco_recorded_signature(r->calls[i], r->state);
-    for (int i = 0; i < WORDS; i++) /* the least complement is the complement of the most */
-        words[WORDS + i] = ~words[i];
-    if (largest(words, most, 2 * WORDS, MPI_UINT64_T, r->state) != MPI_SUCCESS)
-        return r->state->error != MPI_SUCCESS ? r->state->error : MPI_ERR_INTERN;
-    for (int i = 0; i < WORDS; i++)
-        least[i] = ~most[WORDS + i];
+    if (cco_agree(r->state->comm, words, WORDS, least, most) != MPI_SUCCESS)
+        return cco_comm_has_failed(r->state) ? r->state->error : MPI_ERR_INTERN;
     if (least[FAILED] != UINT64_MAX) {
         if (least[FAILED] == (uint64_t)r->state->rank)
             say_failure(r);

@@ -3,7 +3,6 @@
 #include "record/paths.h"
 
 #include "core/log.h"
-#include "native/watched_wait.h"
 #include "plan/hooked.h"
 #include "record/recorded.h"
 #include "record/replay_failure.h"
@@ -75,7 +74,7 @@ void cco_replay_paths_open(cco_replay *r)
     const bool nodes = any(r, CCO_PATH_NODES), segment = any(r, CCO_PATH_SEGMENT);
     if (!nodes && !segment && !any(r, CCO_PATH_MESSAGES))
         return;
-    if (!cco_channel_open_watched(&r->channel, r->state)) {
+    if (!cco_channel_open(&r->channel, r->state->comm)) {
         const char *why = "the MPI could not make a communicator for messages";
         r->channel.comm = MPI_COMM_NULL;
         replace(r, CCO_PATH_MESSAGES, CCO_PATH_NONE, why);

@@ -6,6 +6,7 @@
 #include <crestacoll_shmem.h>
 
 #include "api/process.h"
+#include "core/channel.h"
 #include "core/log.h"
 #include "core/pause.h"
 #include "core/wait.h"
@@ -23,16 +24,19 @@ static bool started(void)
 int CRESTA_Shmem_init(MPI_Comm comm)
 {
     int inter = 1;
-    MPI_Comm all;
+    MPI_Errhandler theirs;
     if (started())
         return MPI_ERR_OTHER;
     if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter)
         return MPI_ERR_COMM;
     if (cco_phase_now() == CCO_UNREAD)
         cco_process_begin_late();
-    const int rc = PMPI_Comm_dup(comm, &all);
-    if (rc != MPI_SUCCESS)
-        return rc;
+    MPI_Comm all = cco_comm_copy(comm);
+    if (all == MPI_COMM_NULL)
+        return MPI_ERR_COMM;
+    PMPI_Comm_get_errhandler(comm, &theirs);
+    PMPI_Comm_set_errhandler(all, theirs);
+    PMPI_Errhandler_free(&theirs);
     if (!cco_heap_open(&heap, all)) {
         heap.comm = MPI_COMM_NULL;
         PMPI_Comm_free(&all);

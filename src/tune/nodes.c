@@ -67,8 +67,8 @@ static void gather_keys(cco_comm *state, uint64_t *keys, bool channel)
     struct cco_carrier *offered = channel ? cco_channel_offer(state->comm, offer) : NULL;
     keys[state->rank] = cco_disagrees() ? 0 : cco_node_key();
     combine(state, keys, state->size + (channel ? CCO_CHANNEL_WORDS : 0));
-    if (channel)
-        cco_channel_accept(&state->channel, offered, offer);
+    if (channel && cco_channel_accept(&state->channel, offered, offer))
+        cco_service_pass(state->comm, state->channel.comm, cco_channel_service(&state->channel));
 }
 
 /* On one node all have the same, whatever it is. */

@@ -85,13 +85,14 @@ cresta_mpi_test(NAME set-up-asks RANKS 4 ENV "CRESTA_IMPL=${asks}" CRESTA_NODES=
 cresta_mpi_test(NAME set-up-profile RANKS 4
                 ENV CRESTA_PROFILE=/dev/null CRESTA_PROFILE_WAIT=0 CRESTA_NODES=2x2
                 COMMAND set_up 2 0)
-# Two for hier: the nodes and a channel, and whether all nodes have streams. Nodes meet by messages.
+# Two for hier: the nodes and a channel, and whether all nodes have streams; and two of those of a
+# node: where its memory is, and whether all have it.
 foreach(nodes_and_ranks IN ITEMS "2x2;4" "1+3;4" "3+5;8")
   list(GET nodes_and_ranks 0 nodes)
   list(GET nodes_and_ranks 1 ranks)
   cresta_mpi_test(NAME set-up-hier-${nodes} RANKS ${ranks}
                   ENV "CRESTA_IMPL=*=hier" CRESTA_NODES=${nodes}
-                  COMMAND set_up 3 0)
+                  COMMAND set_up 5 0)
 endforeach()
 
 # More communicators than have room in shared memory.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/statvfs.h>
 
+#include "core/channel.h"
 #include "core/config.h"
 #include "core/free_files.h"
 #include "core/guard.h"
@@ -118,15 +119,17 @@ static bool has_windows(void)
 {
     static int word;
     MPI_Win window = MPI_WIN_NULL, dynamic = MPI_WIN_NULL;
-    const bool one = PMPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, MPI_COMM_WORLD,
-                                     &window) == MPI_SUCCESS;
-    const bool two = PMPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic) ==
-                     MPI_SUCCESS;
-    if (one)
+    MPI_Comm copy = cco_comm_copy(MPI_COMM_WORLD);
+    if (copy == MPI_COMM_NULL)
+        return false;
+    bool all = PMPI_Win_create(&word, sizeof word, 1, MPI_INFO_NULL, copy, &window) == MPI_SUCCESS;
+    all = PMPI_Win_create_dynamic(MPI_INFO_NULL, copy, &dynamic) == MPI_SUCCESS && all;
+    if (window != MPI_WIN_NULL)
         PMPI_Win_free(&window);
-    if (two)
+    if (dynamic != MPI_WIN_NULL)
         PMPI_Win_free(&dynamic);
-    return cco_all(one && two, MPI_COMM_WORLD);
+    PMPI_Comm_free(&copy);
+    return cco_all(all, MPI_COMM_WORLD);
 }
 
 static const char *start(void)

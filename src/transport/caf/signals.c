@@ -32,7 +32,6 @@ int cco_signals_begin(MPI_Comm images, char *memory)
     int rc = cco_service_copy(images, &comm);
     if (rc != MPI_SUCCESS)
         return rc;
-    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     PMPI_Comm_size(comm, &tellers);
     tellers--; /* this rank tells itself nothing */
     base = memory;

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shared.c - see shared.h. */
-#include "core/service.h"
 #include "transport/rma/shared.h"
 
 #include <stdlib.h>
 
+#include "core/channel.h"
+#include "core/service.h"
+
 bool cco_window_can_share(MPI_Comm comm)
 {
     int ranks, here = -1;
-    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm node, copy = cco_comm_copy(comm);
+    if (copy == MPI_COMM_NULL)
+        return false;
     PMPI_Comm_size(comm, &ranks);
-    if (PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
+    if (PMPI_Comm_split_type(copy, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         PMPI_Comm_size(node, &here);
         PMPI_Comm_free(&node);
     }
+    PMPI_Comm_free(&copy);
     return cco_all(here == ranks, comm);
 }
 

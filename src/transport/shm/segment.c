@@ -18,7 +18,6 @@
 #include "core/hold_signals.h"
 #include "core/log.h"
 #include "core/node_key.h"
-#include "core/service.h"
 
 /* Where rank 0 has the memory.  Process numbers mean the same on a node. */
 typedef struct address {
@@ -157,78 +156,54 @@ static char *map(int file, const cco_segment *segment, const cco_segment_part *p
     return memory != MAP_FAILED ? memory : NULL;
 }
 
-/* Who makes it together: a communicator, or some of its ranks. */
-typedef struct company {
-    MPI_Comm comm;
-    const cco_meeting *meeting; /* NULL: all */
-    bool first;                 /* this rank has the memory, and tells the others where */
-    int place, size;            /* of this rank among them */
-} company;
-
-static void tell(const company *c, address *a)
-{
-    if (c->meeting != NULL)
-        cco_meeting_tell(c->meeting, a, sizeof *a);
-    else if (cco_service_bcast(a, sizeof *a, c->comm) != MPI_SUCCESS)
-        a->file = -1;
-}
-
-static bool all_of(const company *c, bool mine)
-{
-    return c->meeting != NULL ? cco_meeting_all(c->meeting, mine) : cco_all(mine, c->comm);
-}
-
 static bool make(cco_segment *segment, size_t share, size_t most, const cco_segment_part *part,
-                 const company *c)
+                 const cco_company *c)
 {
     address a = {.file = -1};
     int file = -1;
     bool unlike = false;
+    const bool first = c->place == 0;
     *segment = (cco_segment){.share = cco_segment_pages(share),
                              .shares = part->shares,
-                             .members = c->size,
+                             .members = c->count,
                              .me = c->place};
-    if (c->first) {
+    if (first) { /* it has the memory, and tells the others where */
         a.node = cco_node_key();
         file = make_file(size_of(segment), &a);
     }
-    tell(c, &a);
+    if (cco_service_bcast_among(&a, sizeof a, c) != MPI_SUCCESS)
+        a.file = -1;
     segment->id = (cco_segment_id){(uint64_t)a.process, a.inode};
-    if (!c->first)
+    if (!first)
         file = open_file(&a, size_of(segment), &unlike);
     if (may_use(segment, most))
         segment->memory = map(file, segment, part);
     if (segment->memory != NULL)
         sit_down(segment);
-    const bool all = all_of(c, segment->memory != NULL);
+    const bool all = cco_all_among(segment->memory != NULL, c);
     if (file >= 0)
         close(file);
     if (all)
         return true;
     cco_segment_free(segment);
-    segment->unlike = !all_of(c, !unlike);
+    segment->unlike = !cco_all_among(!unlike, c);
     return false;
 }
 
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
                             const cco_segment_part *part, MPI_Comm comm)
 {
-    company c = {.comm = comm};
-    PMPI_Comm_rank(comm, &c.place);
-    PMPI_Comm_size(comm, &c.size);
-    c.first = c.place == 0;
-    return make(segment, share, most, part, &c);
+    cco_company all = {.comm = comm};
+    PMPI_Comm_rank(comm, &all.place);
+    PMPI_Comm_size(comm, &all.count);
+    return make(segment, share, most, part, &all);
 }
 
 bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
-                            const cco_meeting *meeting)
+                            const cco_company *company)
 {
-    const cco_segment_part part = {meeting->count, meeting->place, share};
-    const company company = {.meeting = meeting,
-                             .first = meeting->place == 0,
-                             .place = meeting->place,
-                             .size = meeting->count};
-    return make(segment, share, most, &part, &company);
+    const cco_segment_part part = {company->count, company->place, share};
+    return make(segment, share, most, &part, company);
 }
 
 bool cco_segment_make(cco_segment *segment, size_t share, size_t most, MPI_Comm comm)

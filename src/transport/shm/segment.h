@@ -7,8 +7,8 @@
 #ifndef CCO_SEGMENT_H
 #define CCO_SEGMENT_H
 
-#include "core/meeting.h"
 #include "core/mpi_compat.h"
+#include "core/service.h"
 #include "core/watch.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,9 +52,9 @@ typedef struct cco_segment_part {
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
                             const cco_segment_part *part, MPI_Comm comm);
 
-/* The same for some ranks of a communicator, who meet by messages; each has a share. */
+/* The same for some ranks of a communicator; each has a share. */
 bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
-                            const cco_meeting *meeting);
+                            const cco_company *company);
 
 void cco_segment_free(cco_segment *segment); /* local */
 
