@@ -5,6 +5,11 @@ the program takes itself (tests/mpi/lateness.c).
 
     .venv/bin/python tools/waiting_truth.py [--mpi openmpi] [--impl mpi,p2p,shm] [--ranks 2,4]
         [--hosts 1,2] [--calls 1000] [--late 0,1,10,100,1000] [--runs 3] [--cost 5]
+        [--stamps program|shim]
+
+With --stamps shim the stamps are not the program's but those of a library that is preloaded before
+crestacoll and has nothing of it (tests/mpi/arrival_stamps.c): fewer instructions lie between its
+stamps and those of the profile, in which a rank may be held up.
 
 With --hosts 2 the ranks are on two hosts that are name spaces of this machine, which takes root;
 in the library their clocks differ by 30 ms and drift by 20 ppm (CRESTA_DEBUG=clock). A line says,
@@ -15,6 +20,7 @@ sum up: the median and the 90th percentile of the error, and with --cost N what 
 loops of 200,000 allreduces, N with it and N without in turn.
 """
 import argparse
+import array
 import contextlib
 import json
 import os
@@ -46,11 +52,35 @@ def patterns(late):
     return made
 
 
-def run(launch, build, settings, calls, asked):
-    """{word: (time, waited, most)} of the program, and {word: record} of the profile."""
+def by_shim(path, ranks, calls, asked):
+    """{word: (time, waited)}, means over the ranks, of what the shim wrote."""
+    numbers = array.array("q", path.read_bytes())
+    room = len(numbers) // ranks
+    told = {}
+    for k, word in enumerate(asked):
+        time = waited = 0
+        for call in range(k * calls, (k + 1) * calls):
+            came = [numbers[rank * room + 2 * call] for rank in range(ranks)]
+            went = [numbers[rank * room + 2 * call + 1] for rank in range(ranks)]
+            if 0 in came or 0 in went:
+                raise SystemExit(f"{path}: a rank has no stamps of call {call}")
+            last = max(came)
+            time += sum(went) - sum(came)
+            waited += sum(min(last, out) - at for at, out in zip(came, went))
+        told[word] = [1e-3 * time / ranks, 1e-3 * waited / ranks]
+    return told
+
+
+def run(launch, build, settings, calls, asked, shim_ranks=0):
+    """{word: (time, waited, most)} of the program, or {word: (time, waited)} of the shim on so many
+    ranks, and {word: record} of the profile.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "p.json"
+        path, stamps = pathlib.Path(folder) / "p.json", pathlib.Path(folder) / "stamps"
         env = {"LD_PRELOAD": build.preload, "CRESTA_PROFILE": path, **settings}
+        if shim_ranks:
+            shim = build.folder / "lib" / "libarrival_stamps.so"
+            env |= {"LD_PRELOAD": f"{shim}:{build.preload}", "ARRIVAL_STAMPS": stamps}
         program = build.folder / "tests" / "bin" / "lateness"
         command = [*launch, "env", *(f"{k}={v}" for k, v in env.items()), program, calls, *asked]
         done = subprocess.run(
@@ -62,6 +92,8 @@ def run(launch, build, settings, calls, asked):
                              f"{done.stderr[-2000:]}")
         lines = [line.split() for line in done.stdout.splitlines() if ":" in line]
         told = {word: [float(number) for number in numbers] for word, *numbers in lines}
+        if shim_ranks:
+            told = by_shim(stamps, shim_ranks, calls, asked)
         records = json.loads(path.read_text())["records"]
     return told, {r["communicator"]: r for r in records if r["collective"] == "allreduce"}
 
@@ -75,7 +107,7 @@ def compare(name, runs, calls):
     for word in runs[0][0]:
         found = []
         for told, records in runs:
-            (time, waited, _), wait = told[word], records[word]["wait_us"]
+            (time, waited), wait = told[word][:2], records[word]["wait_us"]
             allowed = (0.1 * waited + wait["clock_error"]) / calls + 0.2
             found.append((abs(wait["mean"] - waited) / calls, allowed, time, waited, wait))
         found.sort(key=lambda f: f[0] - f[1])
@@ -102,7 +134,9 @@ def measure(build, impl, ranks, hosts, options):
             if hosts > 1:
                 settings["CRESTA_DEBUG"] = f"clock={PLANTED}"
                 launch = stack.enter_context(nethosts.hosts(hosts)).launch_words(build, ranks)
-            runs.append(run(launch, build, settings, options.calls, patterns(options.late)))
+            shim_ranks = ranks if options.stamps == "shim" else 0
+            asked = patterns(options.late)
+            runs.append(run(launch, build, settings, options.calls, asked, shim_ranks))
     return runs
 
 
@@ -135,6 +169,7 @@ def main():
     parser.add_argument("--late", type=words, default=["0", "1", "10", "100", "1000"])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--cost", type=int, default=0)
+    parser.add_argument("--stamps", choices=["program", "shim"], default="program")
     options = parser.parse_args()
     wrong, found = 0, {}
     for build in choose_builds(options.mpi):

@@ -192,6 +192,20 @@ def waiting_legend(data):
     )
 
 
+def untimed(data):
+    """A sentence on calls that were not timed; "" if all were, or an earlier version wrote it."""
+    found = [r for r in data["records"] if r["time_us"].get("timed", r["calls"]) < r["calls"]]
+    if not found:
+        return ""
+    calls, timed = sum(r["calls"] for r in found), sum(r["time_us"]["timed"] for r in found)
+    worst = max(r["time_us"]["error"] / max(r["time_us"]["mean"], 1e-9) for r in found)
+    return (
+        f"{timed} of {calls} calls of a rank in {counted(len(found), 'line')} were timed, because"
+        " they follow each other closely; the others count as long as these: the time of a rank"
+        f" may be wrong by {100 * worst:.1f} %"
+    )
+
+
 def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
@@ -246,6 +260,8 @@ def show(data, top=None):
     show_table(made)
     if top and len(records) > top:
         out.print(f"... and {len(records) - top} more (--all)")
+    if untimed(data):
+        out.print(untimed(data), soft_wrap=True)
     out.print(
         "time: mean over the ranks, min and max of one rank; calls: of one rank;"
         f" {waiting_legend(data)}bytes: see docs/choosing.md"

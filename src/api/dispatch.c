@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/progress.h"
+#include "api/recorded.h"
 #include "api/report.h"
 #include "core/classes.h"
 #include "core/clock.h"
@@ -79,89 +80,6 @@ cco_comm *cco_enter_start_active(MPI_Comm comm)
     return state != NULL ? state : cco_comm_create(comm);
 }
 
-static inline cco_record *record_of(cco_choice *choice, cco_mode mode, MPI_Count bytes)
-{
-    const int k = cco_size_class(bytes);
-    cco_record *records = choice->records[mode];
-    return records != NULL ? &records[k] : cco_profile_record_slow(choice, mode, k);
-}
-
-static inline void count(cco_record *record, MPI_Count bytes, uint64_t ticks)
-{
-    if (record == NULL)
-        return;
-    record->calls++;
-    record->bytes += bytes > 0 ? (uint64_t)bytes : 0;
-    record->ticks += ticks;
-}
-
-/* What the call has sent to other nodes, if it ran as a schedule of ours. */
-static inline void count_between(cco_record *record, cco_comm *state)
-{
-    if (state->nodes.count <= 1)
-        return;
-    if (record != NULL)
-        cco_between_add(&record->between, &state->between);
-    state->between = (cco_between){0};
-}
-
-/* Where in the run the time of a call lies. */
-static inline void place(cco_coll coll, uint64_t start, uint64_t end)
-{
-    cco_timeline_add(&cco_timeline_here, (int)coll, start, end);
-}
-
-/* The set that takes this call, if its waiting is to be evaluated (core/arrivals.h), else NULL. */
-static inline cco_arrival_set *arrivals_for(cco_comm *state, cco_coll coll)
-{
-    cco_arrival_set *sets = state->arrivals != NULL ? state->arrivals : cco_arrivals_of(state);
-    return sets != NULL && cco_arrivals_want(&sets[coll], sets[coll].calls++) ? &sets[coll] : NULL;
-}
-
-static void note_arrival(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes,
-                         cco_record *record, cco_arrival taken)
-{
-    if (record != NULL && record->row == 0)
-        record->row = cco_profile_row(state, call->coll, choice, CCO_BLOCKING,
-                                      cco_size_class(bytes));
-    if (record == NULL || record->row < 0)
-        return;
-    taken.row = record->row - 1;
-    cco_arrivals_add(&state->arrivals[call->coll], &taken);
-}
-
-static int run_recorded(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
-{
-    cco_record *record = record_of(choice, CCO_BLOCKING, bytes);
-    cco_arrival_set *arrivals = arrivals_for(state, call->coll);
-    const int64_t arrival = arrivals != NULL ? cco_clock_here() : 0;
-    const uint64_t start = cco_ticks();
-    const int rc = choice->way.model->run(state, &choice->way, call);
-    if (cco_recording) {
-        const uint64_t end = cco_ticks();
-        count(record, bytes, end - start);
-        count_between(record, state);
-        place(call->coll, start, end);
-        if (arrivals != NULL)
-            note_arrival(state, choice, call, bytes, record,
-                         (cco_arrival){arrival, end - start, {arrivals->calls - 1}, 0});
-        if (end >= cco_snapshot_due)
-            cco_snapshot_write();
-    }
-    return rc;
-}
-
-/* The record of a call that goes to the MPI as it is; made without communication. */
-static cco_record *native_record(cco_comm *state, cco_mode mode, cco_coll coll, MPI_Count bytes)
-{
-    if (state->native == NULL) {
-        state->native = calloc(CCO_COLLECTIVES, sizeof *state->native);
-        for (int i = 0; state->native != NULL && i < CCO_COLLECTIVES; i++)
-            state->native[i].impl = "mpi", state->native[i].why = "";
-    }
-    return state->native != NULL ? record_of(&state->native[coll], mode, bytes) : NULL;
-}
-
 /* On an intercommunicator: the MPI's own call.  Its bytes are not counted: ranks have different
  * roles. */
 static int run_inter(cco_comm *state, const cco_call *call)
@@ -175,8 +93,7 @@ static int run_inter(cco_comm *state, const cco_call *call)
     cco_where_leave();
     if (!cco_recording)
         return rc;
-    count(native_record(state, CCO_BLOCKING, call->coll, 0), 0, end - start);
-    place(call->coll, start, end);
+    cco_record_native(state, CCO_BLOCKING, call->coll, 0, start, end);
     return rc;
 }
 
@@ -218,7 +135,7 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
     if (model->other_names && !cco_handed_is_right(state, &choice->way, call))
         return cco_arguments_refuse(call);
     return !cco_profiled ? model->run(state, &choice->way, call)
-                         : run_recorded(state, choice, call, bytes);
+                         : cco_run_recorded(state, choice, call, bytes);
 }
 
 /* The same, and CRESTA_VALIDATE around it. */
@@ -315,9 +232,5 @@ void cco_start_count(cco_comm *state, cco_mode mode, const cco_call *call, uint6
         return;
     const MPI_Count bytes = state->inter ? 0 : cco_bytes(call, state->rank, state->size);
     const uint64_t end = cco_ticks();
-    cco_record *record = native_record(state, mode, call->coll, bytes);
-    count(record, bytes, end - start);
-    count_between(record, state);
-    if (cco_recording)
-        place(call->coll, start, end);
+    cco_record_native(state, mode, call->coll, bytes, start, end);
 }

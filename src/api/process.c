@@ -15,6 +15,7 @@
 #include "api/report.h"
 #include "core/ask.h"
 #include "core/comm.h"
+#include "core/clock.h"
 #include "core/config.h"
 #include "core/service.h"
 #include "core/teardown.h"
@@ -25,6 +26,7 @@
 #include "core/mpi_compat.h"
 #include "core/pause.h"
 #include "core/polite.h"
+#include "core/record_time.h"
 #include "core/snapshot.h"
 #include "core/wait.h"
 #include "core/world.h"
@@ -109,6 +111,8 @@ void cco_process_count(bool on)
 
 void cco_process_control(int level)
 {
+    if (cco_profiled && level != 0 && !cco_recording)
+        cco_record_time_resume(cco_ticks());
     if (cco_profiled)
         cco_recording = level != 0;
     cco_io_control(level);

@@ -34,7 +34,7 @@ int cresta_profile_start(void)
     cco_process_count(true);
     if (!started) /* else it was left by an error */
         was_profiled = cco_profiled;
-    if (!cco_profiled) {
+    if (!cco_profiled) { /* which resumes recording */
         cco_profile_begin(comm, cco_configured.profile_wait);
         cco_comm_for_each(cco_comm_update);
     }

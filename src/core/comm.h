@@ -191,11 +191,10 @@ int cco_comm_refuse(cco_comm *state, int error);
  * whatever decides how a call runs, and has changed, ends up here. */
 void cco_comm_update(cco_comm *state);
 
-/* Whether calls of a collective may be repeated at once: nothing has to come before one, and none
- * is recorded. */
+/* Whether calls of a collective may be repeated at once: nothing has to come before one. */
 static inline bool cco_comm_may_repeat(const cco_comm *state, cco_coll coll)
 {
-    return !(state->unrepeated >> coll & 1) && !cco_profiled;
+    return !(state->unrepeated >> coll & 1);
 }
 
 /* Whether the bytes of a call matter before it runs. */

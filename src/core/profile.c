@@ -12,6 +12,7 @@
 #include "core/common_clock.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "core/record_time.h"
 #include "core/timeline.h"
 
 bool cco_profiled, cco_profiled_run, cco_recording;
@@ -27,6 +28,7 @@ void cco_profile_begin(MPI_Comm comm, unsigned rate)
     PMPI_Query_thread(&level);
     cco_common_clock_begin(comm);
     cco_arrivals_begin(rate);
+    cco_record_time_begin();
     start = cco_clock_now();
     cco_timeline_begin(&cco_timeline_here, start.ticks, level == MPI_THREAD_MULTIPLE);
     cco_profiled = cco_recording = true;
@@ -44,9 +46,12 @@ double cco_profile_tick_us(void)
 
 cco_record *cco_profile_record_slow(cco_choice *choice, cco_mode mode, int size_class)
 {
-    if (choice->records[mode] == NULL)
-        choice->records[mode] = calloc(CCO_SIZE_CLASSES, sizeof(cco_record));
-    return choice->records[mode] != NULL ? &choice->records[mode][size_class] : NULL;
+    cco_record *made = choice->records[mode];
+    if (made == NULL)
+        made = choice->records[mode] = calloc(CCO_SIZE_CLASSES, sizeof *made);
+    for (int k = 0; made != NULL && k < CCO_SIZE_CLASSES; k++)
+        made[k].timed = UINT32_MAX;
+    return made != NULL ? &made[size_class] : NULL;
 }
 
 static bool same_key(const cco_row *a, const cco_row *b)
@@ -128,12 +133,14 @@ static int keep_row(cco_rows *rows, const cco_row *row)
     cco_between_add(&old->between, &row->between);
     old->us_sum += row->us_sum;
     old->us_min = old->us_max = old->us_sum;
+    old->timed += row->timed;
+    old->us_error += row->us_error;
     return *slot - 1;
 }
 
 static cco_row make_row(const cco_record *r, double tick_us)
 {
-    const double us = (double)r->ticks * tick_us;
+    const double us = cco_record_ticks(r) * tick_us;
     return (cco_row){
         .ranks = 1,
         .calls_max = r->calls,
@@ -142,6 +149,8 @@ static cco_row make_row(const cco_record *r, double tick_us)
         .us_min = us,
         .us_sum = us,
         .us_max = us,
+        .timed = r->calls - r->untimed - (r->calls - r->counted),
+        .us_error = cco_record_ticks_error(r) * tick_us,
         .between = r->between,
     };
 }
@@ -259,6 +268,8 @@ static void subtract(cco_row *row, const cco_row *before)
     row->bytes -= before->bytes;
     row->us_sum = row->us_sum > before->us_sum ? row->us_sum - before->us_sum : 0;
     row->us_min = row->us_max = row->us_sum;
+    row->timed -= before->timed;
+    row->us_error = row->us_error > before->us_error ? row->us_error - before->us_error : 0;
     row->between.calls -= before->between.calls;
     row->between.messages -= before->between.messages;
     row->between.bytes -= before->between.bytes;

@@ -31,9 +31,16 @@ typedef struct cco_between {
 } cco_between;
 
 typedef struct cco_record {
-    uint64_t calls, bytes, ticks;
-    cco_between between;
+    uint64_t calls, bytes;
+    uint32_t timed; /* calls with larger hashes are not timed; the rest is core/record_time.h's: */
     int row; /* of those kept, counted from 1 (cco_profile_row); 0: none yet, -1: no memory */
+    uint64_t ticks, counted;           /* in so many of the calls */
+    uint64_t end;                      /* of the last one that was timed; 0: not known */
+    uint64_t close;                    /* calls in a row that were close to each other */
+    double each, apart;                /* ticks of the last ones, and from one to the next */
+    uint64_t untimed, unsure, sampled; /* calls; ticks; calls that were timed in their place, */
+    double squares;                    /* and those of their differences from the mean */
+    cco_between between;
 } cco_record;
 
 /* Rows of one key, added up.  Plain data: rows travel between ranks as bytes. */
@@ -45,6 +52,8 @@ typedef struct cco_row {
     uint64_t calls_max;            /* of one rank */
     uint64_t calls, bytes;         /* of all ranks */
     double us_min, us_sum, us_max; /* time in these calls, over ranks */
+    uint64_t timed;                /* calls of one rank that were timed, the most, */
+    double us_error;               /* and how wrong its time is at most for that, of any rank */
     cco_wait_sums sampled;         /* of this rank, until they become */
     cco_waiting waiting;
     int32_t nodes;       /* of the communicator, the most of one; 0: not known */

@@ -82,8 +82,11 @@ static void put_row(FILE *file, const cco_row *row)
         ",\n     \"ranks\": %lld, \"calls\": %llu, \"calls_total\": %llu, \"bytes_total\": %llu",
         (long long)row->ranks, (unsigned long long)row->calls_max, (unsigned long long)row->calls,
         (unsigned long long)row->bytes);
-    fprintf(file, ", \"time_us\": {\"min\": %.3f, \"mean\": %.3f, \"max\": %.3f}", row->us_min,
-            row->us_sum / (double)row->ranks, row->us_max);
+    fprintf(file,
+            ", \"time_us\": {\"min\": %.3f, \"mean\": %.3f, \"max\": %.3f, \"timed\": %llu, "
+            "\"error\": %.3f}",
+            row->us_min, row->us_sum / (double)row->ranks, row->us_max,
+            (unsigned long long)row->timed, row->us_error);
     put_wait(file, row);
     put_between(file, row);
     fprintf(file, "}");

@@ -41,6 +41,8 @@ static void absorb(cco_row *into, const cco_row *row)
     into->us_min = row->us_min < into->us_min ? row->us_min : into->us_min;
     into->us_max = row->us_max > into->us_max ? row->us_max : into->us_max;
     into->us_sum += row->us_sum;
+    into->timed = row->timed > into->timed ? row->timed : into->timed;
+    into->us_error = row->us_error > into->us_error ? row->us_error : into->us_error;
     cco_waiting_absorb(&into->waiting, &row->waiting);
     into->nodes = row->nodes > into->nodes ? row->nodes : into->nodes;
     cco_between_add(&into->between, &row->between);

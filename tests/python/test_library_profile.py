@@ -3,10 +3,14 @@
 
 import json
 import os
+import sys
 
 import pytest
 from crestacoll import profiles
-from library_runs import each_build, good, profiled, run
+from library_runs import ROOT, each_build, good, profiled, run
+
+sys.path.insert(0, str(ROOT / "tools"))
+from waiting_truth import by_shim  # noqa: E402
 
 pytestmark = each_build
 
@@ -130,9 +134,9 @@ def test_clocks_that_differ(build, tmp_path, ahead_us, ppm, nodes):
 
 
 def test_late_ranks(build, tmp_path):
-    """What ranks wait is what the program's own stamps say, with clocks that differ, too. Ranks
-    that are held up between two stamps make both differ: they come later then, until that does not
-    count.
+    """What ranks wait is what the program's stamps say, and those of a library around each call,
+    with clocks that differ, too. Ranks that are held up between two stamps make both differ: they
+    come later then, until that does not count.
     """
     calls, late = 20, 1000
     while True:
@@ -145,15 +149,62 @@ def test_late_ranks(build, tmp_path):
 
 
 def lateness(build, tmp_path, calls, asked):
-    path = tmp_path / "p.json"
+    path, stamps = tmp_path / "p.json", tmp_path / "stamps"
     env = {"CRESTA_PROFILE": str(path), "CRESTA_NODES": "2x1", "CRESTA_DEBUG": "clock=30000:20"}
-    done = good(run(build, "lateness", str(calls), *asked, env=env, preload=True))
+    both = [build / "lib" / f"lib{name}.so" for name in ("arrival_stamps", "crestacoll-preload")]
+    env |= {"LD_PRELOAD": ":".join(map(str, both)), "ARRIVAL_STAMPS": str(stamps)}
+    done = good(run(build, "lateness", str(calls), *asked, env=env))
     records = {r["communicator"]: r for r in profiles.load(path)["records"]}
+    shim = by_shim(stamps, 2, calls, asked)
+    stamps.unlink()
     wrong = []
     for word, _, waited, _ in (line.split() for line in done.stdout.splitlines() if ":" in line):
         wait = records[word]["wait_us"]
-        allowed = 0.1 * float(waited) + 0.2 * calls + wait["clock_error"]
-        if abs(wait["mean"] - float(waited)) > allowed:
-            wrong.append((word, waited, wait))
+        for truth in (float(waited), shim[word][1]):
+            allowed = 0.1 * truth + 0.2 * calls + wait["clock_error"]
+            if abs(wait["mean"] - truth) > allowed:
+                wrong.append((word, truth, wait))
     assert set(asked) <= set(records)
     return wrong
+
+
+def test_calls_that_are_not_timed(build, tmp_path):
+    """In a loop of nothing but calls some are not timed. All are counted, and the time is what the
+    program measures, or less by its own part.
+    """
+    path, calls = tmp_path / "p.json", 100000
+    env = {"CRESTA_PROFILE": str(path)}
+    done = good(run(build, "lateness", str(calls), "one:0", ranks=1, env=env, preload=True))
+    data = profiles.load(path)
+    [record] = [r for r in data["records"] if r["communicator"] == "one:0" and r["calls"] > 1]
+    [truth] = [float(line.split()[1]) for line in done.stdout.splitlines() if ":" in line]
+    time = record["time_us"]
+    assert record["calls"] == calls and record["bytes_total"] == 8 * calls
+    assert 0 < time["timed"] < calls
+    assert time["mean"] <= truth + time["error"]
+    assert f"{time['timed']} of {calls} calls" in profiles.untimed(data)
+
+
+@pytest.mark.parametrize("impl", ["mpi", "p2p", "shm"])
+def test_calls_that_repeat_are_counted(build, tmp_path, impl):
+    """Each in its own record, also where one takes the place of another that was remembered, and
+    where recording or the choice changes in between.
+    """
+    steps = [f"set=*={impl}"]
+    steps += ["allreduce=8", "sum=8", "isum=8", "allreduce=16", "alltoall=8", "barrier=0"] * 3
+    steps += ["allreduce=8"] * 4 + ["alltoall=8"] * 5 + ["gatherv=8"] * 3 + ["bcast=8"] * 4
+    steps += ["pcontrol=0"] + ["allreduce=8"] * 7 + ["pcontrol=1"] + ["allreduce=8"] * 2
+    steps += ["set=allreduce=nonblock"] + ["allreduce=8"] * 3
+    found = {}
+    for r in profiled(build, tmp_path, "script", *steps):
+        key = r["collective"], r["bytes_min"], r["implementation"].split(":")[0].split("?")[0]
+        found[key] = r["calls"], r["bytes_total"]
+    assert found == {
+        ("allreduce", 8, impl): (15, 240),
+        ("allreduce", 16, impl): (3, 96),
+        ("allreduce", 8, "nonblock"): (3, 48),
+        ("alltoall", 8, impl): (8, 128),
+        ("barrier", 0, impl): (3, 0),
+        ("gatherv", 8, impl): (3, 48),
+        ("bcast", 8, impl): (4, 64),
+    }
