@@ -9,6 +9,7 @@
 #include "core/config.h"
 #include "core/facts.h"
 #include "core/failure.h"
+#include "core/guard.h"
 #include "core/log.h"
 #include "core/service.h"
 #include "core/settings.h"
@@ -119,6 +120,20 @@ void cco_set_up_job(void)
     cco_process_begin();
     if (cco_configured.debug.match > 0 && cco_process_met())
         cco_prepare(MPI_COMM_WORLD);
+}
+
+/* The name that rules may know it by comes later: the rest of the set-up waits for the first call.
+ */
+void cco_set_up_made(MPI_Comm comm)
+{
+    if (cco_configured.debug.match == 0 || comm == MPI_COMM_NULL || cco_guarded() ||
+        !cco_process_met())
+        return;
+    cco_comm *state = cco_comm_find(comm);
+    if (state == NULL)
+        state = cco_comm_create(comm);
+    if (state != NULL && !state->inter)
+        cco_match_set_up(state);
 }
 
 cco_comm *cco_prepare(MPI_Comm comm)

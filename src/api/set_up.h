@@ -16,6 +16,9 @@ void cco_begins_want(cco_comm *state);
  * not. */
 cco_comm *cco_prepare(MPI_Comm comm);
 
+/* The program has made a communicator, or MPI_COMM_NULL; collective over it. */
+void cco_set_up_made(MPI_Comm comm);
+
 /* In MPI_Init, once the MPI has begun: collective. */
 void cco_set_up_job(void);
 

@@ -247,7 +247,7 @@ static void note_start(cco_comm *state, const cco_call *call, bool persistent)
     cco_comm *compared = cco_configured.debug.match > 0 && call->comm != MPI_COMM_NULL
                              ? cco_comm_find(call->comm)
                              : NULL;
-    if (compared != NULL && compared->ready)
+    if (compared != NULL)
         cco_match_begun(compared, call, cco_arguments_valid(compared, call), persistent);
 }
 

@@ -87,6 +87,8 @@ static void release(void *data)
 
 void cco_match_set_up(cco_comm *state)
 {
+    if (cco_comm_attached(state, &here) != NULL)
+        return;
     if (cco_ulfm()) { /* its waits would take a failure for a mismatch */
         if (state->rank == 0)
             cco_log(CCO_LOG_WARN, "CRESTA_DEBUG=match does not look at communicator '%s': %s",
@@ -115,6 +117,14 @@ void cco_match_set_up(cco_comm *state)
     all = m;
     pthread_mutex_unlock(&lock);
     state->watched |= CCO_WATCHED_MATCH;
+}
+
+/* Before the set-up of a communicator, the name that it has by now. */
+static const cco_match *with_name(const cco_match *m)
+{
+    if (!m->state->ready)
+        cco_comm_read_name(m->state);
+    return m;
 }
 
 /* --- rank 0 --- */
@@ -159,7 +169,7 @@ static void take_from(cco_match *m, int rank)
         const cco_signature *own = &m->own[number - m->first];
         const bool waits = number + 1 == m->count && !own->begun;
         if (!waits && !cco_signature_same(own, got))
-            cco_match_tell_begun(m, rank, number, own, got);
+            cco_match_tell_begun(with_name(m), rank, number, own, got);
     }
 }
 

@@ -14,7 +14,7 @@
 
 #include "core/comm.h"
 
-/* In the set-up of an intracommunicator; collective. */
+/* When the program has made an intracommunicator, or in its set-up; collective. */
 void cco_match_set_up(cco_comm *state);
 
 /* Before a blocking call; `valid`: the MPI will not refuse its arguments. */

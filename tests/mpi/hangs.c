@@ -14,9 +14,16 @@
 /* In plain MPI, for the preload library; or linked. */
 #if defined(PLAIN_MPI)
 #define CALL(x) MPI_##x
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+#include <mpi-ext.h>
+#define CALL_INIT(x) MPIX_##x
+#else
+#define CALL_INIT(x) MPI_##x
+#endif
 #else
 #include <crestacoll.h>
 #define CALL(x) CRESTA_##x
+#define CALL_INIT(x) CRESTA_##x
 #endif
 
 enum { MANY = 1 << 20 }; /* bytes that no MPI sends before somebody receives them */
@@ -130,6 +137,30 @@ static void first_begun(void)
     MPI_Wait(&begun, MPI_STATUS_IGNORE);
 }
 
+/* On a communicator that the program has made. */
+static void first_made(void)
+{
+    MPI_Request begun = MPI_REQUEST_NULL;
+    MPI_Comm made;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &made);
+    MPI_Comm_set_name(made, "made");
+    CALL(Ibcast)(in, MANY, MPI_BYTE, differs ? size - 1 : 0, made, &begun);
+    MPI_Wait(&begun, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
+static void first_kept(void)
+{
+#if defined(PLAIN_MPI) || defined(CRESTA_HAVE_PERSISTENT)
+    MPI_Request kept;
+    CALL_INIT(Bcast_init)
+    (in, 1, MPI_BYTE, differs ? size - 1 : 0, MPI_COMM_WORLD, MPI_INFO_NULL, &kept);
+    MPI_Start(&kept);
+    MPI_Wait(&kept, MPI_STATUS_IGNORE);
+    MPI_Request_free(&kept);
+#endif
+}
+
 /* Those of this process that tell of it; the MPIs have others. */
 static int telling_threads(void)
 {
@@ -165,7 +196,9 @@ static const struct {
              {"counts", counts},
              {"finalize", finalize},
              {"first", first},
-             {"first_begun", first_begun}};
+             {"first_begun", first_begun},
+             {"first_made", first_made},
+             {"first_kept", first_kept}};
 
 int main(int argc, char **argv)
 {

@@ -320,6 +320,8 @@ MATCHES = {
     "counts": ("rank 0 sends 4 bytes to rank 2, which expects 8",),
     "request": ("rank 0: MPI_Iallreduce", "rank 2: MPI_Ibarrier"),
     "first_begun": ("rank 0: MPI_Ibcast, root 0, 1 byte", "rank 2: MPI_Ibcast, root 2, 1 byte"),
+    "first_made": ("'made' (3 ranks)", "rank 0: MPI_Ibcast, root 0", "rank 2: MPI_Ibcast, root 2"),
+    "first_kept": ("rank 0: MPI_Bcast_init, root 0", "rank 2: MPI_Bcast_init, root 2, 1 byte"),
 }
 
 
@@ -346,7 +348,7 @@ def test_match_linked_and_fortran(build, way):
     assert "rank 0: MPI_Reduce" in done.stderr and "rank 1: MPI_Bcast" in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("case", ["collective", "counts", "first_begun"])
+@pytest.mark.parametrize("case", ["collective", "counts", "first_begun", "first_made"])
 def test_match_lets_good_programs_pass(build, case):
     done = run(build, "hangs", case, "good", ranks=3, env={"CRESTA_DEBUG": "match"})
     assert "checks passed" in good(done).stdout and messages(done) == []
