@@ -42,9 +42,11 @@ void cco_unlike_tell(const char *name, int rank, int size, const cco_unlike *unl
     if (__atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= LINES)
         return;
     const bool sizes = cco_unlike_class(unlike->here, unlike->there) == MPI_ERR_TRUNCATE;
-    show(unlike->here, sizes && unlike->rank >= 0 ? "takes " : "", true, here, sizeof here);
-    show(unlike->there, sizes ? "gives " : "", cco_stamp_same_number(unlike->here, unlike->there),
-         there, sizeof there);
+    const char *const verbs[] = {"takes ", "gives "};
+    show(unlike->here, sizes && unlike->rank >= 0 ? verbs[unlike->gives] : "", true, here,
+         sizeof here);
+    show(unlike->there, sizes ? verbs[!unlike->gives] : "",
+         cco_stamp_same_number(unlike->here, unlike->there), there, sizeof there);
     if (unlike->rank < 0) {
         cco_say("the ranks of communicator '%s' (%d ranks) do not make the same call there "
                 "(MPI_ERR_TRUNCATE): rank %d makes %s",

@@ -12,6 +12,7 @@ typedef struct cco_unlike {
     bool met;
     int rank;             /* of the communicator: the other one */
     uint64_t here, there; /* stamps of the calls; `there` is 0 if that is not known */
+    bool gives;           /* this rank has more, or less, to give than the other takes */
     bool heard;           /* another rank has met one, and left */
 } cco_unlike;
 

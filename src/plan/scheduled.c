@@ -200,6 +200,33 @@ static int share_counts(cco_scheduled *own, const cco_problem *q)
     return cco_engine_run(plan->engine, &binding);
 }
 
+/* A root may have told of another block than this rank has.  Of a smaller one, its part goes, since
+ * others take part in the call, which ends with an error. */
+static int fit_told(cco_scheduled *own, cco_problem *q)
+{
+    const bool gives = cco_coll_infos[q->coll].properties & CCO_GATHERS;
+    cco_side *side = gives ? &q->in : &q->out;
+    const size_t mine = cco_whole(side).n, told = own->counts[q->rank];
+    if (q->rank == q->root || mine == told)
+        return MPI_SUCCESS;
+    if (own->unlike != NULL && !own->unlike->met)
+        *own->unlike = (cco_unlike){.met = true,
+                                    .gives = gives,
+                                    .rank = q->root,
+                                    .here = cco_stamp(q->coll, q->root, mine),
+                                    .there = cco_stamp(q->coll, q->root, told)};
+    if (told > mine)
+        return MPI_ERR_TRUNCATE;
+    side->each = told;
+    own->cut = true;
+    return MPI_SUCCESS;
+}
+
+static bool told_by_root(const cco_problem *q)
+{
+    return q->counts != NULL && cco_coll_infos[q->coll].properties & CCO_ROOTED;
+}
+
 static int settle(cco_comm *state, const cco_way *way, cco_problem *q, const cco_algo **algo)
 {
     const int rc = cco_scheduled_settle(state, way, q, algo);
@@ -216,6 +243,9 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
     if (shares)
         rc = share_counts(own, &bound->problem);
     bound->problem.counts = shares ? own->counts : NULL;
+    own->cut = false;
+    if (rc == MPI_SUCCESS && told_by_root(&bound->problem))
+        rc = fit_told(own, &bound->problem);
     if (rc == MPI_SUCCESS)
         rc = cco_plan_find(&own->plans, algo, &bound->problem, plan);
     if (rc != MPI_SUCCESS || (*plan)->engine != NULL)
@@ -225,6 +255,8 @@ static int find_plan(cco_scheduled *own, cco_comm *state, const cco_way *way, cc
     bound->problem.pieces = own->pieces;
     bound->problem.counts = before.counts;
     memcpy(bound->problem.params, before.params, sizeof before.params);
+    if (own->cut)
+        rc = rc == MPI_SUCCESS ? fit_told(own, &bound->problem) : rc;
     if (rc == MPI_SUCCESS)
         rc = cco_plan_find(&own->plans, algo, &bound->problem, plan);
     return rc == MPI_SUCCESS && (*plan)->engine == NULL ? MPI_ERR_INTERN : rc;
@@ -272,6 +304,8 @@ static int run_new(cco_scheduled *own, cco_cached_call *cached, cco_comm *state,
         rc = run_plan(own, plan, &bound.binding, bound.low);
     if (rc == MPI_SUCCESS)
         rc = cco_bound_unpack(&bound);
+    if (rc == MPI_SUCCESS && bound.problem.counts != NULL && own->cut)
+        rc = MPI_ERR_TRUNCATE;
     if (rc == MPI_SUCCESS)
         cco_cached_call_write(cached, own->plans.drops, way, &bound, plan);
     cco_workspace_trim(&own->workspace);

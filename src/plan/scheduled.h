@@ -20,6 +20,7 @@ typedef struct cco_scheduled {
                               comes before or after calls */
     size_t *counts;        /* cco_problem.counts, for algorithms that ask for them, */
     size_t counts_room;    /* and for how many there is room */
+    bool cut;              /* the root has a smaller block of this rank than the call has */
     bool pieces;           /* messages to other nodes go in pieces (cco_problem) */
     cco_hook hook;         /* CRESTA_DEBUG */
     cco_unlike *unlike;    /* of the transport; NULL: its messages do not say what they are of */

@@ -194,7 +194,8 @@ static void run_named(const char *impl, const char *algo)
         int calls[4], count;
     } of[] = {{"linear", {BCAST, GATHER, SCATTERV, ALLTOALLV}, 4},
               {"ring", {ALLGATHER, ALLREDUCE, REDUCE_SCATTER_BLOCK}, 3},
-              {"chain", {BCAST, REDUCE}, 2}};
+              {"chain", {BCAST, REDUCE}, 2},
+              {"binomial", {GATHER, GATHERV, SCATTER, SCATTERV}, 4}};
     for (int i = 0; i < LEN(of); i++)
         for (int k = 0; k < of[i].count && strcmp(of[i].algo, algo) == 0; k++) {
             try_both(impl, of[i].calls[k], 8);
