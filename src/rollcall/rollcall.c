@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -49,6 +50,7 @@ static pthread_t thread;
 static bool runs, stops; /* the thread */
 static volatile sig_atomic_t asked;
 static int wake = -1, listener = -1, server = -1, callers[CALLERS];
+static char *answered; /* the text, there from the beginning on: a rank may hang in malloc */
 static int lines = LINES;
 static watched stays[CCO_WHERE_THREADS];
 static int64_t ends_at_ms;     /* 0: the job goes on */
@@ -83,10 +85,9 @@ static void send_all(int *fd, const char *text, size_t length)
 
 static void answer(int *fd, const char *head)
 {
-    static char text[ANSWER]; /* of the one thread that tells */
-    const size_t length = cco_told_answer(&who, text, sizeof text);
+    const size_t length = cco_told_answer(&who, answered, ANSWER);
     send_all(fd, head, strlen(head));
-    send_all(fd, text, length);
+    send_all(fd, answered, length);
 }
 
 static void say(const cco_where *where, unsigned seconds)
@@ -357,10 +358,12 @@ void cco_rollcall_begin(bool together, bool spawned)
     wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     listener = cco_address_listen(who.pid);
     stops = false;
-    runs = wake >= 0 && start();
+    answered = malloc(ANSWER);
+    runs = wake >= 0 && answered != NULL && start();
     if (!runs) {
         cco_log(CCO_LOG_WARN, "rank %d: no thread for CRESTA_WATCHDOG: %s", who.rank,
                 strerror(errno));
+        free(answered);
         drop(&wake);
         drop(&listener);
         return;
@@ -401,5 +404,6 @@ void cco_rollcall_end(void)
     drop(&wake);
     for (int i = 0; i < CALLERS; i++)
         drop(&callers[i]);
+    free(answered);
     runs = false;
 }
