@@ -40,7 +40,10 @@ struct counts {
     double taken[TAKERS], waited[TAKERS], switches;
 };
 
-/* Counts locks of this process from now on, or no more; returns those so far. */
+/* This thread begins calls whose locks count, or ends them. */
+void locks_of_calls(int begin);
+
+/* Counts locks from now on, or no more; returns those so far. */
 struct counts locks_count(int on);
 
 #endif

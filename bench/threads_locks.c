@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads_locks.c - counts the locks that a process takes: pthread_mutex_lock is this program's,
- * and calls the C library's. */
+/* threads_locks.c - counts the locks that calls take: pthread_mutex_lock is this program's, and
+ * calls the C library's.  Those of other threads do not count: a progress thread takes one when it
+ * goes to sleep, whenever that is. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -11,7 +12,8 @@
 #include "threads.h"
 
 static int counting;
-static uintptr_t from, to; /* where the code of crestacoll is */
+static __thread int in_calls; /* this thread makes those that are counted */
+static uintptr_t from, to;    /* where the code of crestacoll is */
 static unsigned long taken[TAKERS], waited[TAKERS];
 
 static int find(struct dl_phdr_info *info, size_t size, void *data)
@@ -25,6 +27,11 @@ static int find(struct dl_phdr_info *info, size_t size, void *data)
             to = from + info->dlpi_phdr[i].p_memsz;
         }
     return 1;
+}
+
+void locks_of_calls(int begin)
+{
+    in_calls = begin;
 }
 
 struct counts locks_count(int on)
@@ -51,7 +58,7 @@ static int (*next(int (**known)(pthread_mutex_t *), const char *name))(pthread_m
 __attribute__((visibility("default"))) int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     static int (*lock)(pthread_mutex_t *), (*try)(pthread_mutex_t *);
-    if (!__atomic_load_n(&counting, __ATOMIC_RELAXED))
+    if (!in_calls || !__atomic_load_n(&counting, __ATOMIC_RELAXED))
         return next(&lock, "pthread_mutex_lock")(mutex);
     const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
     const int taker = caller >= from && caller < to ? OURS : OTHERS;

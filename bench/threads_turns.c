@@ -76,7 +76,9 @@ static void make_calls(const struct worker *me, int thread)
 /* callgrind counts the instructions in here. */
 __attribute__((noinline)) static void make_counted_calls(const struct worker *me, int thread)
 {
+    locks_of_calls(1);
     make_calls(me, thread);
+    locks_of_calls(0);
     __asm__ volatile("" ::: "memory"); /* no tail call */
 }
 
