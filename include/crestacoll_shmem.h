@@ -91,7 +91,7 @@ int CRESTA_Shmem_reaches(int pe);
 /* Where this process sees `address` of PE `pe`; NULL if it does not. */
 void *CRESTA_Shmem_ptr(const void *address, int pe);
 
-/* The same for `bytes` there; ends the job with a message, which begins with `function`. */
+/* Where this process sees `bytes` there; if not, a message that begins with `function` ends all. */
 void *CRESTA_Shmem_at(const void *address, size_t bytes, int pe, const char *function);
 
 /* Pauses after the `*tries`th look that found nothing; begins at 0. */

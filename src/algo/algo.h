@@ -24,7 +24,7 @@ typedef struct cco_algo {
 /* The `i`th algorithm of a collective, NULL after the last. */
 const cco_algo *cco_algo_of(cco_coll coll, int i);
 
-/* The same of all, for problems that tell nodes: first those that use them (node_algos.def). */
+/* The `i`th algorithm for problems that tell nodes: first those that use them (node_algos.def). */
 const cco_algo *cco_node_algo_of(cco_coll coll, int i);
 
 /* The algorithm of a collective whose name is these `length` characters; NULL if there is none. */

@@ -16,7 +16,7 @@ void cco_atomics_window(MPI_Win win, MPI_Comm comm);
 bool cco_atomics_accumulate(cco_shared_window *w, MPI_Win win, const cco_accumulate *a,
                             MPI_Request *request, int *rc);
 
-/* The same with the arguments of MPI_Accumulate and MPI_Get_accumulate, or their request forms. */
+/* It with the arguments of MPI_Accumulate and MPI_Get_accumulate, or their request forms. */
 #define CCO_ATOMICS_ACCUMULATE(origin, origin_count, origin_type, rank, disp, count, type, op,     \
                                win, request, rc)                                                   \
     ({                                                                                             \

@@ -138,7 +138,7 @@ static int run_choice(cco_comm *state, cco_choice *choice, const cco_call *call,
                          : cco_run_recorded(state, choice, call, bytes);
 }
 
-/* The same, and CRESTA_VALIDATE around it. */
+/* Runs a call with CRESTA_VALIDATE around it. */
 static int run_checked(cco_comm *state, cco_choice *choice, const cco_call *call, MPI_Count bytes)
 {
     struct cco_check *check = cco_configured.validate.on

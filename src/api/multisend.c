@@ -260,7 +260,7 @@ static void tell(CRESTA_Multisend m, int n)
     }
 }
 
-/* Of `n` messages that have ended, those that have not failed come first; how many. */
+/* Puts those of `n` ended messages first that have not failed; returns how many they are. */
 static int leave_failed(CRESTA_Multisend m, int n)
 {
     int good = 0;

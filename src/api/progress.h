@@ -39,7 +39,7 @@ bool cco_progress_many_threads(void);
 /* After MPI_Init: decides, with a warning if what CRESTA_ASYNC asks for is unavailable. */
 void cco_progress_begin(void);
 
-/* The same where MPI_Init did not pass by, with MPI_THREAD_MULTIPLE only. */
+/* Decides where MPI_Init did not pass by, with MPI_THREAD_MULTIPLE only. */
 void cco_progress_begin_late(void);
 
 /* The thread runs from now on, if it is allowed to; if the system refuses, that is a fact of this

@@ -19,13 +19,13 @@ static int refuse(MPI_Comm comm, int error_class)
     return error_class;
 }
 
-/* Of a recording, or of none: its communicator may be no more. */
+/* An error of a recording, or of none; its communicator may be no more. */
 static int fail(const cco_replay *r, int error_class)
 {
     return refuse(r != NULL && r->state != NULL ? r->state->comm : MPI_COMM_WORLD, error_class);
 }
 
-/* Of a replay; a process may have failed. */
+/* Ends a replay in an error; a process may have failed. */
 static int end_in_error(cco_replay *r, const char *where, int error)
 {
     const int known = cco_replay_error(r);

@@ -161,7 +161,7 @@ static int start_persistent(const cco_natives *to, const cco_call *call, MPI_Inf
     return rc;
 }
 
-/* The same where the operation may be the program's, which the progress thread may not run. */
+/* Begins a call whose operation may be the program's, which the progress thread may not run. */
 static int begin_holding(const decision *d, const cco_call *call, cco_copies *copies,
                          MPI_Request *request)
 {

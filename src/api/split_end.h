@@ -16,7 +16,7 @@
 enum { CCO_PROGRESS_FIRST_TURN = INT_MIN }; /* `*tries` before the first turn */
 bool cco_progress_turn(int *tries);
 
-/* The same where no test of the MPI comes between two turns. */
+/* A turn where no test of the MPI comes between two turns. */
 bool cco_progress_turn_alone(int *tries);
 
 /* Looks at requests from number `*at` on, and counts it up; true when all are over.  It ends none,

@@ -10,7 +10,7 @@
 #include "core/channel.h"
 #include "core/watch.h"
 
-/* Of one wait; zeros, and again zeros when other messages are waited for. */
+/* The state of one wait; zeros, and again zeros when other messages are waited for. */
 typedef struct cco_awaited {
     int at;    /* the message at which the next look begins */
     int peer;  /* whose process has ended, and */

@@ -32,8 +32,8 @@ unsigned cco_class_bit(bool types, int i);
 /* The classes of a call with valid arguments; 0 if it is no reduction.  Local. */
 unsigned cco_classes_of(const cco_call *call);
 
-/* The same for types and operations of the standard, whose handles stay what they are, if the last
- * call was of the same: false if it was not, or if they are the program's. */
+/* The classes, if the last call had the same type and operation, and these are of the standard,
+ * whose handles stay what they are; false if not. */
 bool cco_classes_again(const cco_call *call, unsigned *classes);
 
 #endif

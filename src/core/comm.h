@@ -146,7 +146,7 @@ typedef struct cco_comm_last {
 extern _Thread_local cco_comm_last cco_comm_looked_up __attribute__((tls_model("initial-exec")));
 extern unsigned cco_comms_ended; /* how many states have */
 
-/* The same, by its attribute. */
+/* The state of a communicator, by its attribute. */
 cco_comm *cco_comm_look_up(MPI_Comm comm);
 
 /* The state of `comm` if this thread looked it up last, otherwise NULL. */
@@ -225,7 +225,7 @@ static inline cco_choice *cco_choose(cco_comm *state, cco_coll coll, MPI_Count b
     return choice;
 }
 
-/* The same where the choice depends on the classes of the call. */
+/* The choice where it depends on the classes of the call. */
 static inline cco_choice *cco_choose_classed(cco_comm *state, cco_coll coll, MPI_Count bytes,
                                              unsigned classes)
 {

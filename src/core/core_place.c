@@ -165,8 +165,8 @@ static void threads_of(int thread, uint64_t *threads)
     set(threads, thread, thread);
 }
 
-/* Of a list of the kernel, whose "cores" are hardware threads.  Each core is asked: a processor may
- * have cores with two threads beside cores with one, and some threads may be offline. */
+/* Counts a list of the kernel, whose "cores" are hardware threads.  Each core is asked: a processor
+ * may have cores with two threads beside cores with one, and some threads may be offline. */
 static int count_of(const char *list)
 {
     uint64_t rest[WORDS] = {0};

@@ -20,7 +20,7 @@ typedef struct cco_core_place {
  * than 4096 cores in all. */
 bool cco_node_shape_read(cco_node_shape *shape, const char *text);
 
-/* Of this process as it is bound now. */
+/* Where this process is bound now. */
 cco_core_place cco_core_place_here(void);
 
 /* The last cache of a thread: of the first core on which it may run. */
@@ -35,7 +35,7 @@ cco_last_cache cco_last_cache_here(void);
 /* "512K", "32M": what the files say of a cache; 0 for anything else. */
 size_t cco_cache_bytes(const char *text);
 
-/* Of a core of a node of that shape; what is beyond its last one begins again at the first. */
+/* The place of a core of a node of that shape; beyond its last one it begins again at the first. */
 cco_core_place cco_core_place_in(const cco_node_shape *shape, int core);
 
 /* The lowest number in a list of cores ("0-3,8"); -1 if the list is none, or if `holds` (bit per

@@ -22,7 +22,7 @@ bool cco_op_predefined(MPI_Op op);
 /* True for a type of the program, which it may free; false for what is no type. */
 bool cco_type_derived(MPI_Datatype type);
 
-/* The same and MPI_REPLACE and MPI_NO_OP, which no collective takes. */
+/* Also true for MPI_REPLACE and MPI_NO_OP, which no collective takes. */
 bool cco_op_reserved(MPI_Op op);
 
 /* `count` elements to as many bytes as they hold, or back.  Return MPI_SUCCESS or an MPI error

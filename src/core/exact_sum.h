@@ -67,7 +67,7 @@ void cco_exact_start(cco_exact *sum, int64_t digits[CCO_EXACT_DIGITS]);
 void cco_exact_start_long(cco_exact *sum, int64_t digits[CCO_EXACT_LONG_DIGITS]);
 #endif
 
-/* The same again, for the memory of a sum that was started: only what is not 0 is cleared. */
+/* Starts again in the memory of a sum that was started: only what is not 0 is cleared. */
 void cco_exact_again(cco_exact *sum);
 
 /* Adds a number. */

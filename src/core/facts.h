@@ -41,7 +41,7 @@ void cco_facts_of(int rank);
  * acts as if the system had refused what it is about to ask for. */
 bool cco_disagrees(void);
 
-/* The same as a number below `n`; 0 without CRESTA_DEBUG=disagree. */
+/* cco_disagrees as a number below `n`; 0 without CRESTA_DEBUG=disagree. */
 unsigned cco_disagreement(unsigned n);
 
 #endif

@@ -17,7 +17,7 @@ void cco_comm_on_failure(cco_comm *state, void (*leave)(void *what, int error), 
  * return the error from now on.  Once: what comes later changes nothing. */
 void cco_comm_fail(cco_comm *state, int error, int lost);
 
-/* Of its ranks, in waits for messages. */
+/* The watch over its ranks in waits for messages. */
 cco_watch *cco_comm_watch(cco_comm *state);
 
 /* Whether something of the kind is known here, so that what was refused was not refused on all
@@ -34,7 +34,7 @@ bool cco_comm_tells_failure(const cco_comm *state);
  * communicator's error handler, and returns the class of the error. */
 int cco_comm_raise(cco_comm *state, cco_coll coll, int error);
 
-/* The same of what is no collective: `where` is its name. */
+/* cco_comm_raise for what is no collective: `where` is its name. */
 int cco_comm_raise_in(cco_comm *state, const char *where, int error);
 
 #endif

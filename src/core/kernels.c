@@ -264,7 +264,7 @@ cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type)
     return last.kernel;
 }
 
-/* Of what this processor has. */
+/* The best instruction set that this processor has. */
 static cco_isa best_isa(void)
 {
     int best = CCO_ISAS - 1 - (int)cco_disagreement(CCO_ISAS);

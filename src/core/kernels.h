@@ -30,7 +30,7 @@ bool cco_op_takes(MPI_Op op, MPI_Datatype type);
 
 typedef enum cco_isa { CCO_BASELINE, CCO_AVX2, CCO_AVX512, CCO_ISAS } cco_isa;
 
-/* The same for one instruction set; NULL also where this processor has not got it. */
+/* The kernel of one instruction set; NULL also where this processor has not got it. */
 cco_kernel cco_kernel_in(cco_isa isa, MPI_Op op, MPI_Datatype type);
 
 /* The sums of many operands, of the best instruction set that this processor has. */

@@ -24,11 +24,11 @@ cco_life cco_life_mine(void);
 /* True once it has ended; false also if nobody knows.  A system call or two, from any thread. */
 bool cco_life_over(const cco_life *life);
 
-/* Of the ranks of MPI_COMM_WORLD on this node: `node` is a communicator of these.  Collective over
- * it.  Those in another container are not known. */
+/* Gathers the lives of the ranks of MPI_COMM_WORLD on this node: `node` is a communicator of these.
+ * Collective over it.  Those in another container are not known. */
 void cco_lives_gather(MPI_Comm node);
 
-/* Of a rank of `comm`; NULL for one that is not known: of another node or another world. */
+/* The life of a rank of `comm`; NULL if it is not known: on another node or in another world. */
 const cco_life *cco_life_of(MPI_Comm comm, int rank);
 
 /* Whether the parent of one that has ended, which is the launcher, has seen that. */

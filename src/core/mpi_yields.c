@@ -15,7 +15,7 @@
  * do not.) */
 static const char variable[] = "mpi_yield_when_idle";
 
-/* Of a variable of one element, whose type is the MPI's choice. */
+/* Whether a variable of one element is set; its type is the MPI's choice. */
 static bool is_set(MPI_T_cvar_handle handle)
 {
     enum { ROOM = 64 };

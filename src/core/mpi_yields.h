@@ -8,7 +8,7 @@
 /* As the environment or the MPI itself says, of this process.  False where neither does. */
 bool cco_mpi_yields(void);
 
-/* The same as far as the environment says it, which takes no time. */
+/* As the environment alone says, which takes no time. */
 bool cco_mpi_yields_told(void);
 
 #endif

@@ -24,7 +24,7 @@ void *cresta_next_definition(const char *name)
     return after_this_file(name);
 }
 
-/* The same of the preload library, which alone has the MPI's collectives. */
+/* The next definition after the preload library, which alone has the MPI's collectives. */
 #if defined(CRESTA_PRELOAD)
 CCO_EXPORT void *cresta_preload_next_definition(const char *name);
 void *cresta_preload_next_definition(const char *name)

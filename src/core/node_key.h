@@ -8,10 +8,10 @@
 
 #include <stdint.h>
 
-/* Of this process; 0 if it is not known. */
+/* The key of this process's node; 0 if it is not known. */
 uint64_t cco_node_key(void);
 
-/* The same for the processes under one boot of a kernel, whatever their name spaces. */
+/* A key that processes under one boot of a kernel share, whatever their name spaces. */
 uint64_t cco_boot_key(void);
 
 #endif

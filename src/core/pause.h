@@ -31,7 +31,7 @@ static inline void cco_pause_look(void)
  */
 void cco_pause(int *tries);
 
-/* The same after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that
+/* Pauses after a look that was a test of the MPI.  Where ranks outnumber cores, an MPI that
  * yields the core in such a test (core/mpi_yields.h) need not be followed by another yield. */
 void cco_pause_after_mpi(int *tries);
 

@@ -44,7 +44,7 @@ static void put_wait(FILE *file, const cco_row *row)
                 within(mean + spread, time), within(w->most, row->us_max), clock);
 }
 
-/* Of all calls that ran as schedules of ours; of the MPI's own nobody knows. */
+/* What calls that ran as schedules of ours sent; for the MPI's own nobody knows. */
 static void put_between(FILE *file, const cco_row *row)
 {
     if (row->nodes > 0)

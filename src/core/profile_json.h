@@ -15,12 +15,12 @@ int cco_profile_write(cco_output *output, bool spawned, const cco_rows *rows,
                       const cco_member_sets *members, const cco_timelines *timelines, int ranks,
                       double wall_s);
 
-/* The same to a file that is open: `members` and `timelines` may be empty. */
+/* Writes a profile to a file that is open: `members` and `timelines` may be empty. */
 void cco_profile_put(FILE *file, const cco_rows *rows, const cco_member_sets *members,
                      const cco_timelines *timelines, int ranks, double wall_s);
 
-/* The same rows of this rank alone, while the program runs, as the member `records` of an object of
- * its own (src/core/snapshot.h).  Returns 0, or an errno value. */
+/* Writes the rows of this rank alone, while the program runs, as the member `records` of an object
+ * of its own (src/core/snapshot.h).  Returns 0, or an errno value. */
 int cco_profile_write_so_far(const char *path, const cco_rows *rows, int ranks, double wall_s);
 
 #endif

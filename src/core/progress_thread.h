@@ -46,8 +46,8 @@ static inline bool cco_progress_thread_runs_no_ops(void)
  * does not call the MPI.  It is in no call when this returns. */
 void cco_progress_thread_hold(int change);
 
-/* The same for a blocking call of the program.  An error handler may leave that call for good; the
- * next such call makes up for it. */
+/* Holds the thread for a blocking call of the program.  An error handler may leave that call for
+ * good; the next such call makes up for it. */
 void cco_progress_thread_hold_call(bool now);
 
 /* Around calls of the MPI by the progress thread.  On false, it may only call

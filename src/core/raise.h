@@ -14,10 +14,10 @@ bool cco_raise_ends_job(MPI_Comm comm);
  * `call`, and returns the error.  It may never come back. */
 int cco_raise(MPI_Comm comm, const char *call, int error);
 
-/* The same where what has happened was said already. */
+/* cco_raise where what has happened was said already. */
 int cco_raise_said(MPI_Comm comm, int error);
 
-/* The same for a collective. */
+/* cco_raise for a collective. */
 int cco_raise_in(MPI_Comm comm, cco_coll coll, int error);
 
 #endif

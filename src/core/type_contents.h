@@ -17,8 +17,8 @@ typedef struct cco_type_contents {
     size_t types; /* of `inner` */
 } cco_type_contents;
 
-/* Of a type that is not predefined.  Returns MPI_SUCCESS; MPI_ERR_NO_MEM, or MPI_ERR_TYPE where the
- * MPI does not tell: then there is nothing to release. */
+/* The contents of a type that is not predefined.  Returns MPI_SUCCESS; MPI_ERR_NO_MEM, or
+ * MPI_ERR_TYPE where the MPI does not tell: then there is nothing to release. */
 int cco_type_contents_get(MPI_Datatype type, cco_type_contents *contents);
 
 /* Frees the inner types that are not predefined, too. */

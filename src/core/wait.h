@@ -9,7 +9,7 @@
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
-/* The same; calls `late(what)` once if it takes longer than some seconds. */
+/* Completes it, and calls `late(what)` once if that takes longer than some seconds. */
 enum { CCO_PATIENCE = 10 /* seconds */ };
 int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what);
 

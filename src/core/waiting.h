@@ -16,7 +16,7 @@ typedef struct cco_wait_sums {
     double clock;                 /* by which clocks may make one call wrong, at most */
 } cco_wait_sums;
 
-/* Of one rank or, added up, of several. */
+/* The waiting of one rank or, added up, of several. */
 typedef struct cco_waiting {
     uint64_t samples;        /* of the rank with the most; 0: unknown */
     double us, most, spread; /* in all calls: sum, of one rank, half of the 95 % interval */

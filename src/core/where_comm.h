@@ -40,7 +40,7 @@ void cco_where_enter_call(cco_comm *state, const cco_call *call);
 void cco_where_enter_message(const char *name, MPI_Comm comm, int to, int from, int tag);
 void cco_where_enter_wait(const char *name, int requests);
 
-/* The same of a call that only starts: the last of them. */
+/* Notes a call that only starts; the last one counts. */
 void cco_where_starts(cco_comm *state, const cco_call *call);
 
 /* The name of an operation as in the standard; "user-defined" for all others. */

@@ -159,7 +159,7 @@ void cco_where_wait(const cco_where_step *step)
         put_step(s, step);
 }
 
-/* Of all at one moment: the thread may write meanwhile, and then it is read again. */
+/* Reads all at one moment: the thread may write meanwhile, and then it is read again. */
 bool cco_where_read(int k, cco_where *where)
 {
     enum { TRIES = 1000 };

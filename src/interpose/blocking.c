@@ -30,7 +30,7 @@
  * has set no flag, and made no request: there is nothing to wait for (docs/mpi-defects.md). */
 enum { FORGOTTEN = -1 /* an error; no MPI has negative ones */, UNSET = -1 };
 
-/* The same, with `ask` that sets `flag` each time. */
+/* ASK with an `ask` that sets `flag` each time. */
 #define LOOK(rc, ask, flag)                                                                        \
     do {                                                                                           \
         ASK(rc, ((flag) = UNSET, ask), flag);                                                      \

@@ -41,7 +41,7 @@ static inline bool loops(void)
     return cco_our_requests_any() || cco_waits_how() != 0;
 }
 
-/* The same where the MPI's test would pass by a tool behind us. */
+/* Whether waits loop where the MPI's test would pass by a tool behind us. */
 #define LOOPS_PAST(x)                                                                              \
     (cco_our_requests_any() || (cco_waits_politely() && CCO_TOOL("MPI_" #x, PMPI_##x) == NULL))
 

@@ -7,13 +7,13 @@
 
 #include "io/record.h"
 
-/* Of all ranks together; `us_most`: of one rank; `ranks`: those that called. */
+/* Sums over all ranks; `us_most`: of one rank; `ranks`: those that called. */
 typedef struct cco_io_total {
     uint64_t calls, bytes, ranks;
     double us, us_most;
 } cco_io_total;
 
-/* Of all ranks, in each bin. */
+/* Sums over all ranks, in each bin. */
 typedef struct cco_io_line {
     double calls[CCO_BINS], bytes[CCO_BINS], us[CCO_BINS], ranks[CCO_BINS];
 } cco_io_line;

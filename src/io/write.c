@@ -54,7 +54,7 @@ static void put_line(FILE *file, const cco_io_sum *sum, int part)
     put_bins(file, "us_of_bins", line->us, sum->bins, sum->ranks);
 }
 
-/* Of some parts those that have calls; with their bins, where the sum is of all files. */
+/* Writes those parts that have calls; with their bins, where the sum is of all files. */
 static void put_parts(FILE *file, const char *name, const cco_io_total *of, int first, int end,
                       double ranks, const cco_io_sum *bins)
 {

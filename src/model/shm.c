@@ -371,8 +371,8 @@ __attribute__((noinline)) static int run_again(cco_comm *state, own *o, kept *k,
     return rc;
 }
 
-/* The same for a call that the communicator remembers, if its data are small: all that is left is
- * to move them. */
+/* Runs a call that the communicator remembers, if its data are small: all that is left is to move
+ * them. */
 static int repeat(const cco_repeat *again, const void *sendbuf, void *recvbuf, const cco_call *call)
 {
     own *o = again->own;

@@ -30,8 +30,8 @@ cco_shm_copy_verdict cco_shm_copy_judge(const cco_shm_copy_call *call);
 /* Whether it does at a measured distance; no if that is not known. */
 bool cco_shm_copy_pays(const cco_shm_copy_call *call, const cco_distance *distance);
 
-/* Of calls that pay, where each rank knows its own sizes: bytes from which a block does.  0 where
- * all ranks know the size. */
+/* The bytes from which a block pays, in a call that pays where each rank knows its own sizes.  0
+ * where all ranks know the size. */
 size_t cco_shm_copy_least(const cco_shm_copy_call *call);
 
 /* A measured one: "near", "far" or "not known". */

@@ -48,7 +48,7 @@ static void tell(const cco_shm_many *many, const cco_comm *state, const cco_core
             one.lines, one.caches, one.memories);
 }
 
-/* The same on all ranks.  To go on without it on one rank would hang the others. */
+/* Makes equal groups on all ranks.  To go on without them on one rank would hang the others. */
 static void make_groups(cco_shm_many *many, cco_comm *state)
 {
     cco_core_place *places = malloc((size_t)state->size * sizeof *places);

@@ -39,7 +39,7 @@ const cco_regions *cco_shm_memory_of(const cco_comm *state)
     return cco_comm_attached(state, &regions_key);
 }
 
-/* Of this machine, in bytes. */
+/* The memory of this machine, in bytes. */
 static uint64_t memory_here(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

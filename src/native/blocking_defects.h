@@ -12,7 +12,7 @@
 bool cco_blocking_call_is_odd(const cco_comm *state, const cco_call *call);
 
 /* What this MPI does wrong in a call; NULL: nothing is known.  `odd`: some rank's arguments are.
- * The same on all ranks. */
+ * Every rank gets the same answer. */
 const char *cco_blocking_defect(const cco_comm *state, const cco_call *call, bool odd);
 
 #endif

@@ -20,7 +20,7 @@ static void list_arrays(const cco_call *c, const void *arrays[ARRAYS])
 
 enum { WIDEST = sizeof(MPI_Aint) > sizeof(MPI_Datatype) ? sizeof(MPI_Aint) : sizeof(MPI_Datatype) };
 
-/* Of calls that are not large. */
+/* The size of an array's elements, in calls that are not large. */
 static size_t element_of(const cco_call *c, int array)
 {
     if (array >= 4)
@@ -37,7 +37,7 @@ static size_t length_of(const cco_problem *q, int array)
     return (size_t)(sent ? q->near->degrees.out : q->near->degrees.in);
 }
 
-/* Of the problem: sizes and places of both sides. */
+/* The bytes of a problem: sizes and places of both sides. */
 static size_t problem_bytes(int blocks)
 {
     return 4 * (size_t)blocks * sizeof(size_t);

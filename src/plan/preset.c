@@ -58,7 +58,7 @@ static const preset presets[] = {
     {.algo = NULL},
 };
 
-/* The same where ranks are on several nodes: fewest messages between nodes for small data, for
+/* The presets where ranks are on several nodes: fewest messages between nodes for small data, for
  * large ones fewest bytes, and all ranks of a node at work. */
 static const preset node_presets[] = {
     {CCO_BARRIER, SIZE_MAX, &cco_barrier_leaders},

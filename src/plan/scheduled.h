@@ -58,8 +58,8 @@ static inline bool cco_scheduled_holds(const cco_scheduled *own, const cco_cache
            cached->plan->scratch <= own->workspace.room[CCO_TMP];
 }
 
-/* The same for who has found that it holds, and counted the call.  No profile is made where calls
- * are remembered, so none of its messages are counted. */
+/* Runs it again for a caller that has found that it holds, and has counted the call.  No profile is
+ * made where calls are remembered, so none of its messages are counted. */
 static inline int cco_scheduled_again(const cco_repeat *again, const void *sendbuf, void *recvbuf)
 {
     const cco_scheduled *own = again->own;

@@ -19,7 +19,7 @@ typedef struct cco_copies {
  * NULL if there is nothing to copy.  Returns MPI_SUCCESS or an MPI error class. */
 int cco_copy_arrays(cco_call *call, cco_copies **copies);
 
-/* The same for the arrays alone, of a call that will be made again with the data of then. */
+/* Copies the arrays alone, of a call that will be made again with the data of then. */
 int cco_copy_only_arrays(cco_call *call, cco_copies **copies);
 
 /* Afterwards, for a call that the MPI's own non-blocking one does: mends what this MPI cannot take

@@ -25,7 +25,7 @@ void cco_round_time_learn(long *round_ns, long polled, long now);
  * unknown), that its messages may not be under way yet. */
 bool cco_round_time_begins(long round_ns, long open_ns);
 
-/* The same for the open round, as of the last poll. */
+/* cco_round_time_begins for the open round, as of the last poll. */
 bool cco_round_time_early(const cco_round_time *r, const cco_plan *plan);
 
 /* When the open round is expected to end, ns of CLOCK_MONOTONIC; 0 if that is unknown. */

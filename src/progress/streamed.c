@@ -35,7 +35,7 @@ static cco_streamed **link_of(bucket *b, MPI_Request request)
     return link;
 }
 
-/* Of an entry that is in the table no more. */
+/* Frees an entry that is in the table no more. */
 static void drop(cco_streamed *s)
 {
     if (s == NULL || s->operation != NULL)
@@ -99,7 +99,7 @@ void cco_streamed_over(MPI_Request request)
     drop(s);
 }
 
-/* Of a request that is complete from the start: an empty status. */
+/* The status of a request that is complete from the start is empty. */
 static int query(void *extra, MPI_Status *status)
 {
     (void)extra;

@@ -171,7 +171,7 @@ static int32_t steps_in(double seconds, double step_s)
     return step_s > 0 ? as_steps(seconds / step_s + 1) : 1;
 }
 
-/* Of a block that shows what an implementation does in the long run. */
+/* The steps of a block that shows what an implementation does in the long run. */
 static int32_t long_steps(const cco_judge *j, double step_s)
 {
     const double blocks = is_online(j) ? LONG_ONLINE : LONG_BLOCKS;

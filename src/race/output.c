@@ -73,7 +73,7 @@ static void end_line(void)
     flush();
 }
 
-/* The same for lines that may come often. */
+/* Ends a line of a kind that may come often. */
 static void end_line_later(void)
 {
     const double now = cco_seconds();

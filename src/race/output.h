@@ -24,8 +24,8 @@ void cco_race_output_begin(void);
 void cco_race_output_open(const char *path);
 void cco_race_output_close(void);
 
-/* The same for a rank that writes its own times: FILE on rank 0, FILE.RANK on others.  What follows
- * may come from several threads. */
+/* Opens the file of a rank that writes its own times: FILE on rank 0, FILE.RANK on others.  What
+ * follows may come from several threads. */
 void cco_race_output_open_own(const char *path, int rank);
 
 /* Arms take turns by calls (race/turns.h). */

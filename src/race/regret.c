@@ -34,8 +34,8 @@ void cco_regret_add(cco_regret *regret, double seconds)
     regret->charged_s += seconds;
 }
 
-/* Of the two blocks of an arm, the quicker one says what is charged for both: what another program
- * does to one of them is not the arm's. */
+/* The quicker of the two blocks of an arm says what is charged for both: what another program does
+ * to one of them is not the arm's. */
 static double quicker(bool pairs, int i, int blocks, const double *step_s)
 {
     return pairs ? fmin(step_s[i], step_s[blocks - 1 - i]) : step_s[i];

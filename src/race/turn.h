@@ -4,7 +4,7 @@
  *
  * A row begins with a call of each arm, which does not count: it sets things up.  Then come rounds.
  * A round is a block of calls of each arm in a random order, and then again in the reverse order.
- * Of a block with several calls the first does not count: the arm before has left the caches to
+ * In a block with several calls the first does not count: the arm before has left the caches to
  * itself.  Blocks become longer now and then, so that a long program writes no more than it must.
  */
 #ifndef CCO_TURN_H

@@ -11,10 +11,10 @@
 void cco_replay_watch(cco_replay *replay);
 void cco_replay_made(cco_replay *replay);
 
-/* Of a watch: this rank takes no further part in memory that is shared; from any thread. */
+/* What a watch calls: this rank takes no further part in memory that is shared; from any thread. */
 void cco_replay_lose(void *replay, int error, int lost);
 
-/* The same, and the others learn of it. */
+/* cco_replay_lose, and the others learn of it. */
 void cco_replay_leave(cco_replay *replay, int error);
 
 /* While it is made, after `error`: whether a failure is known here.  Then its communicator is of no

@@ -45,7 +45,7 @@ static const char *const kinds[] = {
     [CCO_STAY_MESSAGE] = "message",  [CCO_STAY_REQUESTS] = "requests",
     [CCO_STAY_FINALIZE] = "finalize"};
 
-/* Of a call: those of crestacoll have it all. */
+/* What comes before the name of a call; calls of crestacoll have their whole name. */
 static const char *prefix_of(const char *call)
 {
     return strncmp(call, "CRESTA_", 7) == 0 ? "" : "MPI_";

@@ -9,7 +9,7 @@
  * of the error that ended the schedule. */
 int cco_engine_run(cco_engine *e, const cco_binding *binding);
 
-/* The same without cco_transport.run. */
+/* cco_engine_run without cco_transport.run. */
 int cco_engine_run_any(cco_engine *e, const cco_binding *binding);
 
 /* The second half of that, after cco_engine_pass: notes which round it is, of which `end` is the

@@ -12,7 +12,7 @@ static inline cco_data cco_engine_data(const cco_binding *b, const place *p)
     return (cco_data){b->base[p->base] + p->at, p->count, layout};
 }
 
-/* Of many operands, or with the operation that the task names; its data are counted in bytes. */
+/* Reduces many operands, or by the operation that the task names; its data are counted in bytes. */
 int cco_engine_reduce(cco_engine *e, const task *t, cco_data from, cco_data to);
 
 /* TASK_COMBINE where the operation has no kernel: with the copy that was left out. */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Of a block: its memory, and the last round that writes it, -1 if none does. */
+/* A block: its memory, and the last round that writes it, -1 if none does. */
 typedef struct target {
     int block, round;
     ptrdiff_t start, end;
@@ -182,7 +182,7 @@ static void add(cco_landing *l, int block)
     __atomic_store_n(&l->landed, l->landed + 1, __ATOMIC_RELEASE);
 }
 
-/* Of a target whose last round is open. */
+/* Tests the messages of a target whose last round is open. */
 static int test_messages(cco_landing *l, const cco_landing_map *map, const target *t, cco_engine *e,
                          bool *over)
 {

@@ -25,7 +25,7 @@ typedef enum cco_rules_place {
     CCO_AFTER_PROGRAMS /* before the built-in ones */
 } cco_rules_place;
 
-/* The same with other rules or more, which may be NULL. */
+/* Chooses with other rules or more, which may be NULL. */
 bool cco_choose_with(cco_comm *state, const cco_rules *more, cco_rules_place place);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct cco_machine {
     char mpi[256]; /* name and version of the MPI library */
 } cco_machine;
 
-/* Of this process.  Ranks may differ. */
+/* The machine of this process.  Ranks may differ. */
 void cco_machine_here(cco_machine *here);
 
 /* The first words of what an MPI says of itself: "Open MPI v4.1.4", without blanks in excess. */

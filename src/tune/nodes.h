@@ -13,7 +13,7 @@
  * ranks of the job have.  NULL: no rules. */
 void cco_nodes_wanted_by(const cco_rules *rules);
 
-/* The same without a rule: for what all ranks of the job have asked for. */
+/* Lets them find out without a rule, for what all ranks of the job have asked for. */
 void cco_nodes_want(void);
 
 /* Finds out, if it was wanted, or one of `more` asks (NULL: no rules), and nobody has yet.

@@ -15,7 +15,7 @@
  */
 void cco_presence_await(MPI_Comm world);
 
-/* The same message, for a communicator whose ranks have not met so (spawned, connected), and in
+/* Writes that message for a communicator whose ranks have not met so (spawned, connected), and in
  * whose first collective this rank has waited so long. */
 void cco_presence_report(MPI_Comm comm);
 

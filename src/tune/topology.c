@@ -101,7 +101,7 @@ static int gather_lists(const cco_comm *state, MPI_Comm node, int ranks, const i
     return rc;
 }
 
-/* The same by a communicator of the node. */
+/* Asks the mates by a communicator of the node. */
 static void ask_mates(const cco_comm *state, int node, int ranks, cco_near_lists *in,
                       cco_near_lists *out)
 {

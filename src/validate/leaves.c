@@ -8,7 +8,7 @@
 #include "core/kernels.h"
 #include "core/type_contents.h"
 
-/* Of types that C does not know, such as Fortran's REAL(16), the name tells. */
+/* The name tells it for types that C does not know, such as Fortran's REAL(16). */
 static bool name_is_exact(MPI_Datatype type)
 {
     char name[MPI_MAX_OBJECT_NAME] = "";

@@ -127,7 +127,7 @@ static long double gamma_of(double n, const real *type)
     return share < 1 ? share / (1 - share) : INFINITY;
 }
 
-/* Of numbers that no order makes overflow, what is not finite is the same in any order. */
+/* If no order makes numbers overflow, what is not finite is the same in any order. */
 static bool are_special(long double a, long double b, cco_judged *judged)
 {
     if (isfinite(a) && isfinite(b))
@@ -162,7 +162,7 @@ static cco_judged judge_product(const cco_numbers *n, const real *type, long dou
     return fabsl(a - b) <= 2 * gamma_of(n->operands, type) * fabsl(b) ? CCO_SAME : CCO_DIFFER;
 }
 
-/* Of complex numbers the plain formula may make a NaN of an infinity. */
+/* With complex numbers the plain formula may make a NaN of an infinity. */
 static cco_judged judge_complex_product(const cco_numbers *n, const real *type, const void *found,
                                         const void *expected, double weight)
 {

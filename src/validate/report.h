@@ -10,7 +10,7 @@
  * communicator, whose rank 0 speaks and writes. */
 void cco_report_difference(cco_check *check, const cco_difference *first, int who);
 
-/* The same for a begun call, in two steps: the rank that found it tells it, and later, collective
+/* Reports it for a begun call, in two steps: the rank that found it tells it, and later, collective
  * over `comm`, a communicator like that of the call, there is the file. */
 void cco_report_begun(const cco_check *check, const cco_difference *first);
 void cco_report_file(const cco_check *check, const cco_difference *first, int who, MPI_Comm comm);

@@ -71,7 +71,7 @@ static void change_row(const cco_element *e, size_t n, char *target, const char 
     }
 }
 
-/* The same for words of N bits.  Where nobody wants the old value, fewer instructions do. */
+/* Changes words of N bits.  Where nobody wants the old value, fewer instructions do. */
 #define CHANGE_WORD(N)                                                                             \
     static uint##N##_t compute_##N(const cco_element *e, uint##N##_t *target, const void *operand) \
     {                                                                                              \

@@ -243,7 +243,7 @@ static int find_basic(cco_element_places *p, const cco_type_contents *c)
     return rc;
 }
 
-/* Of a constructor that block_of does not know. */
+/* Asks for the places of a constructor that block_of does not know. */
 static int ask_pack(cco_element_places *p, MPI_Datatype type, const cco_type_contents *c)
 {
     MPI_Datatype packs; /* the program may not have committed it */

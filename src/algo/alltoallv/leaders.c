@@ -29,7 +29,7 @@ static size_t taken(const cco_problem *q, int i, int rank)
     return q->counts[(2 * (size_t)i + 1) * (size_t)q->size + (size_t)rank];
 }
 
-/* The same with all ranks of a node. */
+/* What a rank exchanges with all ranks of a node. */
 static size_t with_node(const cco_problem *q, int i, int node,
                         size_t (*size)(const cco_problem *q, int i, int rank))
 {
@@ -39,7 +39,7 @@ static size_t with_node(const cco_problem *q, int i, int node,
     return n;
 }
 
-/* The same with all ranks of all other nodes. */
+/* What a rank exchanges with all ranks of all other nodes. */
 static size_t with_others(const cco_problem *q, int i,
                           size_t (*size)(const cco_problem *q, int i, int rank))
 {
@@ -49,7 +49,7 @@ static size_t with_others(const cco_problem *q, int i,
     return n;
 }
 
-/* The same of all ranks of the node. */
+/* What all ranks of the node exchange. */
 static size_t of_all(const cco_problem *q, const cco_group *node,
                      size_t (*size)(const cco_problem *q, int i, int rank))
 {

@@ -2,7 +2,7 @@
 /* near_reduction.c - see near_reduction.h. */
 #include "algo/pattern/near_reduction.h"
 
-/* The same exchange without the operation: a block from each neighbour. */
+/* The exchange without its operation: a block from each neighbour. */
 static cco_problem movement_of(const cco_problem *q)
 {
     cco_problem moves = *q;

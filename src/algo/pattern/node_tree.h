@@ -8,7 +8,7 @@
 
 enum { CCO_NODE_CHILDREN = 33 }; /* at most */
 
-/* Of this rank; the parent of the root is -1.  The next leader comes first among the children. */
+/* A rank's place; the root has no parent, -1.  The next leader comes first among the children. */
 typedef struct cco_node_tree {
     int parent, count;
     int children[CCO_NODE_CHILDREN];

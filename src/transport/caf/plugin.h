@@ -24,7 +24,7 @@ typedef struct cco_plugin {
     void *(*pass)(size_t bytes);
     void (*drop)(void); /* ends `pass` */
     cco_coarray kept, passing;
-    /* Of OpenCoarrays: it adopts an MPI that runs; image 0 before `init`. */
+    /* Functions of OpenCoarrays, which adopts an MPI that runs; image 0 before `init`. */
     void (*init)(int *argc, char ***argv);
     void (*finalize)(void);
     int (*this_image)(int distance);

@@ -14,7 +14,7 @@ int cco_mpi_copy(void *transfer, const cco_data *from, const cco_data *to);
 int cco_mpi_reduce(void *transfer, const cco_data *from, const cco_data *into,
                    const cco_reduce_op *op);
 
-/* The same, inline for the usual case: one element without gaps, an operation that has a kernel. */
+/* Inline for the usual case: one element without gaps, an operation that has a kernel. */
 static inline int cco_local_copy(void *transfer, const cco_data *from, const cco_data *to)
 {
     const size_t n = cco_data_bytes(from);

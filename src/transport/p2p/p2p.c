@@ -122,7 +122,7 @@ static int class_of(int error)
     return class;
 }
 
-/* Of several requests: messages may be longer than their receivers take. */
+/* The error of several requests: messages may be longer than their receivers take. */
 __attribute__((noinline, cold)) static int cause(const transfer *f, int count, int rc)
 {
     const bool several = count > 1 && class_of(rc) == MPI_ERR_IN_STATUS;

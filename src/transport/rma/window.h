@@ -43,7 +43,7 @@ const char *cco_window_refused(MPI_Comm comm);
 const char *cco_window_make(cco_window *window, size_t bytes, size_t zero, MPI_Comm comm,
                             bool share, cco_window_life life);
 
-/* The same without an epoch, nothing of it zero: memory for an owner who opens epochs himself. */
+/* Makes a window without an epoch, nothing of it zero: its owner opens epochs. */
 const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm,
                                  cco_window_use use, cco_window_life life);
 
@@ -51,7 +51,7 @@ const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm
  * none. */
 void cco_window_free(cco_window *window);
 
-/* The same for a window that is kept, when its communicator ends: local.  It is freed in
+/* Lets go of a window that is kept, when its communicator ends: local.  It is freed in
  * MPI_Finalize, if nobody takes it. */
 void cco_window_retire(cco_window *window);
 

@@ -11,11 +11,11 @@ typedef struct cco_crossings {
     long lines, caches, memories;
 } cco_crossings;
 
-/* Of an allreduce of some bytes over two levels (levels.h). */
+/* The crossings of an allreduce of some bytes over two levels (levels.h). */
 cco_crossings cco_crossings_levels(const cco_groups *groups, const cco_core_place *places,
                                    int ranks);
 
-/* Of the same where every rank reads what each other shows (flat.h). */
+/* Its crossings where every rank reads what each other shows (flat.h). */
 cco_crossings cco_crossings_flat(const cco_core_place *places, int ranks);
 
 #endif

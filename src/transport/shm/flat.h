@@ -75,7 +75,7 @@ int cco_flat_meet(cco_slot_ring *ring, uint64_t stamp);
 /* What ranks compare is the call of which the planned one is a part: `stamp`. */
 void cco_flat_is_part(cco_flat *plan, uint64_t stamp);
 
-/* The same for a plan whose only stage is `small`, in fewer instructions. */
+/* Runs a plan whose only stage is `small`, in fewer instructions. */
 int cco_flat_run_small(cco_slot_ring *rings, const cco_stage *stage, const cco_problem *q,
                        const cco_binding *binding);
 

@@ -201,7 +201,7 @@ static uint32_t pattern_of(const cco_problem *q, size_t most)
     return (power * CCO_COLLECTIVES + q->coll) * UINT32_C(2654435769) >> 8;
 }
 
-/* Of the sizes that two ranks give each other, in one order on both. */
+/* A stamp of the sizes that two ranks give each other, in one order on both. */
 static size_t sizes_of_two(const cco_problem *q)
 {
     const size_t give = given(q), take = taken(q);
@@ -209,7 +209,7 @@ static size_t sizes_of_two(const cco_problem *q)
                         : cco_stamp_sizes(cco_stamp_sizes(0, take), give);
 }
 
-/* Of what ranks must have alike of blocks of unlike sizes: all of them, or what two have. */
+/* A stamp of what ranks must have alike of blocks of unlike sizes: all sizes, or those of two. */
 static size_t sizes_of(const cco_problem *q)
 {
     const cco_side *side = q->coll == CCO_REDUCE_SCATTER ? &q->in : &q->out;

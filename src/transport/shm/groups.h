@@ -12,7 +12,7 @@ enum {
     CCO_GROUPS_MOST = 64, /* groups: every leader reads a line of each other */
 };
 
-/* The same on all ranks.  Members count from 0 in the order of ranks; member 0 leads. */
+/* Equal on all ranks.  Members count from 0 in the order of ranks; member 0 leads. */
 typedef struct cco_groups {
     int count;           /* groups; 0: there are too many ranks for groups of groups */
     int most;            /* members of the largest */

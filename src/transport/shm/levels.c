@@ -13,7 +13,7 @@ static const unsigned counts[CCO_LEVELS_RINGS] = {CCO_SLOT_RING_MOST, 8};
 static const size_t rooms[CCO_LEVELS_RINGS] = {256 - CCO_SLOT_HEAD,
                                                CCO_LEVELS_MOST + CCO_SLOT_LINE - CCO_SLOT_HEAD};
 
-/* Of the scratch: what comes up, what goes across, and a byte of each member. */
+/* Parts of the scratch: what comes up, what goes across, and a byte of each member. */
 enum { UP = 0, ACROSS = CCO_LEVELS_MOST, BYTES = 2 * CCO_LEVELS_MOST, SCRATCH = BYTES + 128 };
 
 /* A call on its way. */

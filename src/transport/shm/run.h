@@ -46,7 +46,7 @@ static inline void cco_run_copy(char *to, const char *from, size_t n)
     memcpy(to, &word, sizeof word);
 }
 
-/* The same into a slot. */
+/* Copies into a slot. */
 static inline void cco_run_write(const cco_run *r, char *to, const char *from, size_t n)
 {
     if (__builtin_expect(n == sizeof(uint64_t), 1))

@@ -79,9 +79,9 @@ typedef struct cco_slot_ring {
 cco_slot_ring cco_slot_ring_open(char *memory, size_t share, size_t slot, unsigned slots, int rank,
                                  int size, uint64_t call);
 
-/* The same with slots abreast: those of all ranks with one index are next to each other, each
- * behind a line, so that few calls touch few pages, however many ranks there are.  Two ranks do not
- * swap them.  The memory has cco_slot_ring_share_abreast for each rank. */
+/* A ring with slots abreast: those of all ranks with one index are next to each other, each behind
+ * a line, so that few calls touch few pages, however many ranks there are.  Two ranks do not swap
+ * them.  The memory has cco_slot_ring_share_abreast for each rank. */
 cco_slot_ring cco_slot_ring_open_abreast(char *memory, size_t slot, unsigned slots, int rank,
                                          int size, uint64_t call);
 
@@ -133,7 +133,7 @@ static inline uint64_t *cco_slot_ring_slot(const cco_slot_ring *b, int rank, uin
     return (uint64_t *)cco_slot_ring_place(b, place, cco_slot_ring_index(b, piece));
 }
 
-/* Of the slot where this rank writes a piece. */
+/* The use of the slot where this rank writes a piece. */
 static inline cco_slot_use *cco_slot_ring_use(cco_slot_ring *b, uint64_t piece)
 {
     return &b->uses[cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];
@@ -205,7 +205,7 @@ static inline void cco_slot_ring_passed(cco_slot_ring *b, uint64_t pieces)
     b->round += pieces - 1;
 }
 
-/* Of two ranks, the other may have written a piece where this one writes later. */
+/* Where there are two ranks, the other may have written a piece where this one writes later. */
 static inline void cco_slot_ring_note_use(cco_slot_ring *b, uint64_t piece)
 {
     cco_slot_use *use = &b->uses[!cco_slot_ring_swapped(b, piece)][cco_slot_ring_index(b, piece)];

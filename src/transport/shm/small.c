@@ -33,7 +33,7 @@ static inline const char *as_expected(const cco_run *r, int rank, uint64_t expec
                                                                 : differs(r, rank, slot, NULL, n);
 }
 
-/* The same, `n` bytes where it gives those of its own. */
+/* The slot of a rank that has `n` bytes where it gives those of its own. */
 static inline const char *of(const cco_run *r, int rank, size_t n)
 {
     return as_expected(r, rank, cco_run_expected(r, n), n);

@@ -5,8 +5,8 @@
  * with large messages of any MPI.  Found: deadlock, messages of unequal size, data read that nobody
  * wrote, memory outside of a buffer, steps of one round that touch the same memory.
  *
- * Of one-sided steps every two accesses that sched.h wants ordered and no notification orders are
- * found, in whatever order they happen to run here; also places outside of a slot, slots touched
+ * In one-sided steps it finds every two accesses that sched.h wants ordered and no notification
+ * orders, in whatever order they happen to run here; also places outside of a slot, slots touched
  * before they are known to be open or after their owner may have left, and notifications left. */
 #ifndef CCO_SIM_H
 #define CCO_SIM_H

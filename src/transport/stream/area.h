@@ -47,10 +47,10 @@ struct cco_area {
     cco_writes writes; /* by ordinary or other stores, into shares */
 };
 
-/* Of areas with `shares`: ranks read and write there by themselves. */
+/* The kind of areas with `shares`: ranks read and write there by themselves. */
 extern const cco_area_kind cco_area_direct;
 
-/* The same, and never calls the MPI. */
+/* A direct area that never calls the MPI. */
 extern const cco_area_kind cco_area_quiet;
 
 /* For `look`: every so many times lets the MPI get on. */

@@ -78,7 +78,7 @@ int cco_fragments_over(void *fragments, int number, bool *over);
  * class. */
 int cco_fragment_check(cco_fragments *fragments, cco_fragment *fragment);
 
-/* The same of one of which nothing is left. */
+/* cco_fragment_check for a fragment of which nothing is left. */
 static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragment)
 {
     if (fragment->packed != NULL)
