@@ -27,8 +27,7 @@ from crestacoll.ui import WRONG, json_option, out, show, table, write_json
 )
 @click.option(
     "--communicators",
-    type=click.IntRange(0),
-    default=0,
+    type=click.IntRange(100),
     metavar="N",
     help="Make, use and free N communicators instead.",
 )
