@@ -188,8 +188,8 @@ FINALIZE = 10
 
 
 def run_command(build, command, on_progress=lambda: None, limit=None, variables=None):
-    """The same with the words of the job given, whose program answers like crestacoll-bench, and
-    with more variables in its environment.
+    """As `run`, with the words of the job given. Its program answers like crestacoll-bench;
+    `variables` are added to its environment.
     """
     result, begin = Result(), time.monotonic()
     with tempfile.TemporaryFile("w+", **DECODED) as errors:
@@ -223,7 +223,7 @@ def run_command(build, command, on_progress=lambda: None, limit=None, variables=
 
 
 def run_on(build, words, ranks, hosts=1, rate=None, on_progress=lambda: None):
-    """The same with the program and its options given, on this host or on some that are made for
+    """As `run`, with the program and its options given, on this host or on some that are made for
     it (nethosts).
     """
     with contextlib.ExitStack() as stack:

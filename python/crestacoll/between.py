@@ -26,7 +26,7 @@ def each_call(record):
 
 
 def cells(record):
-    """The same as two texts."""
+    """What each_call returns, as two texts."""
     sent = each_call(record)
     if sent is None:
         return "?", "?"

@@ -68,7 +68,7 @@ def mpi_library(program):
 
 
 def family_of_abi(path):
-    """Of a library that has the binary interface of the standard; None if it is not here."""
+    """The family of a library with the standard's binary interface; None if it is not here."""
     if not os.path.exists(path):
         return None
     if is_intel(path):

@@ -6,7 +6,7 @@ TOO_WIDE = "too wide to tell"
 
 
 def is_vague(low, high):
-    """Of a difference in fractions: a few rounds that scatter leave room for any."""
+    """Whether an interval (fractions) leaves room for any difference, as few rounds may do."""
     return 1 + high > VAGUE * (1 + low)
 
 

@@ -30,7 +30,7 @@ def load(path):
 
 
 def checked(path, data):
-    """The same for what was read from a file."""
+    """As `load`, for data that were read already."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise Problem(f"{path} is no record of MPI-IO (schema {SCHEMA})")
     wrong = schemas.problems("io", data)

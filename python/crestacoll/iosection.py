@@ -11,7 +11,7 @@ MOST_FILES = 40
 
 
 def section(source, profile=None):
-    """Of a reportfiles.Source; `profile`: the timeline of collectives of the same run."""
+    """The section about a reportfiles.Source; `profile`: the collectives' timeline of this run."""
     data = source.data
     wall = data["wall_s"] * 1e6
     parts = data["data"]
@@ -56,7 +56,7 @@ def headline(data):
 
 
 def call_lines(data, wall):
-    """Of each kind of call."""
+    """One line for each kind of call."""
     lines = [
         (
             iorecords.label(p),

@@ -112,7 +112,7 @@ class Command:
 
 
 def launcher_length(words):
-    """Of how many words the launcher at the beginning is; 0: there is none."""
+    """The number of words of the launcher at the beginning; 0 if there is none."""
     name = os.path.basename(words[0])
     if name == "flux":
         verbs = [w for w in FLUX if tuple(words[1 : 1 + len(w)]) == w]
@@ -195,7 +195,7 @@ def programs(command, kind, executable=is_executable):
 
 
 def first_program(words):
-    """Of a command without launcher: behind wrappers such as `env A=1`, best effort."""
+    """The program of a command without launcher, behind wrappers such as `env A=1`; best effort."""
     for i, word in enumerate(words):
         if os.path.basename(word) in WRAPPERS or (
             i and ("=" in word or word.startswith("-") or word.isdigit())

@@ -15,7 +15,7 @@ ALIKE = 1.8  # exchanges of a cache line that differ by less are of one speed of
 
 
 def same_speed(one, other):
-    """Of two exchanges of a cache line, in the same unit."""
+    """Whether two exchange times of a cache line, in one unit, show one speed of the machine."""
     return 1 / ALIKE < one / other < ALIKE
 
 
@@ -59,7 +59,7 @@ def core_ticks():
 
 
 def share(before, after, what):
-    """Of the cores' time between two core_ticks, the fraction that was busy (1) or stolen (2)."""
+    """The fraction of the cores' time between two core_ticks that was busy (1) or stolen (2)."""
     if not before or not after or after[0] <= before[0]:
         return None
     return (after[what] - before[what]) / (after[0] - before[0])

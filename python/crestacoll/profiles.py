@@ -27,7 +27,7 @@ def read_json(path):
 
 
 def checked(path, data):
-    """The same for what was read from a file; the first version had no timeline, the second no
+    """As `load`, for data that were read already. The first version had no timeline, the second no
     communicators, the third no nodes, the fourth no waiting that is true.
     """
     if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
@@ -167,7 +167,7 @@ def itself_us(record):
 
 
 def waiting(wait):
-    """Of a record, with its 95 % interval: '2.9 ms ± 0.2 ms'."""
+    """The waiting of a record with its 95 % interval: '2.9 ms ± 0.2 ms'."""
     if not wait:
         return "-"
     spread = max(wait["mean"] - wait["low"], wait["high"] - wait["mean"])

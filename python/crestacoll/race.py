@@ -210,7 +210,7 @@ class Log:
         self.end = event
 
     def on_other(self, event):
-        """Of a later version."""
+        """An event of a later version is passed over."""
 
 
 class Tail:

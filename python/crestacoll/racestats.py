@@ -32,7 +32,7 @@ BATCHES = 6  # parts of the rounds, in their order, for a claim; few, so that ea
 
 @dataclass(frozen=True)
 class Difference:
-    """Of an arm to the reference, in fractions of the reference: below 0 is faster."""
+    """How an arm differs from the reference, in fractions of the reference: below 0 is faster."""
 
     trimmed: float
     low: float
@@ -149,7 +149,7 @@ def trimmed_mean(values, level=LEVEL):
 
 
 def surer(level):
-    """Of a claim, where intervals of this level are shown: 99.5 % for 95 %."""
+    """The level of a claim where intervals of this level are shown: 99.5 % for 95 %."""
     return 1 - CLAIM * (1 - level)
 
 

@@ -363,7 +363,7 @@ def overlap_section(sources):
 
 
 def verdicts(sources):
-    """Of each job, with the collective before them."""
+    """The verdicts of each job, with the collective before them."""
     told = []
     for s in sources:
         for name in in_order(r["collective"] for r in s.data["records"]):

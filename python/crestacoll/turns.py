@@ -14,9 +14,9 @@ WINDOW = 4  # communicators that are compared with each other, for each arm
 
 @dataclass
 class Turns:
-    """Of one run. `rounds` and `youths`: {row: [{number of the arm: seconds per call}]}, where a
-    row is (collective, smallest size of its class, ranks); `calls` and `young_calls`: {row: how
-    many were made}, on the rank that made most.
+    """What the turns of one run gave. `rounds` and `youths`: {row: [{number of the arm: seconds per
+    call}]}, where a row is (collective, smallest size of its class, ranks); `calls` and
+    `young_calls`: {row: how many were made}, on the rank that made most.
     """
 
     started: bool = False

@@ -17,7 +17,7 @@ ORDER = ["Fortran", "C"]  # as in the document
 
 
 def identity(build):
-    """Of what was checked: another build of the same name is another one."""
+    """What tells builds apart that were checked: another build of one name is another."""
     digest = hashlib.sha256(build.description["mpi"]["library"].encode())
     files = [build.program(name) for name in checkjob.PROGRAMS.values()]
     for path in [*files, build.folder / "lib" / "libcrestacoll.so"]:

@@ -7,7 +7,7 @@ PROGRAM = None  # the program itself: bad whatever is set
 
 
 def most_runs(count):
-    """Of the search among `count` settings."""
+    """The most runs that a search among `count` settings takes."""
     return math.ceil(math.log2(count)) if count > 0 else 0
 
 

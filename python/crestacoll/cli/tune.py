@@ -151,7 +151,7 @@ def finish(state, json_to):
 
 
 def finish_native(build, state, json_to):
-    """The same with the algorithms of the MPI itself."""
+    """As `finish`, for the algorithms of the MPI itself."""
     from crestacoll.tune import native_file, words
 
     path, found = native_file.write(state, build.family)

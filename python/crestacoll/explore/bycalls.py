@@ -106,7 +106,7 @@ class ByCalls:
         return 1.2 * 2 * racestats.FEWEST * self.search.wall_s
 
     def algorithms(self):
-        """Of the best model that has any, at points with a large share; and what is ahead."""
+        """Arms with algorithms of the best model, at points with a large share; and what leads."""
         models = {m["name"]: m for m in self.search.description["models"] if m["works"]}
         found = []
         for point, known in zip(self.state.points, calldata.differences(self.state)):

@@ -14,7 +14,7 @@ WIDEST = 50.0  # per cent: what is slower is drawn at the edge
 
 
 def colour_of(d):
-    """Of what is not sure: none."""
+    """The colour of a difference; of one that is not sure, a muted one."""
     return {"faster": FASTER, "slower": SLOWER}.get(words.claim(d), MUTED)
 
 

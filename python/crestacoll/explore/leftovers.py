@@ -14,8 +14,8 @@ GONE = b" (deleted)"
 
 
 class Leftovers:
-    """Of the session of a launcher, and of processes that have `marker` in their environment, which
-    names the folder of the run.
+    """Processes that a run leaves behind: those of its launcher's session, and those that have
+    `marker` in their environment, which names the folder of the run.
     """
 
     def __init__(self, session, marker):

@@ -99,7 +99,7 @@ def after_algorithms(state, leader):
 
 
 def mean_step_s(state):
-    """Of all arms in all rounds so far, 0 without any."""
+    """Seconds of a step, as the mean of all arms in all rounds so far; 0 without any."""
     rounds = [r for stage in state.data["stages"] for r in state.rounds(stage)]
     steps = [seconds for r in rounds for seconds in r.values()]
     return sum(steps) / len(steps) if steps else 0.0
@@ -109,7 +109,7 @@ def mean_step_s(state):
 
 
 def known_difference(state):
-    """Of the choice to the MPI, in the latest race that had it; None without any."""
+    """How the choice differs from the MPI, by the latest race that had it; None without any."""
     for stage in ("proof", "algorithms", "points", "models"):
         for c in usable(state, stage):
             found = differences(state, stage).get(c.name)

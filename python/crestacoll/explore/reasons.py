@@ -39,8 +39,8 @@ def how(ended):
 
 
 def need_innocence(plain, before):
-    """Of a plain run after one that failed, `before`: if it fails as well, nothing is to blame for
-    that but the program or the machine.
+    """Raises Problem if a plain run after one that failed, `before`, fails as well: then nothing is
+    to blame but the program or the machine.
     """
     need_settings(plain)
     refused = lastwords.not_started(plain)

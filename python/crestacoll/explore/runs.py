@@ -129,7 +129,7 @@ def prepare_child():
 
 
 def plain_run(job, variables, folder, limit, watch=lambda seconds: None, stdin=None):
-    """The same as `run`; a run that does not end within the limit is asked whether it hangs."""
+    """As `run`; a run that does not end within the limit is asked whether it hangs."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     with hang.listening(Path(folder), job.addresses()) as listener:
         more = listener.settings if listener is not None else {}
@@ -243,7 +243,7 @@ def answers(plains, tuned, compare=None):
 
 
 def failed_answers(ended, plain, how, after):
-    """The same of a run that failed; `how`. `after`: what a plain run after it did."""
+    """What `answers` returns, for a run that failed (`how`); `after`: of a plain run after it."""
     found = {"plain": str(plain.folder / "stdout"), "tuned": str(ended.folder / "stdout")}
     found |= {"by": None, "ok": False, "prints": True, "same": False}
     return found | {"failed": how, "after": after}

@@ -289,7 +289,7 @@ class Search:
 
     @property
     def wall_s(self):
-        """Of a whole run; None if none came to its end."""
+        """Seconds of a whole run; None if none came to its end."""
         stage = self.state.stage("profile")
         return stage["seconds"] if stage.get("why") == "ended" else None
 

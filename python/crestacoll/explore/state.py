@@ -30,7 +30,7 @@ class State(StateFolder):
         return stage
 
     def stage_of(self, name, arms):
-        """The same, of these arms: what was found of others is forgotten."""
+        """As `stage`, for these arms: what was found about others is forgotten."""
         if self.stage(name)["arms"] not in ([], arms):
             del self.data["stages"][name]
         self.stage(name)["arms"] = arms
@@ -63,7 +63,7 @@ class State(StateFolder):
         return self.tails[key].log
 
     def names(self, stage):
-        """Of all arms that a race ever had."""
+        """Names of all arms that a race ever had."""
         return [c["name"] for c in self.stage(stage)["arms"]]
 
     def rounds(self, stage, phase=None):

@@ -60,7 +60,7 @@ class Candidate:
 
 
 def long_rounds(state):
-    """Of the models, those in long blocks: what an implementation does in the long run."""
+    """Rounds of models in long blocks: what an implementation does in the long run."""
     return state.rounds("models", "confirm") + state.rounds("long")
 
 

@@ -28,7 +28,7 @@ def percent(fraction):
 
 
 def at_most(fraction):
-    """Of what is not more: rounded up."""
+    """A bound in per cent, rounded up."""
     return f"{max(0.1, math.ceil(1000 * fraction - 1e-9) / 10):.1f} %"
 
 
@@ -221,7 +221,7 @@ def answers(found):
 
 
 def printed(told):
-    """Of outputs that are not the same byte by byte."""
+    """The sentence about outputs that differ in some byte."""
     files = f"Compare {told['plain']} with {told['tuned']}, or name a command by --compare."
     if "words" not in told:  # an exploration of old
         return f"The program does not print the same with and without the rules. {files}"

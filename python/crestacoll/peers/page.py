@@ -106,7 +106,7 @@ def title_of(floor):
 
 
 def as_json(head, rows):
-    """The same for programs."""
+    """The page's figures as JSON, for programs to read."""
     floors = head["floors"]
     return {
         "schema": "crestacoll-peers-2",
@@ -210,7 +210,7 @@ def on_each(rows, mpis):
 
 
 def on_each_by_size(rows, mpis):
-    """The same with 2 ranks, by data and size."""
+    """crestacoll on 2 ranks against the MPI below it, by data and size."""
     mine = [r for r in rows if verdicts.plain(r) and r.point.ranks == 2 and r.point.bytes]
     sizes = sorted({r.point.bytes for r in mine})
     lines = []

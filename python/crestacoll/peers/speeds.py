@@ -66,7 +66,7 @@ class Speeds:
         return number or len(self.known)
 
     def number_of(self, exchange):
-        """The same; None if there is none."""
+        """The number of a known speed; None if there is none."""
         for k, known in enumerate(self.known):
             if machine.same_speed(exchange, known or 1.0):
                 return k + 1

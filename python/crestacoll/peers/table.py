@@ -66,7 +66,7 @@ class Row:
 
     @property
     def ratio(self):
-        """Of crestacoll on Open MPI 5 to the best MPI, if all have been measured in this way."""
+        """Time on Open MPI 5 with crestacoll by the best MPI's, if all were measured so."""
         return self.ours / self.best if self.complete and self.ours and self.best else None
 
     def on(self, mpi):

@@ -163,7 +163,7 @@ def waiting(rows):
 
 
 def verdicts(rows, floor):
-    """Of what was measured at one speed of the machine."""
+    """The verdicts on what was measured at one speed of the machine."""
 
     def some(ranks, low, high, *keep):
         return [r for r in rows if between(r, ranks, low, high) and all(k(r) for k in keep)]

@@ -54,7 +54,7 @@ def numbered(placement):
 
 
 def rankfile(hosts, placement):
-    """Of Open MPI: host and core of each rank; +n0 is the first host of the job."""
+    """Open MPI's rank file: host and core of each rank; +n0 is the first host of the job."""
     next_core, lines = {}, []
     for rank, node in enumerate(placement):
         core = next_core.setdefault(node, 0)
@@ -65,19 +65,19 @@ def rankfile(hosts, placement):
 
 
 def hydra_hosts(hosts, placement):
-    """Of MPICH and its relatives: each host once, with its number of ranks."""
+    """The host file of MPICH and its relatives: each host once, with its number of ranks."""
     mine = ranks_on(placement)
     return "".join(f"{hosts[node].name}:{len(ranks)}\n" for node, ranks in mine.items())
 
 
 def hydra_blocks(hosts, placement):
-    """The same in the order of the ranks: a host for as many ranks as follow each other."""
+    """Such a host file in the order of the ranks: a host for as many ranks as follow each other."""
     runs = [(node, len(list(ranks))) for node, ranks in itertools.groupby(placement)]
     return "".join(f"{hosts[node].name}:{count}\n" for node, count in runs)
 
 
 def cray_order(hosts, placement):
-    """Of Cray MPICH: which rank is in each slot of the job, slots counted host by host."""
+    """Cray MPICH's order: which rank is in each slot of the job, slots counted host by host."""
     lines = ["# ranks of each host; the hosts are those of the job, in its order\n"]
     for ranks in ranks_on(placement).values():
         lines.append(",".join(map(str, ranks)) + "\n")

@@ -65,7 +65,7 @@ class Job:
         return self.filled(np.arange(self.ranks))
 
     def tidied(self, placement):
-        """The same with nodes of one size in the order of their lowest ranks."""
+        """The placement with nodes of one size in the order of their lowest ranks."""
         first = np.full(len(self.sizes), self.ranks)
         np.minimum.at(first, placement, np.arange(self.ranks))
         name = np.empty(len(self.sizes), dtype=int)

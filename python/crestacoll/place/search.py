@@ -35,7 +35,7 @@ def distinct(job):
 
 
 def improved(job, placements, least):
-    """The same after swaps, as long as looks are left."""
+    """Placements after swaps, as long as looks are left."""
     left = LOOKS
     for placement in placements:
         swaps = Swaps(job, placement, least)
@@ -90,7 +90,7 @@ class Swaps:
         return sums
 
     def _move(self, groups, a, b):
-        """The same for ranks with these groups from node a to node b."""
+        """The change of the cost when ranks of these groups move from node a to node b."""
         p, c = self.job, self.counts
         here, there = c[groups, a], c[groups, b]
         change = 2 * p.pairs[groups] * (here - there - 1)

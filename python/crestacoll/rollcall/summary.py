@@ -50,7 +50,7 @@ def p_where(process):
 
 
 def data(processes, why):
-    """The same as JSON, of schema crestacoll-hang-1."""
+    """The summary as JSON, of schema crestacoll-hang-1."""
     processes = with_missing(processes)
     found = verdict.verdict(processes)
     return {

@@ -267,7 +267,7 @@ def of_lacking(processes, begun):
 
 
 def verdict(processes):
-    """Of all processes of the job that are known."""
+    """The verdict on all processes of the job that are known."""
     found = groups(processes)
     if found:
         return of_collective(processes, found)

@@ -53,7 +53,7 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """Of one simulation: seconds of a processor, bytes of memory."""
+    """The limits of one simulation: seconds of a processor, bytes of memory."""
 
     seconds: float = 60
     memory: int = 8 << 30

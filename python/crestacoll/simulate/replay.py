@@ -226,7 +226,7 @@ def scaled(replay, scaling, works, outside):
 
 
 def time_of(told, implementation):
-    """Of a class at a scale; None if it was not simulated."""
+    """The time of a class at a scale; None if it was not simulated."""
     return next((t["time_s"] for t in told["times"] if t["implementation"] == implementation), None)
 
 

@@ -133,7 +133,7 @@ class Scaling:
         return self.then / self.ranks if self.strong else 1.0
 
     def seconds(self, seconds):
-        """Of computation, and of what comes from it: that ranks are late."""
+        """Seconds of computation at this scale, and of the lateness that comes from it."""
         return seconds * self.less
 
     def waiting(self, work):

@@ -59,14 +59,14 @@ class Search:
         self.state.save()
 
     def kept(self, seconds):
-        """Those of so many that are for proofs again."""
+        """Seconds, out of so many, that are kept for repeated proofs."""
         if not self.proves_again:
             return 0.0
         most = max((len(self.speeds(p).usual()) for p in self.state.points), default=0)
         return min(AT_MOST, SECOND * max(1, most)) * seconds
 
     def reserve(self, seconds):
-        """The same, once there is something to prove."""
+        """What is kept for proofs, once there is something to prove."""
         return self.kept(seconds) if self.to_prove_again() else 0.0
 
     @property
@@ -252,7 +252,7 @@ class Search:
 
 
 def least(both):
-    """Of two differences that which is not sure, or else gains less."""
+    """That of two differences which is not sure, or else gains less."""
     return max(both, key=lambda d: (not d.surely_faster, d.trimmed))
 
 

@@ -119,7 +119,7 @@ def remarks(state):
 
 
 def native_summary(state, found, path, family):
-    """Of `tune --native`."""
+    """What `tune --native` says at its end."""
     yield from remarks(state)
     if path is None:
         yield "Nothing was measured."
