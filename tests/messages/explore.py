@@ -84,8 +84,17 @@ def not_enough_time_for_any(screen):
 def not_enough_time_to_be_sure(screen):
     """The proof shows a gain, by too few rounds for a claim."""
     still = [_open("shm", -0.012, 0.0824)]
-    step = STEP | {"low": 0.004, "high": 0.16, "rounds": 9}
+    claim = {"sure_low": -0.021, "sure_high": 0.182}
+    step = STEP | {"low": 0.004, "high": 0.16, "rounds": 9} | claim
     _say(screen, _found("undecided", step=step, bound=_bound(open=still, more_s=600.0)))
+
+
+def not_enough_time_as_the_mean_disagrees(screen):
+    """The interval of the claim is above 0, and the plain mean of the rounds is not."""
+    claim = {"sure_low": 0.001, "sure_high": 0.182, "mean": -0.02}
+    step = STEP | {"low": 0.004, "high": 0.16, "rounds": 9} | claim
+    bound = _bound(open=[_open("shm", -0.012, 0.0824)], more_s=600.0)
+    _say(screen, _found("undecided", step=step, agree=False, bound=bound))
 
 
 def the_best_choice_broke_the_program(screen):

@@ -120,10 +120,13 @@ def known_difference(state):
 
 def gain_of(difference):
     """As a gain: above 0 is faster."""
+    sure_low, sure_high = difference.surely_within
     return {
         "gain": -difference.trimmed,
         "low": -difference.high,
         "high": -difference.low,
+        "sure_low": -sure_high,
+        "sure_high": -sure_low,
         "mean": -difference.mean,
         "rounds": difference.rounds,
     }

@@ -71,8 +71,8 @@ def undecided(found):
     if step and step["low"] > 0 and not found["rejected"]:
         return (
             f"Not enough time to be sure: {timed(found)} of this program probably takes"
-            f" {percent(step['gain'])} less time under the best choice ({interval(step)}), but the"
-            " 99.5 % interval of a proof must be above 0, too."
+            f" {percent(step['gain'])} less time under the best choice ({interval(step)}), but"
+            f" {lacking(found)}"
         )
     if not found["bound"]["open"] and found["bound"]["gain"] is not None:
         return (
@@ -82,6 +82,18 @@ def undecided(found):
     other = "another" if found["rejected"] else "a"
     told = f"Not enough time to say whether {other} choice makes this program faster."
     return told + ahead(found)
+
+
+def lacking(found):
+    """What a proof of the gain needs beside its 95 % interval."""
+    low, high = (found["step"].get(key) for key in ("sure_low", "sure_high"))
+    if low is not None and low > 0 and found.get("agree") is False:
+        return "the plain mean of the rounds must show it, too."
+    needed = "the 99.5 % interval of a proof must be above 0, too."
+    if low is None or low > 0:  # an exploration of old
+        return needed
+    claim = intervals.with_unit(intervals.of_gain(low, high))
+    return f"{needed} That is {claim}: it also takes in how batches of rounds scatter."
 
 
 def not_kept(found):
