@@ -8,6 +8,7 @@ import selectors
 import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -217,6 +218,9 @@ def test_strangers_are_few(watch, monkeypatch):
     made = [stranger(watch)[0] for _ in range(6)]
     for each in made:
         each.close()
+    until = time.monotonic() + 30
+    while len(most) < 6 and time.monotonic() < until:
+        time.sleep(0.01)  # the last one has its challenge before it is counted
     assert max(most) == 2 and len(most) == 6
 
 
