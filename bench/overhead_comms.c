@@ -75,9 +75,9 @@ static void take_times(side *sides, int turns)
     }
 }
 
-/* Of a communicator that has made a small call and lives on.  What the first ones make for all of
- * them does not count.  None is freed before the other side has had its turn, which would find the
- * memory there. */
+/* Measures the memory of a communicator that has made a small call and is not freed.  The first
+ * quarter does not count: it pays for what all of them share.  Each side keeps its communicators
+ * until the other has been measured, which would otherwise reuse their memory. */
 static void take_memory(side *sides, int count)
 {
     MPI_Comm *made = malloc(2 * (size_t)count * sizeof *made);

@@ -35,7 +35,7 @@ typedef struct entry {
     uint64_t duplicates; /* so far */
     MPI_Comm via;        /* where its messages pass if it has no name, or MPI_COMM_NULL, */
     int tag;             /* under this tag */
-    cco_watch *watch;    /* is told of a failure; NULL: none */
+    cco_watch *watch;    /* gets a failure; may be NULL */
     int error;           /* after one */
 } entry;
 
@@ -67,7 +67,7 @@ typedef struct tree {
     int lost; /* the rank of `comm` whose process has ended; -1: none is known */
 } tree;
 
-/* Of one message. */
+/* How often one message was looked for. */
 typedef struct wait {
     int tries, looks;
 } wait;
@@ -515,8 +515,8 @@ static int end(tree *t, int rc)
     return rc;
 }
 
-/* On `comm` itself.  Where the wait ends in vain the MPI may still write: so it gets memory of its
- * own, which stays then. */
+/* Reduces by the MPI's collective on `comm` itself.  After a wait that was given up the MPI may
+ * still write to its buffers, so they are allocated here and not freed then. */
 static int reduce_by_mpi(tree *t, void *data, int count, MPI_Datatype type, MPI_Op op, size_t bytes)
 {
     int done = 0;

@@ -62,10 +62,10 @@ typedef struct cco_company {
 /* From the first of them to all. */
 int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company);
 
-/* True on all of them if it is on each; false on those who waited in vain. */
+/* Returns true on all of them if `mine` is true on each, and false where the wait failed. */
 bool cco_all_among(bool mine, const cco_company *company);
 
-/* Who is told of a failure in one of these on a communicator. */
+/* Sets the watch that gets the failures of these operations on a communicator. */
 void cco_service_watch(MPI_Comm comm, cco_watch *watch);
 
 /* Where messages pass that have no name to carry: a communicator of the library, with the same

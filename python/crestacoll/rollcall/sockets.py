@@ -2,8 +2,8 @@
 """The Unix sockets of a roll-call, and the processes of a job on this host. These sockets have no
 file (their names begin with a 0), so that nothing stays behind. Their names are
 crestacoll-rank-PID-HEX for a process of a job (src/rollcall/address.h), and crestacoll-run-PID-HEX
-for `crestacoll run`: nobody can take a name first whose last part is random. Another user may have
-one that looks alike, and is told from ours by the kernel.
+for `crestacoll run`: nobody can take a name first whose last part is random. Another user may
+listen at a similar name: the kernel says whose socket it is.
 """
 
 import contextlib
