@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """auto_hosts.py - times hier and the MPI's own collectives between hosts, for auto_rules.py.
 
-    .venv/bin/python tools/auto_hosts.py docs/results/auto-hosts.csv [--budget 75] [--mpi all]
+    .venv/bin/python tools/auto_hosts.py docs/lab/auto-hosts.csv [--budget 75] [--mpi all]
 
 The hosts are network name spaces of this machine, as for `crestacoll bench --hosts`: it takes root.
 One job for each MPI, each of its settings, shape (hosts, ranks of each), rate of the network, way
@@ -23,7 +23,7 @@ from crestacoll.builds import choose_builds  # noqa: E402
 from crestacoll.ui import Problem  # noqa: E402
 
 MODEL = "hier"
-# Where fewer bytes between hosts are less time: docs/results/hosts.md.
+# Where fewer bytes between hosts are less time: docs/lab/hosts.md.
 COLLECTIVES = ["bcast", "reduce", "allgather", "reduce_scatter", "reduce_scatter_block"]
 SIZES = [n << 10 for n in (64, 128, 256, 512, 1024)]
 SHAPES = ((2, 2), (2, 4))

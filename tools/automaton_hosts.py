@@ -5,7 +5,7 @@
     .venv/bin/python tools/automaton_hosts.py [WAYS [ROWS [STEPS [RANKS]]]]
 
 It takes root, and prints what the program prints, under each MPI that is built: for
-docs/results/automaton.md.
+docs/lab/automaton.md.
 """
 import pathlib
 import subprocess

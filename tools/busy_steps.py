@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """busy_steps.py - time steps of the turbulence code beside programs that only compute, for
-docs/results/programs.md.
+docs/lab/programs.md.
 
     .venv/bin/python tools/busy_steps.py [--seconds 60] [--busy 0,1,2]
 

@@ -5,7 +5,7 @@
     tools/explore_trials.py null    [--times 40] [--budget 30s]
     tools/explore_trials.py planted [--times 20] [--budget 30s] [--percent 3]
     tools/explore_trials.py truths  [--kinds faster,none,short,busy,early] [--seeds 1-20]
-                                    [--budget 8s] [--write docs/results/explore-verdicts.csv]
+                                    [--budget 8s] [--write docs/lab/explore-verdicts.csv]
 
 null, planted: how often it claims a difference where there is none, and how often it finds one.
 Runs explore on the turbulence code, 2 ranks, Open MPI, grid 16. Its only arm besides the MPI's own

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hosts_faults.py - when a job over hosts ends after a fault, with hier and with the plain MPI.
 
-    .venv/bin/python tools/hosts_faults.py [MPI ...]        the table of docs/results/hosts.md
+    .venv/bin/python tools/hosts_faults.py [MPI ...]        the table of docs/lab/hosts.md
 
 The hosts are network name spaces of this machine, as for `crestacoll bench --hosts`: it takes root.
 Four ranks on two hosts call collectives one after the other. Then a rank of the second host is

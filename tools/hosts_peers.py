@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """hosts_peers.py - hier beside the collectives of several MPIs, between hosts.
 
-    .venv/bin/python tools/hosts_peers.py measure docs/results/hosts.csv [--budget 75] [--peers DIR]
-    .venv/bin/python tools/hosts_peers.py table docs/results/hosts.csv
+    .venv/bin/python tools/hosts_peers.py measure docs/lab/hosts.csv [--budget 75] [--peers DIR]
+    .venv/bin/python tools/hosts_peers.py table docs/lab/hosts.csv
 
 The hosts are network name spaces of this machine, as for `crestacoll bench --hosts`: it takes root.
 `measure` has one job for each MPI, each of its settings, shape (hosts, ranks of each) and rate; in

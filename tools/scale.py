@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""scale.py - the runs of docs/scale.md, simulated: its table, its pictures.
+"""scale.py - the runs of docs/lab/scale.md, simulated: its table, its pictures.
 
     .venv/bin/python tools/scale.py             all, ten minutes on two cores
     .venv/bin/python tools/scale.py --draw      only tables and pictures, of the csv that is there
 
-Writes docs/results/scale.csv, docs/images/scale-*.svg, the tables of docs/scale.md, and into the
+Writes scale.csv, images/scale-*.svg and the tables of scale.md, all in docs/lab, and into the
 machine files how far simulated times are from published ones. What is simulated is in
 scale_points.py, what the documents say in scale_claims.py.
 """
@@ -78,9 +78,9 @@ def main():
     parser.add_argument("--draw", action="store_true", help="of the csv that is there")
     parser.add_argument("--small", action="store_true", help="small runs only, for a test")
     parser.add_argument("--cores", type=int, default=2, help="simulations at a time")
-    parser.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs", help="where to write")
+    parser.add_argument("--docs", type=pathlib.Path, default=ROOT / "docs/lab", help="folder")
     args = parser.parse_args()
-    table = args.docs / "results/scale.csv"
+    table = args.docs / "scale.csv"
     if not args.draw:
         table.parent.mkdir(parents=True, exist_ok=True)
         write(simulate_all(choose_builds(None)[0], args.cores, args.small), table)

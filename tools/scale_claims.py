@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the documents of docs/scale.md say, and what the simulations of tools/scale.py give for it;
+"""What the documents of docs/lab/scale.md say, and what tools/scale.py simulates for it;
 the tables of that page.
 """
 
@@ -271,5 +271,5 @@ def filled(page, rows):
         page, found = re.subn(BLOCK.format(re.escape(name)),
                               lambda m, made=made: m[1] + made + m[2], page, flags=re.S)
         if found != 1:
-            raise Problem(f"docs/scale.md has {found} tables <!-- scale: {name} -->")
+            raise Problem(f"docs/lab/scale.md has {found} tables <!-- scale: {name} -->")
     return page

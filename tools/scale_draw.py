@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The pictures of docs/scale.md. Each says that it is simulated, on which machine, and how far
+"""The pictures of docs/lab/scale.md. Each says that it is simulated, on which machine, and how far
 messages of that machine file are from measured ones.
 """
 

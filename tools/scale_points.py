@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What tools/scale.py simulates: the runs of the documents of docs/scale.md, as jobs of
+"""What tools/scale.py simulates: the runs of the documents of docs/lab/scale.md, as jobs of
 crestacoll-simulate.
 """
 

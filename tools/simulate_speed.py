@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """simulate_speed.py - how fast crestacoll simulates: messages in a second of a processor, memory.
 
-    .venv/bin/python tools/simulate_speed.py [WORD ...]     the table of docs/results/simulator.md
+    .venv/bin/python tools/simulate_speed.py [WORD ...]     the table of docs/lab/simulator.md
 
 With words, only lines that have all of them. A line is one job of crestacoll-simulate; seconds are
 those of the processor, of user and system together, not of a clock on the wall.
@@ -19,7 +19,7 @@ from crestacoll import builds  # noqa: E402
 from crestacoll.cli.simulate import arms_of  # noqa: E402
 from crestacoll.simulate import jobs, machines  # noqa: E402
 
-MACHINE = ROOT / "docs" / "results" / "simulator-machine.json"
+MACHINE = ROOT / "docs" / "lab" / "simulator-machine.json"
 PER_NODE, BYTES, SKEW = 32, 8, jobs.Skew("exponential", 1e-5)
 MANY, LARGE = 4096, 1 << 20
 WAYS = [("no queues", False, jobs.Skew()), ("queues", True, jobs.Skew()),

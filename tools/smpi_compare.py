@@ -4,7 +4,7 @@
 
     .venv/bin/python tools/smpi_compare.py --write FILE     simulates every point, writes FILE
     .venv/bin/python tools/smpi_compare.py --write FILE --ranks 16 --collectives bcast,...
-    .venv/bin/python tools/smpi_compare.py FILE             the tables of docs/results/simulator.md
+    .venv/bin/python tools/smpi_compare.py FILE             the tables of docs/lab/simulator.md
 
 A point is a collective of one size with one algorithm on one machine. Each is simulated in three
 ways, which differ in what messages do that pass an interface at the same time:
@@ -39,7 +39,7 @@ from crestacoll.cli.simulate import arms_of  # noqa: E402
 from crestacoll.simulate import jobs, machines, smpi, sweep  # noqa: E402
 from crestacoll.sizes import format_size, parse_size  # noqa: E402
 
-MACHINE = ROOT / "docs" / "results" / "simulator-machine.json"
+MACHINE = ROOT / "docs" / "lab" / "simulator-machine.json"
 COLLECTIVES = "allreduce,allgather,alltoall,bcast,reduce_scatter_block"
 ONE_BY_ONE = "--cfg=maxmin/concurrency-limit:1"
 CASE = ["collective", "ranks", "per_node", "bytes"]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trace.h - the programs of all ranks as a trace that SimGrid's SMPI replays
- * (docs/results/simulator.md).
+ * (docs/lab/simulator.md).
  *
  * What a rank does by itself, overheads too, becomes a sleep.  A message has as many bytes there as
  * the links carry in the time that it occupies one here, less the 16 that SMPI adds to each. */

@@ -116,7 +116,7 @@ bool cco_near_sends_of(const cco_near_mates *mates, const cco_node_map *map, int
 
 /* A block that is passed on comes a message later: what leaders save has to make up for that.
  * Simulated on two machines, with a quarter of the messages they take 0.5 to 0.8 of the time from
- * 512 bytes on, and 1.1 to 1.3 of it with 8 bytes (docs/results/neighbours.md). */
+ * 512 bytes on, and 1.1 to 1.3 of it with 8 bytes (docs/lab/neighbours.md). */
 bool cco_near_spare(const cco_near_sends *all)
 {
     return all->ranks > 0 && all->ranks >= 2 * all->nodes;

@@ -30,7 +30,7 @@ def test_auto_without_shared_memory_is_the_mpi_and_says_nothing(build):
 
 
 def test_auto_leaves_calls_between_nodes_to_the_mpi(build, tmp_path):
-    """What was measured of them is in docs/results/hosts.md."""
+    """What was measured of them is in docs/lab/hosts.md."""
     steps = ("script", "reduce_scatter=524288", "bcast=524288", "bcast=8")
     env = {"CRESTA_IMPL": "auto", "CRESTA_NODES": "2x2"}
     records = profiled(build, tmp_path, *steps, ranks=4, env=env)

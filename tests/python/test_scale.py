@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""tools/scale.py, and what docs/scale.md shows: runs of other documents, simulated."""
+"""tools/scale.py, and what docs/lab/scale.md shows: runs of other documents, simulated."""
 
 import importlib
 import re
@@ -22,7 +22,7 @@ NAMES = ["cray-xc30", "cray-xc30-puts", "cray-xe6", "cray-xe6-puts"]
 @pytest.fixture(scope="module")
 def shown():
     """What the page shows was made of."""
-    return scale.read(ROOT / "docs/results/scale.csv")
+    return scale.read(ROOT / "docs/lab/scale.csv")
 
 
 def seconds(build, point):
@@ -92,19 +92,19 @@ def test_torus_bounds_an_alltoall(build):
 
 @pytest.mark.long
 def test_page_shows_the_table_and_the_pictures(shown, tmp_path):
-    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/lab/scale.md").read_text(encoding="utf-8")
     assert claims.filled(page, shown) == page, "run tools/scale.py --draw"
     for name in draw.PICTURES:
         assert f"images/scale-{name}.svg" in page
     draw.save_all(shown, tmp_path)
     for name in draw.PICTURES:
-        there = (ROOT / f"docs/images/scale-{name}.svg").read_text(encoding="utf-8")
+        there = (ROOT / f"docs/lab/images/scale-{name}.svg").read_text(encoding="utf-8")
         made = (tmp_path / f"scale-{name}.svg").read_text(encoding="utf-8")
         assert made == there, f"run tools/scale.py --draw: {name}"
 
 
 def test_table_of_another_figure_is_noticed(shown):
-    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/lab/scale.md").read_text(encoding="utf-8")
     other = [r | {"seconds": str(2 * float(r["seconds"]))} if r["line"] == "uGNI" else r
              for r in shown]  # fmt: skip
     assert claims.filled(page, other) != page
@@ -135,7 +135,7 @@ def test_lines_of_the_table_come_out_again(build, shown):
 
 def test_page_says_simulated():
     """What stands before a table, and below a picture."""
-    page = (ROOT / "docs/scale.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/lab/scale.md").read_text(encoding="utf-8")
     before = re.findall(r"\n\n((?:[^\n]+\n)+)\n<!-- scale: [^\n]* -->", page)
     assert len(before) == len(claims.TABLES)
     for text in before + re.findall(r"!\[([^]]*)\]", page):

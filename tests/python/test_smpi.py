@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`crestacoll simulate --smpi`: what is written for SimGrid's SMPI, and what SMPI makes of it; the
-comparison of tools/smpi_compare.py, and docs/results/simulator.md.
+comparison of tools/smpi_compare.py, and docs/lab/simulator.md.
 """
 
 import importlib
@@ -217,8 +217,8 @@ def test_the_order_of_implementations():
 
 
 def test_the_page_has_what_the_tool_says():
-    page = (ROOT / "docs" / "results" / "simulator.md").read_text(encoding="utf-8")
-    rows = tool.read(ROOT / "docs" / "results" / "simulator.csv")
+    page = (ROOT / "docs" / "lab" / "simulator.md").read_text(encoding="utf-8")
+    rows = tool.read(ROOT / "docs" / "lab" / "simulator.csv")
     lines = page.splitlines()
     for line in [*tool.summary(rows), tool.either(rows), *tool.beyond(rows)]:
         assert line in lines

@@ -196,7 +196,7 @@ ONLY = {
     metavar="FILE",
     help="Draw the times: .png, .svg or .pdf.",
 )
-@click.option("--smpi", metavar="DIR", help="Write one point for SMPI: docs/results/simulator.md.")
+@click.option("--smpi", metavar="DIR", help="Write one point for SMPI: docs/lab/simulator.md.")
 @click.option("--mpi", metavar="NAME", help="Build to use; default: the first.")
 @json_option
 @click.pass_context

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The messages of a collective as SimGrid's SMPI replays them: `crestacoll simulate --smpi DIR`
-(docs/results/simulator.md).
+(docs/lab/simulator.md).
 
 A message of SMPI has as many bytes as the links of the platform carry while it occupies an
 interface here, gap included. So all links have one bandwidth, and the latency between nodes is
@@ -42,7 +42,7 @@ message are one second of an interface ({envelope} more are SMPI's own of each m
 messages between nodes have the gap in their size. SMPI keeps the file of each rank open: more than
 about 1000 ranks need a higher limit (ulimit -n).
 
-What differs from crestacoll's simulation (docs/results/simulator.md says how much it matters):
+What differs from crestacoll's simulation (docs/lab/simulator.md says how much it matters):
 {differences}
 """
 
