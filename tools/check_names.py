@@ -7,7 +7,8 @@ No word of an earlier vocabulary comes back for a thing that has a term (docs/gl
 Every model of registry.def has a file of its name, which defines cco_model_NAME with
 .name = "NAME", and no model is left out; likewise every algorithm, whose head names the collectives
 that it serves. Of a build: every symbol that
-the libraries show belongs to MPI or to us, and a process without MPI can load the preload library.
+the libraries show belongs to MPI or to us, a process without MPI can load the preload library, and
+the zeroed memory that this library gives to each process is small.
 """
 import re
 import subprocess
@@ -26,6 +27,8 @@ VISIBLE = re.compile(r"^((CRESTA_|cresta_|MPIX?_|mpix?_)\w+"
 # An archive cannot hide what its objects share.
 SHARED = re.compile(r"^(cco_\w+)$")
 
+
+MOST_ZEROED = 100_000  # bytes: what only some programs need is allocated when they do
 
 # Words that once stood for things that the field has terms for, and the terms.
 OLD = {
@@ -128,6 +131,14 @@ def check_data_are_weak(report, library):
             report.add(library, 1, f"{name} is not weak: add it to src/core/mpi_compat.h")
 
 
+def check_memory(report, library):
+    done = subprocess.run(["size", str(library)], capture_output=True, text=True, check=True)
+    zeroed = int(done.stdout.split("\n")[1].split()[2])
+    if zeroed > MOST_ZEROED:
+        report.add(library, 1, f"takes {zeroed} bytes of zeroed memory (bss) in each process, more"
+                               f" than {MOST_ZEROED}: nm -S --size-sort says for what")
+
+
 def check_build(report, folder):
     lib = folder / "lib"
     wanted = {"libcrestacoll.so": (["-D"], VISIBLE), "libcrestacoll-preload.so": (["-D"], VISIBLE),
@@ -139,6 +150,7 @@ def check_build(report, folder):
             report.add(lib / name, 1, "was not built")
     if (lib / "libcrestacoll-preload.so").exists():
         check_data_are_weak(report, lib / "libcrestacoll-preload.so")
+        check_memory(report, lib / "libcrestacoll-preload.so")
 
 
 def main():

@@ -3,6 +3,7 @@
 #include "core/timeline.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 cco_timeline cco_timeline_here;
@@ -13,7 +14,10 @@ void cco_timeline_begin(cco_timeline *t, uint64_t now, bool shared)
     t->shift = CCO_FIRST_SHIFT;
     t->shared = shared;
     t->taken = false;
-    memset(t->bins, 0, sizeof t->bins);
+    if (t->bins == NULL)
+        t->bins = calloc(CCO_BINS, sizeof *t->bins);
+    else
+        memset(t->bins, 0, CCO_BINS * sizeof *t->bins);
 }
 
 /* Bins become twice as long. */
@@ -29,7 +33,7 @@ static void fold(cco_timeline *t)
 
 void cco_timeline_reach(cco_timeline *t, uint64_t now)
 {
-    while (now > t->start && (now - t->start) >> t->shift >= CCO_BINS)
+    while (t->bins != NULL && now > t->start && (now - t->start) >> t->shift >= CCO_BINS)
         fold(t);
 }
 
@@ -38,7 +42,7 @@ void cco_timeline_spread(cco_timeline *t, int part, uint64_t start, uint64_t end
 {
     if (start < t->start)
         start = t->start;
-    if (end <= start)
+    if (end <= start || t->bins == NULL)
         return;
     cco_timeline_reach(t, end);
     for (uint64_t at = start; at < end;) {

@@ -2,11 +2,12 @@
 /* timeline.h - when a rank was in collectives: a fixed number of time bins.
  *
  * A run that is longer than the bins hold makes them twice as long: neighbours are added up.  So
- * a profile of any length takes the same memory, and none of it is allocated. */
+ * a profile of any length takes the same memory, which is allocated when the first one begins. */
 #ifndef CCO_TIMELINE_H
 #define CCO_TIMELINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/collectives.h"
@@ -25,7 +26,7 @@ typedef struct cco_timeline {
     unsigned shift; /* a bin has 2^shift ticks */
     bool shared;    /* threads of the program may add at the same time: one after the other, */
     bool taken;     /* for some instructions each */
-    uint64_t bins[CCO_BINS][CCO_BIN_PARTS];
+    uint64_t (*bins)[CCO_BIN_PARTS]; /* NULL: no memory, nothing is added */
 } cco_timeline;
 
 /* That of this process; recorded into while cco_recording. */
@@ -50,7 +51,7 @@ static inline void cco_timeline_add(cco_timeline *t, int part, uint64_t start, u
     if (shared && __atomic_exchange_n(&t->taken, true, __ATOMIC_ACQUIRE))
         cco_timeline_take(t);
     const uint64_t first = (start - t->start) >> t->shift, last = (end - t->start) >> t->shift;
-    if (first == last && last < CCO_BINS)
+    if (first == last && last < CCO_BINS && t->bins != NULL)
         t->bins[last][part] += end - start;
     else
         cco_timeline_spread(t, part, start, end);

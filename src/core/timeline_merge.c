@@ -44,7 +44,7 @@ void cco_timeline_resample(const cco_timeline *t, double tick_us, double bin_us,
     if (fabs(ratio - 1) < 1e-3) /* the same clock: its length is not known better */
         ratio = 1;
     *sum = (cco_timeline_sum){0};
-    for (int i = 0; i < CCO_BINS; i++) {
+    for (int i = 0; i < CCO_BINS && t->bins != NULL; i++) {
         for (int coll = 0; coll < CCO_COLLECTIVES; coll++) {
             const double us = tick_us * (double)t->bins[i][coll];
             put(sum->of[coll], i, ratio, us);

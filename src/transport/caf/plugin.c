@@ -98,7 +98,7 @@ static void *open_one(const char *path)
 static int same_mpi(void *handle)
 {
     int (*version)(char *, int *);
-    static char theirs[MPI_MAX_LIBRARY_VERSION_STRING], ours[MPI_MAX_LIBRARY_VERSION_STRING];
+    char theirs[MPI_MAX_LIBRARY_VERSION_STRING], ours[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;
     *(void **)&version = dlsym(handle, "PMPI_Get_library_version");
     return version != NULL && version(theirs, &length) == MPI_SUCCESS &&
