@@ -3,7 +3,7 @@
 """check_docs.py - what the documentation shows and points to is there.
 
 A code block under `<!-- file: PATH -->` is that file, which is compiled and tested; relative links
-lead to files; every environment variable of src/core/env.def is in README.md or docs/; the tables
+lead to files and to their headings; every environment variable of src/core/env.def is in README.md or docs/; the tables
 of docs/implementations.md have all collectives and all models, in both languages; lines of prose
 have at most 100 characters (not tables, code blocks, and lines with a long link).
 """
@@ -12,7 +12,9 @@ import re
 from sources import ROOT, Report
 
 BLOCK = re.compile(r"<!-- file: (\S+) -->\n```\w+\n(.*?)```", re.S)
-LINK = re.compile(r"`[^`]*`|\]\((?!https?:|#)([^)#]+)")  # code is no link
+LINK = re.compile(r"`[^`\n]*`|\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")  # code is no link
+CODE = re.compile(r"^ *```.*?^ *```", re.S | re.M)
+HEADING = re.compile(r"^#+ (.*)$", re.M)
 VARIABLE = re.compile(r"^CCO_ENV\((\w+)", re.M)
 COLUMNS = 100
 LONG_LINK = re.compile(r"\]\([^)]{40,}\)|https?://\S{40,}")
@@ -26,14 +28,27 @@ def line_of(text, position):
     return text.count("\n", 0, position) + 1
 
 
+def anchors(page):
+    """What a forge makes of the headings of a page, to link to."""
+    for heading in HEADING.findall(CODE.sub("", page.read_text())):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        yield re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+
+
 def check_page(page, text, report):
     for block in BLOCK.finditer(text):
         path = ROOT / block[1]
         if not path.exists() or path.read_text() != block[2]:
             report.add(page, line_of(text, block.start()), f"this block is not {block[1]}")
-    for link in LINK.finditer(text):
-        if link[1] and not (page.parent / link[1]).exists():
-            report.add(page, line_of(text, link.start()), f"no file {link[1]}")
+    blank = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    for link in LINK.finditer(blank):
+        to = page.parent / link[1] if link[1] else page
+        if link[1] is None:
+            continue
+        if not to.exists():
+            report.add(page, line_of(blank, link.start()), f"no file {link[1]}")
+        elif link[2] and to.suffix == ".md" and link[2] not in anchors(to):
+            report.add(page, line_of(blank, link.start()), f"{to.name} has no heading #{link[2]}")
 
 
 def long_lines(text):

@@ -145,7 +145,7 @@ def Exchange(comm: Comm, messages: Messages, dtype: npt.DTypeLike = float) -> Re
     dtype     of all elements, the same on all ranks; of numbers, or what numpy has besides
 
     Gives pairs (rank, array) in the order of the ranks, those of one rank in the order of its list
-    (docs/multisend.md). Arrays lose their shape.
+    (docs/neighbours.md). Arrays lose their shape.
     Raises ValueError for wrong ranks, on this rank alone, before it sends anything: the others
     wait; MPI.Exception of class MPI.ERR_COUNT for more elements than an int counts.
     """

@@ -165,7 +165,7 @@ def Multicast(
                   (array, counts, displacements), in elements
     sources       ranks from which this one receives; the lists of all ranks fit together
 
-    The arrays stay where they are, and are kept (docs/multisend.md).
+    The arrays stay where they are, and are kept (docs/neighbours.md).
     Raises ValueError, TypeError for wrong arguments of this rank, while the others wait.
     """
     sent = _calls.array_of(sendbuf, "sendbuf")

@@ -18,7 +18,7 @@ _under_way: set[Recording] = set()  # their arrays must stay, also of those that
 
 
 class RecordingInfo(NamedTuple):
-    """What became of a recording; docs/recordings.md says what is merged."""
+    """What became of a recording; docs/split-phase.md says what is merged."""
 
     calls: int
     merged: int
@@ -92,7 +92,7 @@ def record(comm: Comm) -> Iterator[Recording]:
     comm  an intracommunicator of mpi4py; begin and end of the block are collective over it
 
     The calls run as usual. All ranks record the same ones; calls by p2p, shm and hier become one
-    plan (docs/recordings.md).
+    plan (docs/split-phase.md).
     Raises MPI.Exception on all ranks if they recorded different calls, or if one failed. If an
     exception leaves the block, its recording is not ended, since the others may not be there:
     then use another communicator.

@@ -35,7 +35,7 @@ def repro_sum(array: npt.ArrayLike, comm: Comm) -> Any:
     The bits are the same for any number of ranks, and whichever of them have which numbers.
     The result is a scalar of numpy, of the type of the array.
     Raises TypeError for numbers of another type (integers, float16), MPI.Exception of class
-    MPI.ERR_COMM for an intercommunicator. docs/reproducible.md says what infinities, NaN and zeros
+    MPI.ERR_COMM for an intercommunicator. docs/trust.md says what infinities, NaN and zeros
     come to.
     """
     import numpy as np
