@@ -35,7 +35,7 @@ PROSE = [(re.compile(pattern), advice) for pattern, advice in (
     (BEGIN + r"Of [a-z\d\[`]", "begin with the subject"),
     (r"\bby chance\b", "at random"),
     (r"\b(?:for|of|to|from|by) who\b", "name it: the caller, the rank that"))]
-NOT_PAGES = ("docs/design.md", "docs/lab/", "docs/lab/", "tests/", "CHANGELOG.md")
+NOT_PAGES = ("docs/design.md", "docs/lab/", "tests/", "CHANGELOG.md")
 PRINTS, SCREENS = ROOT / "python/crestacoll", ROOT / "tests/messages"
 
 FORTRAN_START = re.compile(
