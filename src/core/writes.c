@@ -27,7 +27,7 @@ enum {
 
 /* Percent of the time of non-temporal stores above which ordinary ones are slower in the end: more
  * for small copies, since the way to memory and back takes some time, however little goes.  From
- * two ranks, and four on two cores, of an AMD Zen 4 (docs/design.md). */
+ * two ranks, and four on two cores, of an AMD Zen 4 (docs/lab/design-notes.md). */
 static const unsigned most[CCO_WRITES_USES][CCO_WRITES_SIZES] = {
     [CCO_WRITES_AT_ONCE] = {800, 700, 400, 400, 400},
     [CCO_WRITES_ONE_WAY] = {800, 700, 175, 175, 175},

@@ -8,7 +8,7 @@
 
 /* Cores that share no cache take longer for a line: some 60 ns where they do, 115 to 250 ns where
  * not.  There the kernel's copy pays only where data that come through slots take as long, by the
- * stores that are faster (docs/design.md). */
+ * stores that are faster (docs/lab/design-notes.md). */
 enum { FAR_LINE = 100 /* ns */, FAR_KERNEL = 100 /* percent of the time through slots */ };
 
 /* ANYWHERE: of rows where more ranks than cores take turns, so that nothing can be measured. */

@@ -9,7 +9,7 @@
  * Two ranks may swap their slots from round to round: a rank then writes where it has read before.
  * A processor that reads a line which another core has written often takes it over, and so has it
  * when it writes; a line of its own that the other core has read must be taken back first, which
- * takes several times as long (docs/design.md). */
+ * takes several times as long (docs/lab/design-notes.md). */
 #ifndef CCO_SLOT_RING_H
 #define CCO_SLOT_RING_H
 

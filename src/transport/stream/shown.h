@@ -33,9 +33,10 @@ typedef struct cco_shown_rule {
 /* All for which it is possible, at once. */
 #define CCO_SHOWN_ALL ((cco_shown_rule){CCO_SHOWN_LEAST, 0})
 
-/* Those for which a read is faster, by measurements (docs/design.md).  While both ranks move a
- * message, it goes through memory in less time.  If the receiver or the sender computes meanwhile,
- * or their turns on a core come far apart, each filling of what lies between them takes a turn. */
+/* Those for which a read is faster, by measurements (docs/lab/design-notes.md).  While both ranks
+ * move a message, it goes through memory in less time.  If the receiver or the sender computes
+ * meanwhile, or their turns on a core come far apart, each filling of what lies between them takes
+ * a turn. */
 static inline cco_shown_rule cco_shown_pays(bool crowded)
 {
     enum { FROM = 128 << 10, STALL_NS = 100000 }; /* some times what a filling takes */
