@@ -7,7 +7,7 @@ from crestacoll.ui import counted, word
 MOST = 6  # communicators named
 LEGEND = (
     "between nodes: messages and bytes in one call, of all ranks together;"
-    " ?: the MPI's own call, of which nobody knows them"
+    " ?: the MPI's own call, which does not say"
 )
 
 

@@ -39,8 +39,8 @@ def show_list(entries):
         out.print("no calls, no rules: nothing to explain")
     else:
         out.print(
-            "waiting: of that; --point 'COLLECTIVE SIZE bytes N ranks comm NAME' explains one of"
-            " them",
+            "waiting: part of that time; --point 'COLLECTIVE SIZE bytes N ranks comm NAME' explains"
+            " one point",
             style="dim",
             soft_wrap=True,
         )

@@ -173,7 +173,7 @@ def show(data):
         out.print(line, soft_wrap=True)
     out.print(
         "time: mean over the ranks, max of one rank; MB/s: bytes of all ranks by that max;"
-        " bytes: that the MPI moved, of non-blocking calls that they ask for",
+        " bytes: moved by the MPI; for non-blocking calls, asked for",
         style="dim",
         soft_wrap=True,
     )

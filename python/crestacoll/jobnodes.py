@@ -42,7 +42,7 @@ def found_in(data):
         return {"ranks": 1, "nodes": 1, "ranks_min": 1, "ranks_max": 1}
     found = [c["nodes"] for c in data["communicators"] or [] if c["processes"] == data["ranks"]]
     if not found or found[0] is None:
-        return {"why": "some rank does not know its node"}
+        return {"why": "the node of a rank is unknown"}
     nodes = dict(found[0])
     return {"ranks": data["ranks"], "nodes": nodes.pop("count")} | nodes
 

@@ -60,7 +60,7 @@ def read(name):
     if path.is_dir():
         path = path / "state.json"
     if schema not in KINDS:
-        raise Problem(f"{name} is nothing that report knows: expected {KNOWN}")
+        raise Problem(f"{name}: report cannot read this: expected {KNOWN}")
     folder = state = None
     if schema == STATE:
         folder, state, data = path.parent, data, data.get("result")

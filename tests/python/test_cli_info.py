@@ -131,7 +131,7 @@ def test_info_shows_the_nodes_of_a_job(build, monkeypatch):
 def test_nodes_of_a_job_that_nobody_knows():
     world = {"communicator": "", "processes": 2, "nodes": None}
     data = {"ranks": 2, "communicators": [world]}
-    assert jobnodes.found_in(data) == {"why": "some rank does not know its node"}
+    assert jobnodes.found_in(data) == {"why": "the node of a rank is unknown"}
     assert jobnodes.found_in({"ranks": 1, "communicators": []})["nodes"] == 1
 
 

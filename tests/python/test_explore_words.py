@@ -51,7 +51,7 @@ def test_the_table_of_arms_is_explained():
     assert "left early" not in told and "combined" not in told
     told = words.legend({"by": "calls", "arms": [arm("p2p", True), arm("combined,bcast=shm")]})
     assert told.startswith("call: time of a call")
-    assert "; left early: behind the best" in told and "; -: too few rounds to say; combi" in told
+    assert "; left early: clearly slower" in told and "; -: too few rounds to say; combi" in told
 
 
 def test_what_is_said_of_an_arm_is_sure():
@@ -255,7 +255,7 @@ def test_what_is_not_proved_is_not_called_proved():
     assert f"<code>{builds.typed()} explore --resume --output x</code> goes on" in told
     found["bound"] |= {"gain": 0.012}
     told = page.body(None, found | {"verdict": "not-faster"}, "")
-    assert "\u2264 1.2 %" in told and "is all that could be gained" in told
+    assert "\u2264 1.2 %" in told and "is the most that could be gained" in told
 
 
 def test_which_mean_of_the_proof_says_what():

@@ -87,7 +87,7 @@ def test_a_rank_that_is_not_there(state, expected):
 def test_a_rank_that_nobody_heard_of():
     ranks = summary.with_missing([collective(r) for r in range(3)])
     assert [p.state for p in ranks] == ["there"] * 3 + ["unknown"]
-    assert "rank 3 was never heard of" in verdict.verdict(ranks).sentence
+    assert "rank 3 has never answered" in verdict.verdict(ranks).sentence
 
 
 def test_a_communicator_that_is_whole_waits_for_nobody():

@@ -13,7 +13,7 @@ from crestacoll.sizes import Sizes, format_size
 from crestacoll.ui import WRONG, Problem, counted, err, json_option, out, show, table, write_json
 
 EPILOG = """\b
-Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it could not run.
+Exit codes: 0 fine; 1 a result differs from the MPI's own; 2 wrong usage; 125 it could not run.
 
 \b
 Bytes: per pair of ranks for alltoall; per rank's contribution for gather, scatter, allgather,

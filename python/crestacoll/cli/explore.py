@@ -44,7 +44,7 @@ folder, and long runs are ended early: it must not matter if it leaves files hal
     metavar="CMD",
     help=(
         "Command that gets two files with what the program printed, and ends with 0 if the answers"
-        " are the same. Default: bytes are compared."
+        " are the same. Default: the words printed are compared, numbers by their value."
     ),
 )
 @shared.keep_rounding

@@ -15,7 +15,7 @@ medians in microseconds, of the slowest rank. The hidden time is C + N - T. The 
 hidden time divided by min(C, N) (CRESTA), by N (OSU), by max(C, N) (IMB).
 
 \b
-Exit codes: 0 fine; 1 some result was not the MPI's own; 2 wrong usage; 125 it could not run."""
+Exit codes: 0 fine; 1 a result differs from the MPI's own; 2 wrong usage; 125 it could not run."""
 
 
 @click.command(

@@ -15,7 +15,7 @@ STEPS = ["install", "build", "test", "run", "draw"]
 USUAL = ["install", "build", "run", "draw"]
 
 EPILOG = """\b
-Exit codes: 0 fine; 1 a result was not the MPI's own, or a C test failed; 2 wrong usage; 125 it
+Exit codes: 0 fine; 1 a result differs from the MPI's own, or a C test failed; 2 wrong usage; 125 it
 could not run. Missed targets are no failure: the page lists them."""
 
 

@@ -94,7 +94,7 @@ def command(file, impl, mpi, json_to, launch):
 def tell(data, impl, code, found, json_to):
     """What came out; ends with the right code."""
     if code != 0 or found is None:
-        raise Problem("the call was not made to its end" if code else "it was not checked", CANNOT)
+        raise Problem("the call did not end" if code else "it was not checked", CANNOT)
     name = f"{data['collective']} by {impl or data['implementation']}"
     if json_to:
         result = {"schema": "crestacoll-reproduce-1", "call": name, "validated": found}

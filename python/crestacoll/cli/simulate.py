@@ -20,8 +20,8 @@ crestacoll simulate --calibrate measured.json --check others.json --output machi
 
 \b
 simulated time  from when the last rank begins to when the last one ends; of one call
-interface busy  share of it in which the interface used most carried messages one way,
-                of a node or of a group
+interface busy  share of that time in which the busiest interface, of a node or of a group,
+                carried messages one way
 
 \b
 Exit codes: 0 fine; 1 no implementation could be simulated; 2 wrong usage; 125 it could not run."""
@@ -84,7 +84,7 @@ ONLY = {
 @click.option(
     "--topology",
     metavar="KIND:N",
-    help="Of neighbourhood collectives, as in `crestacoll help explain`: torus:1 to torus:4,"
+    help="For neighbourhood collectives, as in `crestacoll help explain`: torus:1 to torus:4,"
     " stencil:2 to stencil:4, random:1 to random:64; or spikes:K, in which a cell of each rank has"
     " K connections (up to 10000) to ranks at random, each of which gets its spike once.",
 )
@@ -207,10 +207,10 @@ def command(
 ):  # fmt: skip
     """Simulate COLLECTIVE with every algorithm of this library, on a machine of any size.
 
-    The schedules are those that run on real ranks. No data move: a message takes what LogGP says,
-    with the costs of a machine file, messages of a node queue at its interface, and ranks may begin
-    at different times. What comes out is as good as the machine file: each output names it, and how
-    far its simulated times have been from measured ones.
+    The schedules are those that run on real ranks. No data move: the time of a message follows the
+    model LogGP, with the costs of a machine file, messages of a node queue at its interface, and
+    ranks may begin at different times. The results are as good as the machine file: each output
+    names it, and how far its simulated times have been from measured ones.
 
     With --profile instead of COLLECTIVE, simulate the calls that a program made, at other numbers
     of ranks: which implementation would be the best for each, and what the program would take.

@@ -72,9 +72,9 @@ COUNTED = "make_counted_calls"  # of bench/threads_turns.c
 def command(ranks, mpis, impl, threads, collective, size, turns, ms, instructions, json_to):
     """Measure how many collectives all threads of a job complete in a second.
 
-    Each thread calls on a communicator of its own (MPI_THREAD_MULTIPLE). Whatever the number of
-    threads, they make as many calls together; implementations and numbers of threads take turns in
-    one job. Locks: how often a call takes one, and how often it finds it taken.
+    Each thread calls on a communicator of its own (MPI_THREAD_MULTIPLE). The number of
+    calls is the same for any number of threads; implementations and numbers of threads take turns
+    in one job. Locks: how often a call takes one, and how often it finds it taken.
     """
     words = [impl, threads, collective, str(size), str(turns), str(ms)]
     rows = []

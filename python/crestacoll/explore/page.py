@@ -32,7 +32,7 @@ def tile(found):
         gain = words.percent(found["step"]["gain"])
         return f"\u2212{gain}", f"time of a {of}, {words.interval(found['step'])}"
     if found["verdict"] == verdict.NOT_FASTER:
-        return f"\u2264 {words.at_most(found['bound']['gain'])}", "is all that could be gained"
+        return f"\u2264 {words.at_most(found['bound']['gain'])}", "is the most that could be gained"
     return "not decided", "that needs more time"
 
 

@@ -93,7 +93,7 @@ def lacking(found):
     if low is None or low > 0:  # an exploration of old
         return needed
     claim = intervals.with_unit(intervals.of_gain(low, high))
-    return f"{needed} That is {claim}: it also takes in how batches of rounds scatter."
+    return f"{needed} It is {claim}, because it also covers how batches of rounds scatter."
 
 
 def not_kept(found):
@@ -327,7 +327,7 @@ def legend(found):
         "mean: the plain mean; an arm counts as faster only if both say so",
     ]
     if any(a["dropped"] for a in found["arms"]):
-        told.append("left early: behind the best in a run, so that it took no more of its time")
+        told.append("left early: clearly slower than the best arm, and not measured further")
     if any(a["difference"] is None and not a["failed"] for a in found["arms"]):
         told.append("-: too few rounds to say")
     if any(a["name"].split(",")[0] == arms.COMBINED for a in found["arms"]):
@@ -344,7 +344,7 @@ def unfinished(found):
         return [f"`{builds.typed()} explore --resume --output {folder}` goes on."]
     return [
         f"`{builds.typed()} explore --resume --budget {budget(more)} --output {folder}` would"
-        " decide, if rounds go on to scatter and to take as long as they did."
+        " decide, if rounds scatter and last as they did so far."
     ]
 
 

@@ -363,15 +363,15 @@ def options(command):
     signal_option = click.option(
         "--watchdog-signal",
         metavar="NAME",
-        help="A signal to crestacoll run, or to a rank, that asks for it at once: USR1, USR2, ...",
+        help="Signal to crestacoll run, or to a rank, that asks for this report at once: USR1, ...",
     )
     limit_option = click.option(
         "--watchdog",
         metavar="SECONDS[:end]",
         help=(
-            "When a rank has been in one call for so long, tell what each rank is in and who is"
-            " the odd one out; with :end, end the job then. ask: only when asked, by"
-            " `crestacoll hang` or --watchdog-signal."
+            "When a rank has been in one call for so long, report the call of each rank, and which"
+            " rank is the odd one out; with :end, then end the job. ask: report only when asked,"
+            " by `crestacoll hang` or --watchdog-signal."
         ),
     )
     return limit_option(signal_option(command))

@@ -91,7 +91,7 @@ NOWHERE = {
     "silent": "did not answer: it is stopped, or its host does not schedule it",
     "finalized": "has been in MPI_Finalize, or has ended",
     "ended": "ended without MPI_Finalize",
-    "unknown": "was never heard of: it has not come to MPI_Init, or could not connect",
+    "unknown": "has never answered: it has not reached MPI_Init, or could not connect",
 }
 
 
