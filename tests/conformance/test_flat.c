@@ -147,7 +147,7 @@ static void make_rings(void)
     for (int i = 0; i < RINGS; i++) {
         slots[i] = scale * (size_t)(i + 1) * CCO_SLOT_LINE * (size_t)(2 + rand() % 3);
         counts[i] = 2u << rand() % 3;
-        rooms[i] = cco_slot_room(slots[i]);
+        rooms[i] = slots[i] - CCO_SLOT_HEAD;
         share += cco_slot_ring_share(slots[i], counts[i]);
     }
     const size_t rings = share;

@@ -338,7 +338,7 @@ static int run_stage(cco_run *r)
     const int rc = r->stage->small ? cco_run_small(r) : run_pieces(r);
     cco_slot_ring_end(r->ring);
     if (r->stage->pieces > 1)
-        cco_slot_ring_passed(r->ring, r->stage->pieces);
+        r->ring->round += r->stage->pieces - 1;
     if (r->region >= 0)
         cco_slot_ring_wait_for_end(r->ring, cco_run_reader(r));
     return rc == MPI_SUCCESS ? r->ring->error : rc;

@@ -56,14 +56,14 @@ typedef struct cco_slot_ring {
     uint32_t first;        /* of the call under way: its first piece, in the order of slots, */
     unsigned mask, swap;   /* the slots it goes through less 1, and as many if they are swapped */
     bool both;             /* both ranks write these */
+    bool over;             /* no wait comes to an end here any more: the memory is this rank's alone
+                              (cco_segment_detach), and all calls return `error` */
     uint64_t call;         /* the call under way, its number above CCO_SLOT_PIECE_BITS; it wraps */
     uint64_t passed;       /* up to here `passed_by` is known to need nothing */
     int passed_by;         /* a rank, or CCO_SLOT_READERS_ALL */
-    struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     int error;             /* not MPI_SUCCESS: what the call returns, because a rank makes another
-                              one, or */
-    bool over;             /* because no wait comes to an end here any more: the memory is this
-                              rank's alone (cco_segment_detach), and all calls return it */
+                              one, or because the ring is `over` */
+    struct cco_pull *pull; /* whose requests this rank answers while it waits; NULL: none */
     uint64_t strangers;    /* bit per rank: those that do so, whose data are not taken */
     uint64_t stamp;        /* of the call under way, the same on all ranks */
     cco_slot_family *family; /* NULL: nobody looks for such ranks in waits */
@@ -88,12 +88,6 @@ cco_slot_ring cco_slot_ring_open_abreast(char *memory, size_t slot, unsigned slo
 /* This rank ends its use of the ring.  Another ring on its memory may be opened with `call`, which
  * is none before that of this ring. */
 void cco_slot_ring_close(const cco_slot_ring *b, uint64_t call);
-
-/* Bytes of data for which a slot has room. */
-static inline size_t cco_slot_room(size_t slot)
-{
-    return slot - CCO_SLOT_HEAD;
-}
 
 /* Bytes that a rank has: a line that says what it needs no more, and its ring. */
 static inline size_t cco_slot_ring_share(size_t slot, unsigned slots)
@@ -197,12 +191,6 @@ static inline void cco_slot_ring_begin(cco_slot_ring *b, cco_slot_rounds rounds)
     cco_slot_ring_begin_own(b);
     if (b->pair)
         cco_slot_ring_choose(b, rounds);
-}
-
-/* The call that ends had more than one piece: `pieces`, the same on both ranks. */
-static inline void cco_slot_ring_passed(cco_slot_ring *b, uint64_t pieces)
-{
-    b->round += pieces - 1;
 }
 
 /* Where there are two ranks, the other may have written a piece where this one writes later. */

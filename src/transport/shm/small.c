@@ -57,13 +57,13 @@ static inline void take(char *to, const char *from, size_t n)
         cco_run_copy(to, from, n);
 }
 
-/* Shows a block for `reader`; returns where it is. */
-static inline char *show(const cco_run *r, const cco_side *side, int reader)
+/* Shows `n` bytes for `reader`; returns where they are. */
+static inline char *show(const cco_run *r, const char *from, size_t n, int reader)
 {
     cco_slot_ring *ring = r->ring;
     char *slot = cco_slot_ring_reserve(ring, 0, reader);
     const uint64_t number = ring->call;
-    cco_run_write(r, slot, block(r, side, 0), side->each);
+    cco_run_write(r, slot, from, n);
     cco_slot_ring_publish_number(slot, number, r->stage->word);
     return slot;
 }
@@ -93,7 +93,7 @@ static int bcast(const cco_run *r)
 {
     const cco_problem *q = r->q;
     if (q->rank == q->root)
-        show(r, &q->out, CCO_SLOT_READERS_ALL);
+        show(r, block(r, &q->out, 0), q->out.each, CCO_SLOT_READERS_ALL);
     else
         take(block(r, &q->out, 0), of(r, q->root, q->out.each), q->out.each);
     return MPI_SUCCESS;
@@ -113,11 +113,12 @@ static void take_all(const cco_run *r, bool per_reader)
 static int gather(const cco_run *r)
 {
     const cco_problem *q = r->q;
+    const char *own = block(r, &q->in, 0);
     if (q->rank != q->root) {
-        show(r, &q->in, q->root);
+        show(r, own, q->in.each, q->root);
         return MPI_SUCCESS;
     }
-    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    keep(block(r, &q->out, q->rank), own, q->in.each);
     take_all(r, false);
     return MPI_SUCCESS;
 }
@@ -125,8 +126,9 @@ static int gather(const cco_run *r)
 static int allgather(const cco_run *r)
 {
     const cco_problem *q = r->q;
-    show(r, &q->in, CCO_SLOT_READERS_ALL);
-    keep(block(r, &q->out, q->rank), block(r, &q->in, 0), q->in.each);
+    const char *own = block(r, &q->in, 0);
+    show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    keep(block(r, &q->out, q->rank), own, q->in.each);
     take_all(r, false);
     return MPI_SUCCESS;
 }
@@ -209,25 +211,24 @@ static inline __attribute__((always_inline)) int fold(const cco_run *r, int firs
     return MPI_SUCCESS;
 }
 
-/* Where this rank's operand can be read until the result is there.  In place, the result overwrites
- * it after the first of several steps; its slot, where `shown` is, keeps it.  That is slower, for
- * the line may be with those who wait for it. */
-static inline const char *own_operand(const cco_run *r, const char *shown)
+/* Where this rank's operand, which is at `own`, can be read until the result is there.  In place,
+ * the result overwrites it after the first of several steps; its slot, where `shown` is, keeps it.
+ * That is slower, for the line may be with those who wait for it. */
+static inline const char *own_operand(const cco_problem *q, const char *own, const char *shown)
 {
-    const cco_problem *q = r->q;
-    return q->in.base == CCO_OUT && q->size > 2 ? shown : block(r, &q->in, 0);
+    return q->in.base == CCO_OUT && q->size > 2 ? shown : own;
 }
 
 /* The most frequent of all: what every rank shows, by a kernel; nothing is looked up twice.
- * `shown`: where this rank shows its operand. */
+ * `own`, `shown`: where this rank has its operand, and where it shows it. */
 static inline int fold_shown(const cco_run *r, const cco_problem *q, cco_kernel kernel,
-                             const char *shown)
+                             const char *own, const char *shown)
 {
     const cco_slot_ring *ring = r->ring;
     const size_t share = ring->share, count = r->stage->count;
     const uint64_t number = ring->call, word = r->stage->word;
     char *to = block(r, &q->out, 0);
-    const char *own = own_operand(r, shown), *so_far = NULL;
+    const char *so_far = NULL;
     int rank = q->size - 1;
     const char *slot = shown - CCO_SLOT_HEAD + (ptrdiff_t)(rank - q->rank) * (ptrdiff_t)share;
     for (; rank >= 0; rank--, slot -= share) {
@@ -253,7 +254,7 @@ static int reduce(const cco_run *r)
     const bool in_place = q->in.base == CCO_OUT;
     const char *own = block(r, &q->in, 0);
     if (q->rank != q->root) {
-        show(r, &q->in, q->root);
+        show(r, own, q->in.each, q->root);
         return MPI_SUCCESS;
     }
     if (in_place)
@@ -264,10 +265,11 @@ static int reduce(const cco_run *r)
 static int scan(const cco_run *r)
 {
     const cco_problem *q = r->q;
+    const char *own = block(r, &q->in, 0);
     if (r->stage->gives > 0)
-        show(r, &q->in, CCO_SLOT_READERS_ALL);
+        show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
     const int last = q->coll == CCO_SCAN ? q->rank : q->rank - 1;
-    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, block(r, &q->in, 0), false, q->in.each);
+    return last < 0 ? MPI_SUCCESS : fold(r, 0, last, own, false, q->in.each);
 }
 
 static int reduce_scatter(const cco_run *r)
@@ -283,12 +285,13 @@ static int reduce_scatter(const cco_run *r)
 __attribute__((noinline)) static int allreduce_large(const cco_run *r)
 {
     const cco_problem *q = r->q;
+    const char *own = block(r, &q->in, 0);
     if (q->size == 1) {
-        keep(block(r, &q->out, 0), block(r, &q->in, 0), q->out.each);
+        keep(block(r, &q->out, 0), own, q->out.each);
         return MPI_SUCCESS;
     }
-    const char *shown = show(r, &q->in, CCO_SLOT_READERS_ALL);
-    return fold(r, 0, q->size - 1, own_operand(r, shown), false, q->in.each);
+    const char *shown = show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    return fold(r, 0, q->size - 1, own_operand(q, own, shown), false, q->in.each);
 }
 
 static int allreduce(const cco_run *r)
@@ -297,9 +300,11 @@ static int allreduce(const cco_run *r)
     const cco_kernel kernel = r->binding->operation.kernel;
     if (!r->stage->shown)
         return allreduce_large(r);
-    const char *shown = show(r, &q->in, CCO_SLOT_READERS_ALL);
-    return kernel != NULL ? fold_shown(r, q, kernel, shown)
-                          : fold(r, 0, q->size - 1, own_operand(r, shown), false, q->in.each);
+    const char *own = block(r, &q->in, 0);
+    const char *shown = show(r, own, q->in.each, CCO_SLOT_READERS_ALL);
+    own = own_operand(q, own, shown);
+    return kernel != NULL ? fold_shown(r, q, kernel, own, shown)
+                          : fold(r, 0, q->size - 1, own, false, q->in.each);
 }
 
 /* A table, so that each has only the registers to save that it needs. */
