@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """nightly.py - `make nightly`: the stress tests of split phase and the programs by chance for a
 minute each instead of the few seconds that `make check` has, with a seed of the day, launches of
-ranks that disagree (disagree.py), tests in Python that take many steps of a program, clang-tidy on
-all files, and more of that of which `make check` has a sample: problems of each implementation and
-algorithm on ranks, all sizes of the simulated algorithms, and slot rings, streams and the simulator
-on an emulated processor (emulated.py). The commands of the README's table run with the time that
-they have there.
+ranks that disagree (disagree.py), tests in Python that take many steps of a program, or that `make
+check` runs for another MPI, clang-tidy on all files, and more of that of which `make check` has a
+sample: problems of each implementation and algorithm on ranks, all sizes of the simulated
+algorithms, and slot rings, streams and the simulator on an emulated processor (emulated.py). The
+commands of the README's table run with the time that they have there.
 
 The tests are those that ctest has. Output goes to build/nightly/; what a failed one wrote is shown,
 with the command that repeats it. Environment: SECONDS_EACH, SEED, MPI (only this one). Exit code 0

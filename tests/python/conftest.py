@@ -5,6 +5,7 @@ import functools
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,25 @@ def pytest_runtest_setup(item):
         subprocess.Popen.__init__ = skip
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(items):
     """What takes longest begins first: it would have a core for itself at the end."""
+    leave_to_the_night(items)
     items.sort(key=lambda item: not item.path.name.startswith(("test_wheel", "test_tune.")))
+
+
+def leave_to_the_night(items):
+    """Tests `by_turns` are marked `nightly` for all builds but the one whose turn it is."""
+    built, alike = {found.name for found in builds.all_builds()}, {}
+    for item in items:
+        if item.get_closest_marker("by_turns") and hasattr(item, "callspec"):
+            names = {Path(str(value)).name for value in item.callspec.params.values()} & built
+            for name in names:
+                alike.setdefault(item.nodeid.replace(name, "", 1), []).append(item)
+    for what, several in alike.items():
+        turn = zlib.crc32(what.encode()) % len(several)
+        for item in several[:turn] + several[turn + 1 :]:
+            item.add_marker("nightly")
 
 
 def pytest_report_header():

@@ -10,6 +10,8 @@ from crestacoll import benchjob, choices, nethosts, schemas
 from crestacoll.cli import bench
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 
 def test_two_ranks_end_to_end(crestacoll, build, tmp_path):
     ran = crestacoll(

@@ -10,6 +10,8 @@ from spoilt import RULES, spoilt
 from crestacoll.explore import runs
 from crestacoll.bisect import answers, candidates, halving, job
 
+pytestmark = pytest.mark.by_turns
+
 __all__ = ["spoilt"]
 BLAMED = "alltoall of 65536 to 131071 bytes on communicator 'row' of 2 ranks by p2p:pairwise"
 

@@ -12,6 +12,8 @@ from crestacoll import checkjob
 from crestacoll.builds import Build
 from crestacoll.cli import check
 
+pytestmark = pytest.mark.by_turns
+
 LANGUAGES = ["C", "Fortran"]
 
 

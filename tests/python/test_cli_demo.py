@@ -12,6 +12,8 @@ from crestacoll import builds, demo, demopage, nethosts, schemas
 from crestacoll.cli import demo as cli
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 HOSTS = next(c for c in demo.CASES if c.hosts > 1)
 OUTPUT = """case: tgv
 checksum: 64098B97653A9C5F

@@ -9,6 +9,8 @@ from crestacoll import builds, schedules
 from crestacoll.cli import explain
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 
 def asked(crestacoll, build, *words):
     ran = crestacoll("explain", *words, "--mpi", build.name, "--json")

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from crestacoll import harness, nethosts, schemas
 
+pytestmark = pytest.mark.by_turns
+
 MORE = ["MIN:p2p", "CrN:os", "CsN:os", "CrN:p2p", "CsN:p2p", "p2p:pairwise", "shm"]
 
 

@@ -13,6 +13,8 @@ from spoilt import Spoilt
 from crestacoll import builds, checkjob, cli, jobnodes, overhead, verdicts
 from crestacoll.cli import info
 
+pytestmark = pytest.mark.by_turns
+
 
 def test_info_lists_builds_models_and_variables(crestacoll, build):
     data = json.loads(crestacoll("info", "--no-run", "--json").stdout)

@@ -9,6 +9,8 @@ import pytest
 import report_data
 from crestacoll import iorecords, ioplots, iosection, reportfiles, reportpage, schemas
 
+pytestmark = pytest.mark.by_turns
+
 
 def test_the_schema_is_one():
     jsonschema.Draft202012Validator.check_schema(schemas.schema("io"))

@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from crestacoll import nethosts, overlap
 
+pytestmark = pytest.mark.by_turns
+
 
 def measured(crestacoll, build, *words):
     done = crestacoll("overlap", *words, "--samples", "3", "--budget", "600", "--mpi", build.name)

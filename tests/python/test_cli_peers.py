@@ -14,6 +14,8 @@ from crestacoll import benchjob, machine, schemas
 from crestacoll.builds import ROOT
 from crestacoll.peers import draw, launches, mpis, page, series, speeds, table, verdicts
 
+pytestmark = pytest.mark.by_turns
+
 
 def test_a_figure_is_the_median_of_the_launches():
     found = [

@@ -10,6 +10,8 @@ from spoilt import BYTES, RULES, spoilt
 
 from crestacoll.builds import clean_environment
 
+pytestmark = pytest.mark.by_turns
+
 __all__ = ["spoilt"]
 
 

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 
 from crestacoll import benchjob, builds, cli
 
+pytestmark = pytest.mark.by_turns
+
 
 @pytest.fixture(params=[b.name for b in builds.all_builds()])
 def one(request):

@@ -7,6 +7,8 @@ import pytest
 
 from crestacoll import builds, tuning
 
+pytestmark = pytest.mark.by_turns
+
 RULES = [
     {
         "collective": "alltoall",

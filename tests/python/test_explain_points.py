@@ -13,6 +13,8 @@ from crestacoll.racestats import Difference
 from crestacoll.tune import state
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 
 @pytest.fixture
 def files(tmp_path):

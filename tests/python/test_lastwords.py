@@ -7,6 +7,8 @@ from crestacoll import lastwords
 from crestacoll.explore import reasons, runs
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 RULE = "-" * 74
 FAILED = "2 total processes failed to start\n"  # on standard output
 NOT_THERE = f"""{RULE}

@@ -4,7 +4,7 @@
 import pytest
 from library_runs import each_build, good, implementations, messages, profiled, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 WRONG = [
     ("alltoall=nonsense", ["nonsense", "possible: mpi, nonblock"]),

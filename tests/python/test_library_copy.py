@@ -12,7 +12,7 @@ import pytest
 from library_runs import ROOT, each_build, family_of, good, messages, run
 from test_library_shared import LOOK_NOWHERE
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 ROW = re.compile(r"CCO_COPY\((\w+), (\d+), (\d+), (\w+), (\d+) << 10, (\d+) << 10\)")
 ALL_ROWS = [

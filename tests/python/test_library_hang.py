@@ -19,7 +19,7 @@ from conftest import giving_way
 from crestacoll.rollcall import listen
 from library_runs import AS_ROOT, ROOT, TIMEOUT, cached, each_build, family_of, good, messages, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 COMMAND = [str(ROOT / "bin" / "crestacoll")]
 DEADLINE_S = 2 * TIMEOUT

@@ -12,7 +12,7 @@ from library_runs import ROOT, each_build, good, profiled, run
 sys.path.insert(0, str(ROOT / "tools"))
 from waiting_truth import by_shim  # noqa: E402
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 
 def test_spawned_worlds_write_their_own(build, tmp_path):

@@ -6,7 +6,7 @@ import json
 import pytest
 from library_runs import each_build, family_of, good, messages, models_of, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 STEPS = [
     *((kind, ranks) for kind in ("steps", "irregular", "comms", "begins", "begun", "rules")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from library_runs import COLLECTIVES, TIMEOUT, cached, each_build, good, profiled, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 FORTRAN = ["mpif", "usempi", "f08"]
 
 

@@ -4,7 +4,7 @@
 import pytest
 from library_runs import each_build, good, messages, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 
 @pytest.mark.parametrize("ranks, other", [(2, 1), (4, 2)])

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from library_runs import each_build, good, implementations, messages, profiled, run
 
-pytestmark = each_build
+pytestmark = [each_build, pytest.mark.by_turns]
 
 RULES = [
     {"collective": "allreduce", "bytes": [8, 1024], "implementation": "nonblock"},

@@ -13,6 +13,8 @@ from conftest import ROOT
 from crestacoll import benchjob
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 sys.path.insert(0, str(ROOT / "tools"))
 never_slower = importlib.import_module("never_slower")
 report = importlib.import_module("never_slower_report")

@@ -15,6 +15,8 @@ from crestacoll import cli, optional, outputs
 from crestacoll.cli import bench, info, report, reproduce, run
 from crestacoll.ui import Problem
 
+pytestmark = pytest.mark.by_turns
+
 
 @pytest.mark.parametrize(
     "command, words, attached",

@@ -10,6 +10,8 @@ from conftest import ROOT
 
 from crestacoll.simulate import jobs, machines, show
 
+pytestmark = pytest.mark.by_turns
+
 sys.path.insert(0, str(ROOT / "tools"))
 scale = importlib.import_module("scale")
 claims = importlib.import_module("scale_claims")

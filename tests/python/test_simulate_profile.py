@@ -13,6 +13,8 @@ from crestacoll import builds, cli, profiles
 from crestacoll.simulate import jobs, replay, sweep
 from crestacoll.simulate.shapes import Shape
 
+pytestmark = pytest.mark.by_turns
+
 SEND, RECEIVE, LATENCY, BYTE = 2e-7, 3e-7, 1e-6, 1e-9
 NETWORK = {"latency": LATENCY, "send": SEND, "receive": RECEIVE, "byte": BYTE}
 MACHINE = {

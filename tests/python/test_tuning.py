@@ -11,6 +11,8 @@ from crestacoll import builds, machine, schemas, tuning
 from crestacoll.ui import Problem
 from crestacoll.wildcards import common
 
+pytestmark = pytest.mark.by_turns
+
 HEAD = {
     "machine": {"cpu": "fast", "cores": 4},
     "mpi": "Some MPI 1.0",

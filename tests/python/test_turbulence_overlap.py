@@ -7,6 +7,8 @@ import subprocess
 import pytest
 from crestacoll import benchjob, builds
 
+pytestmark = pytest.mark.by_turns
+
 GRID = ["--grid", "16x18x8", "--steps", "3", "--procs", "1x2"]
 
 
