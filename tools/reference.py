@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "api")]
 
 from click.testing import CliRunner  # noqa: E402
 from crestacoll.cli import main as command_line  # noqa: E402
-from table import FORMS, RECORDED_FORMS, SPLIT_FORMS, c_parameters, read_table, wrap  # noqa: E402
+from table import FORMS, c_parameters, read_table, wrap  # noqa: E402
 
 PAGES = ROOT / "docs/reference"
 PART = re.compile(r"(<!-- generated: ([\w.-]+) -->\n).*?(<!-- end -->)", re.S)
@@ -51,15 +51,7 @@ NO_SIZE = {
     "alltoallv": "no common size; a profile counts the mean block of the rank",
     "alltoallw": "no common size; a profile counts the mean block of the rank",
 }
-OTHERS = (*FORMS[1:], *SPLIT_FORMS, *RECORDED_FORMS)
 UNEVEN = "no common size; a profile counts the contribution of the rank"
-
-
-def fortran(coll, form):
-    """The call in Fortran, folded at 80 columns."""
-    names = [a.name for a in coll.args] + [name for _, name in form.extra] + ["ierror"]
-    call = wrap(f"call CRESTA_{form.name(coll.name)}({', '.join(names)})", width=86)
-    return call.replace("\n", " &\n")
 
 
 def prototype(coll, form):
@@ -68,16 +60,13 @@ def prototype(coll, form):
 
 
 def collectives():
-    """Each collective: its blocking call in both languages, its bytes, its other forms."""
+    """Each collective: its blocking call in C, and what its bytes are."""
     text = ""
     for coll in read_table():
-        blocking, others = FORMS[0], [f for f in OTHERS if f.exists(coll)]
-        forms = ", ".join(f"`CRESTA_{f.name(coll.name)}`" for f in others)
+        bytes_are = BYTES.get(coll.name, NO_SIZE.get(coll.name, UNEVEN))
         text += (
-            f"### CRESTA_{blocking.name(coll.name)}\n\n```c\n{prototype(coll, blocking)}\n```\n"
-            f"```fortran\n{fortran(coll, blocking)}\n```\n\n"
-            f"Bytes of the call: {BYTES.get(coll.name, NO_SIZE.get(coll.name, UNEVEN))}.\n\n"
-            + wrap(f"Other forms: {forms}.", indent="", width=100) + "\n\n"
+            f"### CRESTA_{FORMS[0].name(coll.name)}\n\n```c\n{prototype(coll, FORMS[0])}\n```\n\n"
+            f"Bytes of the call: {bytes_are}.\n\n"
         )
     return text
 
