@@ -8,6 +8,7 @@
 #include "api/dispatch.h"
 #include "core/channel.h"
 #include "core/log.h"
+#include "core/service.h"
 #include "core/teardown.h"
 
 static const char lists_key; /* its address is the key */
@@ -90,8 +91,8 @@ int cco_lists_take_tag(cco_lists *lists, int *tag)
         return MPI_SUCCESS;
     }
     uint64_t used[CCO_LISTS_WORDS];
-    const int rc = PMPI_Allreduce(lists->used, used, CCO_LISTS_WORDS, MPI_UINT64_T, MPI_BOR,
-                                  lists->comm);
+    const int rc = cco_service_allreduce(lists->used, used, CCO_LISTS_WORDS, MPI_UINT64_T, MPI_BOR,
+                                         lists->comm);
     if (rc != MPI_SUCCESS)
         return rc;
     for (*tag = 1; *tag < CCO_LISTS_TAGS; ++*tag)

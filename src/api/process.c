@@ -21,7 +21,6 @@
 #include "core/teardown.h"
 #include "core/facts.h"
 #include "core/imposed_nodes.h"
-#include "core/life.h"
 #include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/pause.h"
@@ -299,7 +298,7 @@ static void begin_together(int rank)
         cco_outputs_try();
     check_imposed_nodes();
     bool wanted[] = {wishes, !CCO_PRELOADED, mends, cco_progress_many_threads()}; /* by any rank */
-    cco_presence_await(MPI_COMM_WORLD);
+    cco_presence_await();
     cco_agree_on_config(MPI_COMM_WORLD, wanted, 4);
     asked = wanted[0];
     mends = wanted[2];
@@ -310,7 +309,7 @@ static void begin_together(int rank)
     if (rank == 0)
         cco_outputs_loaded();
     if (asked || wanted[1] || cco_configured.wait == CCO_WAIT_AUTO)
-        cco_wait_detect_crowding(MPI_COMM_WORLD, cco_lives_gather);
+        cco_wait_find_neighbours(MPI_COMM_WORLD);
     cco_polite_decide(chosen);
     if (cco_configured.debug.match > 0)
         cco_polite_force();

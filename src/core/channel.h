@@ -40,9 +40,10 @@ typedef struct cco_channel {
  * refuses to make a communicator.  False also on a rank that has found out that one has failed. */
 bool cco_channel_open(cco_channel *channel, MPI_Comm comm);
 
-/* The same for who makes an allreduce anyway, as far as there is a channel that has been used:
- * `words` go into it, to be combined by MPI_BOR.  Then all ranks accept what came out: true on all,
- * or on none.  In between nothing waits for another communicator. */
+/* Opens a channel within an allreduce that the ranks make anyway, if one is there that was used
+ * before.  The offer writes `words`, which the allreduce combines by MPI_BOR.  Then all ranks
+ * accept what came out: true on all, or on none.  In between nothing waits for another
+ * communicator. */
 struct cco_carrier *cco_channel_offer(MPI_Comm comm, uint64_t words[CCO_CHANNEL_WORDS]);
 bool cco_channel_accept(cco_channel *channel, struct cco_carrier *offered,
                         const uint64_t all[CCO_CHANNEL_WORDS]);
@@ -55,7 +56,8 @@ uint64_t cco_channel_carrier(const cco_channel *channel);
  * nobody takes. */
 int cco_channel_call(cco_channel *channel);
 
-/* The same in two steps where neither happens: whether it is so, and the tags. */
+/* cco_channel_call in two steps: true while the tags do not come round now and none is spent; then
+ * the first of the two tags. */
 static inline bool cco_channel_goes_on(const cco_channel *channel)
 {
     return channel->turn != 0 && !channel->spent;
@@ -68,11 +70,12 @@ static inline int cco_channel_next(cco_channel *channel)
     return channel->tags + 2 * (int)turn;
 }
 
-/* The same for an exchange, which receives from any rank: no call has these tags.  Two exchanges in
- * a row have different ones, and no rank is two exchanges ahead of another. */
+/* The first of two tags for an exchange, which receives from any rank: no call has these tags.  Two
+ * exchanges in a row have different ones, and no rank is two exchanges ahead of another.  -1 once
+ * the channel is spent. */
 int cco_channel_exchange(cco_channel *channel);
 
-/* The same for a begin, the `number`th of all ranks. */
+/* The first of two tags for a begin, the `number`th on all ranks; -1 as for a blocking call. */
 int cco_channel_begin(cco_channel *channel, unsigned number);
 
 /* The tag of core/service.h, which no call has. */

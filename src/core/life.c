@@ -12,9 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/log.h"
 #include "core/node_key.h"
-#include "core/wait.h"
 #include "core/world.h"
 
 #if !defined(SYS_pidfd_open)
@@ -29,17 +27,10 @@ typedef struct known {
     struct known *next;
 } known;
 
-/* A rank of this node. */
-typedef struct neighbour {
-    uint64_t node;
-    int64_t rank;
-    cco_life life;
-} neighbour;
-
 static bool adding; /* a thread adds a process */
 static known *all;
 static int files; /* pidfds that are open */
-static neighbour *neighbours;
+static cco_neighbour *neighbours;
 static int neighbours_count;
 
 /* What the kernel shows of a process. */
@@ -176,27 +167,17 @@ bool cco_life_over(const cco_life *life)
     return k != NULL && look(k);
 }
 
-/* Each has its own among zeros: an allreduce takes fewer messages than some allgathers. */
-void cco_lives_gather(MPI_Comm node)
+cco_neighbour cco_life_neighbour(void)
 {
-    int rank, size, world = 0;
-    MPI_Request request;
-    PMPI_Comm_rank(node, &rank);
-    PMPI_Comm_size(node, &size);
+    int world = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-    neighbour *list = calloc((size_t)size, sizeof *list);
-    if (list == NULL)
-        cco_fatal("no memory for the processes of a node");
-    list[rank] = (neighbour){cco_node_key(), world, cco_life_mine()};
-    const int words = size * (int)(sizeof *list / sizeof(uint64_t));
-    if (PMPI_Iallreduce(MPI_IN_PLACE, list, words, MPI_UINT64_T, MPI_BOR, node, &request) !=
-            MPI_SUCCESS ||
-        cco_wait(&request) != MPI_SUCCESS) {
-        free(list);
-        return;
-    }
+    return (cco_neighbour){cco_node_key(), world, cco_life_mine()};
+}
+
+void cco_lives_take(cco_neighbour *list, int count)
+{
     neighbours = list;
-    neighbours_count = size;
+    neighbours_count = count;
 }
 
 const cco_life *cco_life_of(MPI_Comm comm, int rank)
@@ -221,7 +202,7 @@ int cco_lives_ended(MPI_Comm comm, int *ranks, int most)
         return 0;
     if (PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
         for (int i = 0; i < neighbours_count && n < most; i++) {
-            const neighbour *it = &neighbours[i];
+            const cco_neighbour *it = &neighbours[i];
             const int there = (int)it->rank;
             int rank = MPI_UNDEFINED;
             if (it->node == here && cco_life_over(&it->life))

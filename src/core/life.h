@@ -24,9 +24,17 @@ cco_life cco_life_mine(void);
 /* True once it has ended; false also if nobody knows.  A system call or two, from any thread. */
 bool cco_life_over(const cco_life *life);
 
-/* Gathers the lives of the ranks of MPI_COMM_WORLD on this node: `node` is a communicator of these.
- * Collective over it.  Those in another container are not known. */
-void cco_lives_gather(MPI_Comm node);
+/* A rank of MPI_COMM_WORLD on this node. */
+typedef struct cco_neighbour {
+    uint64_t node;
+    int64_t rank;
+    cco_life life;
+} cco_neighbour;
+
+/* This one, and those of all ranks on this node, which stay here.  Lives of ranks in another
+ * container are not known. */
+cco_neighbour cco_life_neighbour(void);
+void cco_lives_take(cco_neighbour *list, int count);
 
 /* The life of a rank of `comm`; NULL if it is not known: on another node or in another world. */
 const cco_life *cco_life_of(MPI_Comm comm, int rank);

@@ -15,15 +15,14 @@
 #include "core/fresh.h"
 #include "core/log.h"
 #include "core/pause.h"
-#include "core/transfer.h"
 #include "core/ulfm.h"
-#include "core/wait.h"
 #include "core/watch.h"
 #include "core/world.h"
 
 enum {
-    TAG = 0,   /* of messages; MPI_Comm_create_group has the others */
-    LOOKS = 3, /* that find a process ended until it counts: a message may still be on its way */
+    TAG = 0,      /* of messages; MPI_Comm_create_group has the others */
+    MEET = 32749, /* where ranks meet, on MPI_COMM_WORLD */
+    LOOKS = 3,    /* that find a process ended until it counts: a message may still be on its way */
     NOBODY = -1
 };
 
@@ -222,12 +221,44 @@ static uint64_t id_of_group(const tree *t)
     return id;
 }
 
+/* Under ULFM another communicator of the same ranks might find what one left that the program
+ * revoked. */
+static bool can_begin(MPI_Comm comm)
+{
+    return ours != MPI_COMM_NULL && !cco_ulfm() && cco_in_world(comm);
+}
+
 /* Until a communicator has a name, its ranks are its name: where one thread at a time calls the
- * MPI, they come to the first agreements on their communicators in one order.  Under ULFM another
- * communicator of the same ranks might find what one left that the program revoked. */
+ * MPI, they come to the first agreements on their communicators in one order. */
 static bool goes_by_group(MPI_Comm comm)
 {
-    return ours != MPI_COMM_NULL && !threads && !cco_ulfm() && cco_in_world(comm);
+    return !threads && can_begin(comm);
+}
+
+/* Where several threads call the MPI at once, only a message on a communicator tells it from others
+ * of the same ranks: its rank 0 scatters a number, once.  Such a message meets nothing there.  What
+ * the program begins matches no blocking call, its own blocking calls come here first, and the MPIs
+ * scatter in none of their other functions. */
+static void name_first(MPI_Comm comm)
+{
+    static uint64_t last;
+    const uint64_t others = (uint64_t)1 << 63; /* than those of cco_service_name */
+    const entry *e = entry_of(comm);
+    uint64_t *numbers = NULL, mine = 0;
+    int rank, size;
+    if (!threads || (e != NULL && e->named) || !can_begin(comm))
+        return;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &size);
+    if (rank == 0 && (numbers = malloc((size_t)size * sizeof *numbers)) == NULL)
+        cco_fatal("no memory for a communicator");
+    const uint64_t next = rank == 0 ? __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED) : 0;
+    for (int i = 0; rank == 0 && i < size; i++)
+        numbers[i] = next | others;
+    if (PMPI_Scatter(numbers, 1, MPI_UINT64_T, &mine, 1, MPI_UINT64_T, 0, comm) != MPI_SUCCESS)
+        cco_fatal("the MPI cannot give a communicator its name");
+    free(numbers);
+    cco_service_name(comm, mine);
 }
 
 static bool find_way(tree *t)
@@ -252,7 +283,7 @@ static int error_of(const tree *t)
     return t->entry != NULL ? t->entry->error : MPI_SUCCESS;
 }
 
-/* False: there is no way for messages, and none of them fails at once. */
+/* False: there is no way for messages, and none of them fails at once.  Local. */
 static bool open_tree(tree *t, MPI_Comm comm, const cco_patience *patience)
 {
     *t = (tree){.comm = comm,
@@ -268,6 +299,13 @@ static bool open_tree(tree *t, MPI_Comm comm, const cco_patience *patience)
     PMPI_Comm_rank(comm, &t->rank);
     PMPI_Comm_size(comm, &t->size);
     return find_way(t) || error_of(t) != MPI_SUCCESS;
+}
+
+/* open_tree by all ranks of `comm`, in the same order among these calls. */
+static bool open_together(tree *t, MPI_Comm comm, const cco_patience *patience)
+{
+    name_first(comm);
+    return open_tree(t, comm, patience);
 }
 
 static void close_tree(tree *t)
@@ -333,7 +371,7 @@ void cco_service_leave(MPI_Comm comm, int class)
         if (rank != t.rank && !cco_watch_ended(comm, rank) &&
             PMPI_Isend(message, sizeof *message, MPI_BYTE, rank_there(&t, rank), t.tag, t.via,
                        &request) == MPI_SUCCESS &&
-            !cco_ulfm()) /* see cco_transfer_give_up */
+            !cco_ulfm()) /* see cco_ulfm_give_up */
             PMPI_Request_free(&request);
     }
     close_tree(&t);
@@ -345,7 +383,8 @@ void cco_service_leave(MPI_Comm comm, int class)
 static int go_on(tree *t, int place, wait *w)
 {
     const cco_patience *p = t->patience;
-    if (p != NULL && cco_ns(CLOCK_MONOTONIC) - t->since > p->seconds * 1000000000L) {
+    const long seconds = p == NULL ? 0 : place != NOBODY && place < t->rank ? p->above : p->below;
+    if (p != NULL && cco_ns(CLOCK_MONOTONIC) - t->since > seconds * 1000000000L) {
         t->patience = NULL;
         p->late(p->what);
     }
@@ -377,7 +416,7 @@ static int send_to(tree *t, int place, kind what, const void *data, size_t bytes
     while (rc == MPI_SUCCESS &&
            (rc = PMPI_Test(&request, &done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !done)
         if ((rc = go_on(t, place, &w)) != MPI_SUCCESS) {
-            cco_transfer_give_up(&request); /* the MPI may still read the message: it stays */
+            cco_ulfm_give_up(&request); /* the MPI may still read the message: it stays */
             return rc;
         }
     free(message);
@@ -502,6 +541,18 @@ static int up(tree *t, void *data, int count, MPI_Datatype type, MPI_Op op, size
     return t->rank != 0 && rc == MPI_SUCCESS ? send_to(t, t->rank - own, UP, data, bytes) : rc;
 }
 
+void cco_service_meet(const cco_patience *patience)
+{
+    tree t;
+    char nothing = 0;
+    open_tree(&t, MPI_COMM_WORLD, patience);
+    t.via = MPI_COMM_WORLD;
+    t.tag = MEET;
+    if (up(&t, &nothing, 0, MPI_BYTE, MPI_BOR, 0) == MPI_SUCCESS)
+        down(&t, &nothing, 0);
+    close_tree(&t);
+}
+
 /* The end of an operation on the tree. */
 static int end(tree *t, int rc)
 {
@@ -551,7 +602,8 @@ static int reduce(tree *t, bool there, void *data, int count, MPI_Datatype type,
 /* True if they have a way for messages. */
 static bool open_among(tree *t, const cco_company *c)
 {
-    const bool there = open_tree(t, c->comm, NULL);
+    const bool there = c->ranks != NULL ? open_tree(t, c->comm, NULL)
+                                        : open_together(t, c->comm, NULL);
     if (c->ranks != NULL) {
         t->ranks = c->ranks;
         t->rank = c->place;
@@ -577,13 +629,18 @@ int cco_service_bcast(void *data, size_t bytes, MPI_Comm comm)
     return cco_service_bcast_among(data, bytes, &(cco_company){.comm = comm});
 }
 
-bool cco_all_among(bool mine, const cco_company *company)
+int cco_service_allreduce_among(void *all, int count, MPI_Datatype type, MPI_Op op,
+                                const cco_company *company)
 {
     tree t;
-    int all = mine;
     const bool there = open_among(&t, company);
-    return (there || t.ranks == NULL) &&
-           reduce(&t, there, &all, 1, MPI_INT, MPI_MIN) == MPI_SUCCESS && all;
+    return there || t.ranks == NULL ? reduce(&t, there, all, count, type, op) : MPI_ERR_COMM;
+}
+
+bool cco_all_among(bool mine, const cco_company *company)
+{
+    int all = mine;
+    return cco_service_allreduce_among(&all, 1, MPI_INT, MPI_MIN, company) == MPI_SUCCESS && all;
 }
 
 bool cco_all(bool mine, MPI_Comm comm)
@@ -599,7 +656,7 @@ int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_
     PMPI_Type_size(type, &each);
     if (mine != MPI_IN_PLACE && count > 0)
         memcpy(all, mine, (size_t)count * (size_t)each);
-    const bool there = open_tree(&t, comm, patience);
+    const bool there = open_together(&t, comm, patience);
     return reduce(&t, there, all, count, type, op);
 }
 
@@ -630,7 +687,7 @@ int cco_service_copy(MPI_Comm comm, MPI_Comm *made)
     tree t;
     MPI_Errhandler theirs;
     int *most = NULL, found = 0;
-    open_tree(&t, comm, NULL);
+    open_together(&t, comm, NULL);
     int rc = error_of(&t);
     *made = MPI_COMM_NULL;
     if (rc == MPI_SUCCESS && t.via == ours && ours != MPI_COMM_NULL && !cco_ulfm()) {

@@ -4,9 +4,7 @@
  *
  * They never meet what the program sends.  For every communicator whose ranks are in MPI_COMM_WORLD
  * they are messages on a tree, on one private copy of that, and carry the communicator's name.  On
- * any other (of sessions; of several worlds) they are the MPI's non-blocking collectives there, as
- * is the first agreement where several threads call the MPI at once, unless the communicator is
- * the world or a duplicate.
+ * any other (of sessions; of several worlds) they are the MPI's non-blocking collectives there.
  *
  * All of them are collective over `comm`, an intracommunicator.  They return MPI_SUCCESS or an MPI
  * error class.  A wait ends with an error when the process that it waits for has ended, or has left
@@ -42,14 +40,20 @@ int cco_service_allreduce(const void *mine, void *all, int count, MPI_Datatype t
                           MPI_Comm comm);
 
 /* cco_service_allreduce that calls late(what) once, on each rank that has waited for another one
- * for so many seconds. */
+ * for so many seconds: for one below it in the tree, or above, which waits for others itself. */
+enum { CCO_PATIENCE = 10 /* seconds */ };
 typedef struct cco_patience {
-    int seconds;
+    int below, above;
     void (*late)(void *what);
     void *what;
 } cco_patience;
 int cco_service_allreduce_patiently(const void *mine, void *all, int count, MPI_Datatype type,
                                     MPI_Op op, MPI_Comm comm, const cco_patience *patience);
+
+/* Returns when all ranks of MPI_COMM_WORLD have come here, before anything else happens.  Ranks
+ * without the library do not: the messages have a tag of their own on MPI_COMM_WORLD, where those
+ * that nobody takes do no harm, unless to a receive with MPI_ANY_TAG. */
+void cco_service_meet(const cco_patience *patience);
 
 /* Some ranks of a communicator, which meet without the others: where it has a name, or messages of
  * it have a way. */
@@ -61,6 +65,10 @@ typedef struct cco_company {
 
 /* From the first of them to all. */
 int cco_service_bcast_among(void *data, size_t bytes, const cco_company *company);
+
+/* Reduces `all` of each of them. */
+int cco_service_allreduce_among(void *all, int count, MPI_Datatype type, MPI_Op op,
+                                const cco_company *company);
 
 /* Returns true on all of them if `mine` is true on each, and false where the wait failed. */
 bool cco_all_among(bool mine, const cco_company *company);

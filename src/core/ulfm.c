@@ -164,3 +164,14 @@ bool cco_ulfm_all_alive(MPI_Comm comm)
     mpi.ack(comm); /* otherwise to agree is an error */
     return mpi.agree(comm, &alive) == MPI_SUCCESS && alive;
 }
+
+void cco_ulfm_give_up(MPI_Request *request)
+{
+    int over = 0;
+    PMPI_Cancel(request);
+    if (!cco_ulfm())
+        PMPI_Request_free(request);
+    else /* a receive that nothing has come for is over now, and freed */
+        PMPI_Test(request, &over, MPI_STATUS_IGNORE);
+    *request = MPI_REQUEST_NULL;
+}

@@ -52,4 +52,9 @@ int cco_ulfm_first_failed(MPI_Comm comm);
  * over these.  True where it does not work. */
 bool cco_ulfm_all_alive(MPI_Comm comm);
 
+/* A message under way that nobody waits for any more: `*request` is MPI_REQUEST_NULL then.  Where
+ * ULFM works, a send that fails after MPI_Request_free ends the job (Open MPI 5.0: "Send error
+ * after request freed"), so that there such a request stays for ever, some hundred bytes. */
+void cco_ulfm_give_up(MPI_Request *request);
+
 #endif

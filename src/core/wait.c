@@ -3,13 +3,16 @@
 #include "core/wait.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/facts.h"
+#include "core/life.h"
+#include "core/log.h"
 #include "core/mpi_compat.h"
 #include "core/mpi_yields.h"
 #include "core/pause.h"
+#include "core/service.h"
 #include "core/thread_count.h"
 
 /* Calls after which everything has been moved: Open MPI looks at its sockets in every eighth only,
@@ -23,21 +26,6 @@ int cco_wait(MPI_Request *request)
         const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
         if (rc != MPI_SUCCESS || done)
             return rc;
-    }
-}
-
-int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what)
-{
-    const time_t start = time(NULL);
-    for (int tries = 0;; cco_pause_after_mpi(&tries)) {
-        int done = 0;
-        const int rc = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (rc != MPI_SUCCESS || done)
-            return rc;
-        if (late != NULL && time(NULL) - start > seconds) {
-            late(what);
-            late = NULL;
-        }
     }
 }
 
@@ -100,19 +88,28 @@ static int count_node(MPI_Comm node, int *ranks, int *cores)
 {
     enum { SETS = 32 }; /* of 1024 cores: the kernel refuses a set that is smaller than its own */
     cpu_set_t mine[SETS], all[SETS];
-    MPI_Request request;
     memset(mine, 0, sizeof mine);
     PMPI_Comm_size(node, ranks);
     if (sched_getaffinity(0, sizeof mine, mine) != 0)
         memset(mine, 0, sizeof mine); /* go on: the call below is collective */
-    int rc = PMPI_Iallreduce(mine, all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node, &request);
-    if (rc == MPI_SUCCESS)
-        rc = cco_wait(&request);
+    const int rc = cco_service_allreduce(mine, all, (int)sizeof mine, MPI_BYTE, MPI_BOR, node);
     *cores = CPU_COUNT_S(sizeof all, all);
     return rc;
 }
 
-void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node))
+static void gather_lives(MPI_Comm node, int ranks)
+{
+    const cco_neighbour mine = cco_life_neighbour();
+    cco_neighbour *all = malloc((size_t)ranks * sizeof *all);
+    if (all == NULL)
+        cco_fatal("no memory for the processes of a node");
+    if (cco_service_allgather(&mine, all, sizeof mine, node) == MPI_SUCCESS)
+        cco_lives_take(all, ranks);
+    else
+        free(all);
+}
+
+void cco_wait_find_neighbours(MPI_Comm world)
 {
     MPI_Comm node;
     int ranks = 1, cores = 1;
@@ -124,6 +121,6 @@ void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node))
         cco_pause_mpi_yields(ranks > cores && cco_mpi_yields_told());
         cco_fact_crowded(ranks > cores);
     }
-    also(node);
+    gather_lives(node, ranks);
     PMPI_Comm_free(&node);
 }

@@ -9,10 +9,6 @@
 /* Completes `*request`, pausing between looks (core/pause.h). */
 int cco_wait(MPI_Request *request);
 
-/* Completes it, and calls `late(what)` once if that takes longer than some seconds. */
-enum { CCO_PATIENCE = 10 /* seconds */ };
-int cco_wait_patiently(MPI_Request *request, int seconds, void (*late)(void *what), void *what);
-
 /* Moves on what is under way in the MPI, and returns at once: for those who come back soon, or once
  * in a while.  Works from cco_mpi_progress_begin to cco_mpi_progress_end, which is before
  * MPI_Finalize. */
@@ -21,8 +17,8 @@ void cco_mpi_progress_end(void);
 int cco_mpi_progress(void);
 int cco_mpi_progress_all(void);
 
-/* Finds out whether this node has more ranks than cores they may use, and calls `also` with the
- * communicator of its ranks.  Collective over `world`. */
-void cco_wait_detect_crowding(MPI_Comm world, void (*also)(MPI_Comm node));
+/* Finds out whether this node has more ranks than cores they may use, and who they are
+ * (core/life.h).  Collective over `world`. */
+void cco_wait_find_neighbours(MPI_Comm world);
 
 #endif

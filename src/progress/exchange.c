@@ -7,7 +7,7 @@
 
 #include "core/data.h"
 #include "core/log.h"
-#include "core/transfer.h"
+#include "core/ulfm.h"
 
 /* gcc takes MPICH's MPI_STATUSES_IGNORE, the address 1, for an array. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -157,7 +157,7 @@ static bool give_up(MPI_Request *request)
 {
     if (*request == MPI_REQUEST_NULL)
         return false;
-    cco_transfer_give_up(request);
+    cco_ulfm_give_up(request);
     return true;
 }
 

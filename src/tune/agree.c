@@ -11,7 +11,6 @@
 #include "core/mpi_compat.h"
 #include "core/service.h"
 #include "core/settings.h"
-#include "core/wait.h"
 #include "core/world.h"
 #include "tune/presence.h"
 
@@ -35,8 +34,8 @@ int cco_agree(MPI_Comm comm, const uint64_t *words, int count, uint64_t *least, 
 {
     uint64_t mine[2 * CCO_AGREED] = {0}, all[2 * CCO_AGREED] = {0};
     const unsigned long match = cco_configured.debug.match;
-    const cco_patience patience = {match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE, late,
-                                   &comm};
+    const int seconds = match > 0 && match < INT_MAX ? (int)match : CCO_PATIENCE;
+    const cco_patience patience = {seconds, seconds, late, &comm};
     int size = 1;
     PMPI_Comm_size(comm, &size);
     memcpy(least, words, (size_t)count * sizeof *words);

@@ -2,18 +2,17 @@
 /* presence.h - whether the other ranks have the library at all.
  *
  * A rank without it (a path that is missing on its host, a job of several programs) cannot answer,
- * and must not be made to compute with what others compare.  So ranks meet by messages with a tag
- * of their own before anything collective: what nobody takes does no harm there.  (A receive with
- * MPI_ANY_TAG takes it, on a rank that runs beside ranks that wait for ever.) */
+ * and must not be made to compute with what others compare.  So ranks meet by messages
+ * (core/service.h) before anything collective. */
 #ifndef CCO_PRESENCE_H
 #define CCO_PRESENCE_H
 
 #include "core/mpi_compat.h"
 
-/* Returns when all ranks of `world` have come here.  After some seconds a message on the first rank
- * of each host that has waited so long names who is here; nothing else happens: ranks may be late.
- */
-void cco_presence_await(MPI_Comm world);
+/* Returns when all ranks of MPI_COMM_WORLD have come here.  After some seconds a message on the
+ * first rank of each host that has waited so long names who is here; nothing else happens: ranks
+ * may be late. */
+void cco_presence_await(void);
 
 /* Writes that message for a communicator whose ranks have not met so (spawned, connected), and in
  * whose first collective this rank has waited so long. */

@@ -83,48 +83,37 @@ __attribute__((noreturn)) static void no_memory(const cco_comm *state)
     cco_fatal("no memory for the neighbours of communicator '%s'", state->name);
 }
 
-/* The lists of all ranks of the node, one after the other; `at` has room for where each begins. */
-static int gather_lists(const cco_comm *state, MPI_Comm node, int ranks, const int *peers,
-                        int degree, cco_near_lists *all, int *at)
+/* The lists of all ranks of the node, one after the other. */
+static void gather_lists(const cco_comm *state, const cco_company *node, const int *peers,
+                         int degree, cco_near_lists *all)
 {
-    int sum = 0;
-    int rc = PMPI_Allgather(&degree, 1, MPI_INT, all->degrees, 1, MPI_INT, node);
-    for (int i = 0; rc == MPI_SUCCESS && i < ranks; i++) {
-        at[i] = sum;
+    int sum = 0, before = 0;
+    all->degrees[node->place] = degree;
+    int rc = cco_service_allreduce_among(all->degrees, node->count, MPI_INT, MPI_SUM, node);
+    for (int i = 0; rc == MPI_SUCCESS && i < node->count; i++) {
+        before += i < node->place ? all->degrees[i] : 0;
         sum += all->degrees[i];
     }
-    all->peers = malloc((size_t)sum * sizeof *all->peers + 1);
+    all->peers = calloc((size_t)sum + 1, sizeof *all->peers);
     if (all->peers == NULL)
         no_memory(state);
+    if (degree > 0)
+        memcpy(all->peers + before, peers, (size_t)degree * sizeof *peers);
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Allgatherv(peers, degree, MPI_INT, all->peers, all->degrees, at, MPI_INT, node);
-    return rc;
-}
-
-/* Asks the mates by a communicator of the node. */
-static void ask_mates(const cco_comm *state, int node, int ranks, cco_near_lists *in,
-                      cco_near_lists *out)
-{
-    MPI_Comm copy = MPI_COMM_NULL, comm;
-    const cco_neighbors *near = state->topology.near;
-    const int place = state->nodes.map->place[state->rank];
-    int *at = malloc((size_t)ranks * sizeof *at);
-    if (at == NULL)
-        no_memory(state);
-    int rc = cco_service_copy(state->comm, &copy);
-    if (rc == MPI_SUCCESS) {
-        rc = PMPI_Comm_split(copy, node, place, &comm);
-        PMPI_Comm_free(&copy);
-    }
-    if (rc == MPI_SUCCESS) {
-        rc = gather_lists(state, comm, ranks, near->in, near->degrees.in, in, at);
-        if (rc == MPI_SUCCESS)
-            rc = gather_lists(state, comm, ranks, near->out, near->degrees.out, out, at);
-        PMPI_Comm_free(&comm);
-    }
+        rc = cco_service_allreduce_among(all->peers, sum, MPI_INT, MPI_BOR, node);
     if (rc != MPI_SUCCESS)
         cco_fatal("cannot exchange the neighbours of communicator '%s' within a node", state->name);
-    free(at);
+}
+
+/* Asks the mates, the ranks of this node. */
+static void ask_mates(const cco_comm *state, int node, cco_near_lists *in, cco_near_lists *out)
+{
+    const cco_neighbors *near = state->topology.near;
+    const cco_node_map *map = state->nodes.map;
+    const cco_company mates = {state->comm, &map->ranks[map->first[node]],
+                               cco_node_ranks(map, node), map->place[state->rank]};
+    gather_lists(state, &mates, near->in, near->degrees.in, in);
+    gather_lists(state, &mates, near->out, near->degrees.out, out);
 }
 
 /* What all ranks send together. */
@@ -152,8 +141,10 @@ void cco_topology_find_mates(cco_comm *state)
     if (degrees == NULL)
         no_memory(state);
     cco_near_lists in = {degrees, NULL}, out = {degrees + ranks, NULL};
-    if (map->count > 1 && map->count < map->size)
-        ask_mates(state, node, ranks, &in, &out);
+    if (map->count > 1 && map->count < map->size) {
+        cco_comm_channel(state); /* where the messages pass if the communicator has no name */
+        ask_mates(state, node, &in, &out);
+    }
     int *const told[2] = {in.peers, out.peers};
     if (map->count == map->size) {
         in = (cco_near_lists){&near->degrees.in, (int *)(uintptr_t)near->in};

@@ -45,15 +45,19 @@ def test_device_memory_is_a_fact_of_all_ranks(build, tmp_path, on, loaded):
 
 
 HASTE = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
 #include <time.h>
-time_t time(time_t *to)
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *now)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const time_t fast = (time_t)(10 * (now.tv_sec + 1e-9 * now.tv_nsec));
-    if (to)
-        *to = fast;
-    return fast;
+    const int rc = (int)syscall(SYS_clock_gettime, clock, now);
+    if (rc == 0 && clock == CLOCK_MONOTONIC) {
+        now->tv_nsec *= 10;
+        now->tv_sec = 10 * now->tv_sec + now->tv_nsec / 1000000000;
+        now->tv_nsec %= 1000000000;
+    }
+    return rc;
 }
 """
 

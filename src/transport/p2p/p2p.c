@@ -10,7 +10,7 @@
 #include "core/awaited.h"
 #include "core/data.h"
 #include "core/own_lines.h"
-#include "core/transfer.h"
+#include "core/ulfm.h"
 #include "sched/engine_loop.h"
 
 typedef struct transfer {
@@ -178,7 +178,7 @@ static void abandon(void *data)
     give_up(f->shared);
     for (int i = 0; i < f->count; i++)
         if (f->requests[i] != MPI_REQUEST_NULL)
-            cco_transfer_give_up(&f->requests[i]);
+            cco_ulfm_give_up(&f->requests[i]);
     f->count = 0;
     f->awaited = (cco_awaited){0};
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The same on all ranks that have mapped it, and no other that one of them has. */
+/* Names a segment: all ranks that have mapped it know it by this, and no other segment has it. */
 typedef struct cco_segment_id {
     uint64_t process, inode; /* that made it, of its memory; 0 if there is none */
 } cco_segment_id;
@@ -52,7 +52,7 @@ typedef struct cco_segment_part {
 bool cco_segment_make_parts(cco_segment *segment, size_t share, size_t most,
                             const cco_segment_part *part, MPI_Comm comm);
 
-/* The same for some ranks of a communicator; each has a share. */
+/* Makes a segment for some ranks of a communicator, with a share for each of them. */
 bool cco_segment_make_among(cco_segment *segment, size_t share, size_t most,
                             const cco_company *company);
 
@@ -62,7 +62,7 @@ void cco_segment_free(cco_segment *segment); /* local */
  * (core/watch.h).  It must not be given to a pool. */
 void cco_segment_leave(cco_segment *segment, int error);
 
-/* The same, and from now on the addresses of the shares mean memory of this rank alone, zeros: a
+/* Leaves the segment, and puts memory of this rank alone, zeros, at the addresses of the shares: a
  * call that is under way comes to its end there, and touches nothing of what others still read. */
 void cco_segment_detach(cco_segment *segment, int error);
 
