@@ -43,8 +43,8 @@ extern "C" {
  * messages that this rank has received, *elements that of their elements.
  *
  * What has come is kept with the communicator until CRESTA_Exchange_take, or until the next
- * exchange begins there.  So nothing is cut off, and nobody has to guess sizes.
- * CRESTA_Exchange_take calls for nobody else.  It gives away the messages in the order of their
+ * exchange begins there.  So nothing is cut off, and no size has to be guessed.
+ * CRESTA_Exchange_take is local.  It gives away the messages in the order of their
  * sources: sources[i] is the rank that sent the i-th, recvcounts[i] its elements, which begin
  * rdispls[i] elements behind recvbuf; those of one source come in the order of its list.
  *
@@ -62,7 +62,7 @@ int CRESTA_Exchange(const void *sendbuf, const int sendcounts[], const int sdisp
 /* Begins it: CRESTA_Coll_end, CRESTA_Coll_test, MPI_Wait* or MPI_Test* ends `request`, and sets
  * *sources and *elements.  Until then sendbuf must not be written; lists may be changed, the type
  * freed.  Ranks begin and call exchanges of one communicator in the same order; they run one after
- * the other.  It waits for nobody, but in the first exchange on the communicator.
+ * the other.  Only the first on a communicator waits for its other ranks.
  * CRESTA_Exchange_take gives away what came in the oldest one whose request has ended and that was
  * not taken.  A begin drops what has not been taken of those whose requests have ended.
  *
@@ -86,10 +86,10 @@ typedef struct cresta_multisend *CRESTA_Multisend;
 
 /* Makes a multicast: each start sends sendcount elements from sendbuf to every destination, and
  * receives from source i recvcounts[i] elements, which go rdispls[i] extents of `type` behind
- * recvbuf.  The lists of all ranks must fit together: who names a destination is named as a source
+ * recvbuf.  The lists of all ranks must fit together: a rank that names a destination is a source
  * there, as often, with as many elements.
  *
- * Collective over `comm`: all ranks call it, also with empty lists, and those who make several do
+ * Collective over `comm`: all ranks call it, also with empty lists, and ranks that make several do
  * so in the same order.  Starts need no order.  Buffers must stay; lists may change or be freed. */
 int CRESTA_Multicast_init(const void *sendbuf, int sendcount, int ndestinations,
                           const int destinations[], void *recvbuf, const int recvcounts[],
@@ -116,8 +116,8 @@ typedef void CRESTA_Multisend_arrived(void *context, int i, int source, void *da
 int CRESTA_Multisend_notify(CRESTA_Multisend multisend, CRESTA_Multisend_arrived *arrived,
                             void *context, int flags[]);
 
-/* Starts it.  Until it is complete, the receive buffer belongs to the library, but for messages of
- * which it was told that they have come, and the send buffer must not be written.  It is local: it
+/* Starts it.  Until it is complete, the receive buffer belongs to the library, except for messages
+ * whose arrival was notified, and the send buffer must not be written.  It is local: it
  * neither waits, nor must others start at the same time.
  * Error: MPI_ERR_REQUEST if it is under way already. */
 int CRESTA_Multisend_start(CRESTA_Multisend multisend);

@@ -46,7 +46,7 @@ int CRESTA_Coll_end(int count, MPI_Request requests[]);
  * Errors: those of MPI_Testall. */
 int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag);
 
-/* Streaming completion: tells which blocks have come while others are still on their way, as
+/* Streaming completion: returns the blocks that have come while others are still on their way, as
  * MPI_Waitsome does for requests.
  *
  *     while (CRESTA_Coll_some(request, size, blocks, &n) == MPI_SUCCESS && n != MPI_UNDEFINED)
@@ -58,23 +58,24 @@ int CRESTA_Coll_test(int count, MPI_Request requests[], int *flag);
  * `_c` forms, or a neighbourhood collective.  A block is what comes from one rank: block i of the
  * receive buffer has the data of rank i (of the remote group, on an intercommunicator), and for
  * neighbourhoods those of the i-th neighbour that this rank receives from; i counts from 0, in
- * Fortran too.  Each block is told exactly once, in the order in which they come.
+ * Fortran too.  Each block is returned exactly once, in the order in which they come.
  *
  * Gets at most `maxblocks` numbers into blocks[], and how many these are into *n.  CRESTA_Coll_some
- * waits until there is at least one that was not told yet; CRESTA_Coll_testsome does not wait, and
- * sets *n to 0 if there is none.  MPI_UNDEFINED in *n: all blocks have been told.  So it is at once
- * where a rank receives none: on other ranks than the root of a gather, on a rank without incoming
- * edges, and for MPI_REQUEST_NULL.
+ * waits until there is at least one that was not returned yet; CRESTA_Coll_testsome does not wait,
+ * and sets *n to 0 if there is none.  MPI_UNDEFINED in *n: all blocks have been returned.  It is
+ * that at once where a rank receives none: on other ranks than the root of a gather, on a rank
+ * without incoming edges, and for MPI_REQUEST_NULL.
  *
- * - A block that was told may be read, and holds what it will hold at the end.  It may be written
- *   only after the end: others may still be sent from it.
- * - The block of this rank itself is told like the others, also with MPI_IN_PLACE; so are blocks
- *   without data, and neighbours that are MPI_PROC_NULL, whose blocks stay untouched.  These are
- *   there first, but may be told after others, when messages are under way (docs/split-phase.md).
- * - When blocks come depends on the implementation (docs/split-phase.md).  Where it can tell
- *   nothing before the end, as with the MPI's own non-blocking call, all come together then.
+ * - A block that was returned may be read, and holds what it will hold at the end.  It may be
+ *   written only after the end: others may still be sent from it.
+ * - The block of this rank itself is returned like the others, also with MPI_IN_PLACE; so are
+ *   blocks without data, and neighbours that are MPI_PROC_NULL, whose blocks stay untouched.  These
+ *   are there first, but may be returned after others, when messages are under way
+ *   (docs/split-phase.md).
+ * - When blocks come depends on the implementation (docs/split-phase.md).  Where it shows
+ *   nothing before the end, as the MPI's own non-blocking call, all come together then.
  * - The request stays: complete it with CRESTA_Coll_end or MPI_Wait, whether or not all blocks were
- *   told; if it is completed first, it is MPI_REQUEST_NULL.
+ *   returned; if it is completed first, it is MPI_REQUEST_NULL.
  * - One thread at a time may use a request.  While it waits, others get the core.
  *
  * If the operation fails, its error class is returned, and *n is MPI_UNDEFINED; the error handler

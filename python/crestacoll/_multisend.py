@@ -82,7 +82,7 @@ class Multisend:
         return bool(over.value)
 
     def testsome(self) -> list[int] | None:
-        """Like some(), but does not wait: [] if no other message has come, None when all were told.
+        """Like some(), but does not wait: [] if no other message has come, None after the last.
         """
         if self._told == self._expected:
             return None
@@ -95,8 +95,8 @@ class Multisend:
     def some(self) -> list[int]:
         """The places in the list of sources whose messages have come since the last time.
 
-        Waits until there is one; an empty list when all have been told. Their data may be read at
-        once.
+        Waits until there is one; an empty list when all have been returned. Their data may be read
+        at once.
         """
         while (new := self.testsome()) == []:
             os.sched_yield()

@@ -184,7 +184,7 @@ static int ask(const cresta_coll_some *function, void *handle, int blocks[AT_ONC
                : function->of_address(*(void **)handle, AT_ONCE, blocks, n);
 }
 
-/* A list of blocks that have come; `none` if all have been told. */
+/* A list of blocks that have come; `none` if all have been returned. */
 static PyObject *blocks_of(request *r, const cresta_coll_some *function, PyObject *none)
 {
     int rc, n = 0, blocks[AT_ONCE];
@@ -310,13 +310,13 @@ static PyMethodDef methods[] = {
      "Does not wait.  Raises MPI.Exception if it failed."},
     {"some", request_some, METH_NOARGS,
      "some($self, /)\n--\n\nThe ranks whose blocks have come since the last time, as a list.\n\n"
-     "Waits until there is one; an empty list when all have been told.  They may be read at once,\n"
-     "and written after the end.  For alltoall, alltoallv, alltoallw, allgather, allgatherv,\n"
+     "Waits until there is one; an empty list when all have been returned.  They may be read at\n"
+     "once, and written after the end.  For alltoall, alltoallv, alltoallw, allgather, allgatherv,\n"
      "gather, gatherv; of neighbourhood collectives the numbers of the neighbours in the list.\n"
      "Raises MPI.Exception for other collectives, and if it failed."},
     {"testsome", request_testsome, METH_NOARGS,
      "testsome($self, /)\n--\n\nLike some(), but does not wait.\n\n"
-     "An empty list if no other block has come; None when all have been told."},
+     "An empty list if no other block has come; None when all have been returned."},
     {"__enter__", request_enter, METH_NOARGS, NULL},
     {"__exit__", request_exit, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
