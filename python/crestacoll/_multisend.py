@@ -82,8 +82,7 @@ class Multisend:
         return bool(over.value)
 
     def testsome(self) -> list[int] | None:
-        """Like some(), but does not wait: [] if no other message has come, None after the last.
-        """
+        """Like some(), but does not wait: [] if no other message has come, None after the last."""
         if self._told == self._expected:
             return None
         if self._told == len(self._arrived):

@@ -311,8 +311,9 @@ static PyMethodDef methods[] = {
     {"some", request_some, METH_NOARGS,
      "some($self, /)\n--\n\nThe ranks whose blocks have come since the last time, as a list.\n\n"
      "Waits until there is one; an empty list when all have been returned.  They may be read at\n"
-     "once, and written after the end.  For alltoall, alltoallv, alltoallw, allgather, allgatherv,\n"
-     "gather, gatherv; of neighbourhood collectives the numbers of the neighbours in the list.\n"
+     "once, and written after the end.  For alltoall, alltoallv, alltoallw, allgather,\n"
+     "allgatherv, gather, gatherv; for neighbourhood collectives, the places of the neighbours in\n"
+     "the list.\n"
      "Raises MPI.Exception for other collectives, and if it failed."},
     {"testsome", request_testsome, METH_NOARGS,
      "testsome($self, /)\n--\n\nLike some(), but does not wait.\n\n"
