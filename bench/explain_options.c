@@ -7,7 +7,7 @@
 #include "explain.h"
 #include "graph.h"
 #include "sched/near_mates.h"
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 static const long long most_bytes = 1LL << 40; /* so that sizes of buffers can be counted */
 

@@ -6,7 +6,7 @@
 #include "core/core_place.h"
 #include "core/mpi_compat.h"
 #include "explain.h"
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 static void refuse(explained *x, int rank, int error)
 {

@@ -77,7 +77,7 @@ endfunction()
 # the objects of all other files are of both.
 set(CRESTA_DIFFERING ${src}/api/dispatch.c ${src}/api/process.c ${src}/api/progress.c
     ${src}/api/split.c ${src}/core/facts.c ${src}/core/next.c)
-include(CrestaSchedules)     # algorithms and simulator, for tools and tests too
+include(CrestaSchedules)     # algorithms, for tools and tests too; and the simulator
 set(CRESTA_COMMON ${CRESTA_COUNTED} ${CRESTA_ENTRIES})
 list(REMOVE_ITEM CRESTA_COMMON ${CRESTA_DIFFERING} ${CRESTA_SCHEDULES})
 set(CRESTA_OBJECTS $<TARGET_OBJECTS:cresta_objects> $<TARGET_OBJECTS:cresta_schedules>

@@ -3,8 +3,8 @@
 """check_layers.py - an #include may only point to a layer below (docs/design.md, "Layers").
 
     core < {io, sched} < {algo, transport, native} < {plan, window} < model < progress < tune
-    < {record, race, validate, rollcall, match} < api < {interpose, fortran, shmem, bench, check}
-    < python
+    < {record, race, validate, rollcall, match} < {api, simulator}
+    < {interpose, fortran, shmem, bench, check} < python
 """
 import re
 
@@ -12,8 +12,8 @@ from sources import ROOT, Report, files
 
 RANK = {"core": 0, "io": 1, "sched": 1, "algo": 2, "transport": 2, "native": 2, "plan": 3,
         "window": 3, "model": 4, "progress": 5, "tune": 6, "record": 7, "race": 7, "validate": 7,
-        "rollcall": 7, "match": 7, "api": 8, "interpose": 9, "fortran": 9, "shmem": 9, "bench": 9,
-        "check": 9}
+        "rollcall": 7, "match": 7, "api": 8, "simulator": 8, "interpose": 9, "fortran": 9,
+        "shmem": 9, "bench": 9, "check": 9}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 PUBLIC = ROOT / "include"
 
@@ -28,7 +28,7 @@ def layer_of(path):
 def target(path, name):
     """The file that #include "name" in `path` means, or None."""
     for folder in (path.parent, ROOT / "src", PUBLIC, ROOT / "fortran", ROOT / "tests",
-                   ROOT / "check"):
+                   ROOT / "check", ROOT):
         if (folder / name).is_file():
             return (folder / name).resolve()
     return None

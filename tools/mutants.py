@@ -63,7 +63,7 @@ def mutants(text):
 
 
 def compile_(source, output, *options):
-    command = ["cc", "-std=gnu11", "-O1", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src",
+    command = ["cc", "-std=gnu11", "-O1", "-w", f"-I{ROOT}/include", f"-I{ROOT}/src", f"-I{ROOT}",
                f"-I{ROOT}/check", f"-I{ROOT}/tests/conformance", *mpi_flags(), *options]
     done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True)
     return done.returncode == 0
@@ -170,7 +170,7 @@ class File:
 
 
 def sources():
-    patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "src/transport/sim/*.c",
+    patterns = ["src/sched/*.c", "src/algo/*.c", "src/algo/*/*.c", "simulator/*.c",
                 "tests/conformance/*.c", "check/graphs.c"]
     found = (p for pattern in patterns for p in sorted(ROOT.glob(pattern)))
     names = ("collectives", "own_lines", "pause", "stencil", "thread_count", "whereabouts",

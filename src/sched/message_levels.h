@@ -8,7 +8,7 @@
  *
  * Levels are found in a rehearsal: the ranks go through their schedules round by round, and in
  * place of each message both ends tell each other the least level that it has for them.  No
- * schedule deadlocks where sends wait for their receives (transport/sim), so no rehearsal does. */
+ * schedule deadlocks where sends wait for their receives (simulator), so no rehearsal does. */
 #ifndef CCO_MESSAGE_LEVELS_H
 #define CCO_MESSAGE_LEVELS_H
 

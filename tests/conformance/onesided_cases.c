@@ -14,7 +14,7 @@
 #include "core/mpi_compat.h"
 #include "onesided.h"
 #include "testing/testing.h"
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 enum { RANKS = 3, ROOM = 1024, START = 2, ELEMENTS = 8, SIZE = 2 };
 

@@ -9,7 +9,7 @@
 
 #include "sched/landing.h"
 #include "transport/hook/hook.h"
-#include "transport/sim/matcher.h"
+#include "simulator/matcher.h"
 #include "world.h"
 
 enum { LOOKS = 1000000 }; /* more than any of these takes */

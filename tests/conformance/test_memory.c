@@ -7,7 +7,7 @@
 
 #include "plan/plan.h"
 #include "testing/testing.h"
-#include "transport/sim/matcher.h"
+#include "simulator/matcher.h"
 #include "world.h"
 
 void *__real_calloc(size_t count, size_t size);

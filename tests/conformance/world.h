@@ -6,7 +6,7 @@
 
 #include "algo/algo.h"
 #include "graphs.h"
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 enum {
     WORLD_ELEMENT = 8,      /* bytes of the largest element */

@@ -4,7 +4,7 @@
 #ifndef CCO_SIM_MEMORY_H
 #define CCO_SIM_MEMORY_H
 
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 /* Keeps the message as sim->why, if it is the first.  Returns false. */
 __attribute__((format(printf, 2, 3))) bool cco_sim_wrong(cco_sim *sim, const char *format, ...);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sim.c - see sim.h. */
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 
 #include "sched/check.h"
 
-#include "transport/sim/memory.h"
-#include "transport/sim/onesided.h"
+#include "simulator/memory.h"
+#include "simulator/onesided.h"
 
 /* This rank's own reads and writes matter to others where they lie in its slots. */
 static bool touch(cco_sim *sim, int rank, cco_span span, bool writes)

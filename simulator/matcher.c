@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* matcher.c - see matcher.h. */
-#include "transport/sim/matcher.h"
+#include "simulator/matcher.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memory.c - see memory.h. */
-#include "transport/sim/memory.h"
+#include "simulator/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>

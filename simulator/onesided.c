@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* onesided.c - see onesided.h. */
-#include "transport/sim/onesided.h"
+#include "simulator/onesided.h"
 
-#include "transport/sim/memory.h"
+#include "simulator/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

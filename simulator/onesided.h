@@ -8,7 +8,7 @@
 #ifndef CCO_ONESIDED_H
 #define CCO_ONESIDED_H
 
-#include "transport/sim/sim.h"
+#include "simulator/sim.h"
 
 /* Makes sim->onesided if a schedule has such steps.  All functions but begin and end need it.
  * Where nothing else is said, false means that something is wrong. */
