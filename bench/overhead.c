@@ -2,13 +2,14 @@
 /* overhead.c - crestacoll-overhead: what interposing costs a call that ends at the MPI itself.
  *
  *   [LD_PRELOAD=libcrestacoll-preload.so] crestacoll-overhead [--thread single|multiple]
- * [--batches N] [--calls N] [--communicators N]
+ * [--batches N] [--calls N] [--communicators N] [--profile N]
  *
  * A plain MPI program: PMPI_Allreduce is the call without crestacoll, MPI_Allreduce goes through
  * the preloaded library, where there is one. 8 bytes on MPI_COMM_SELF, where the plain call is
  * cheapest; batches of both alternate in one process, so that clock speed and neighbours act on
  * both. Prints one JSON line. `crestacoll overhead` runs it. With --communicators N it makes
- * communicators instead, N times, on any number of ranks (overhead_comms.c). */
+ * communicators instead, N times, on any number of ranks (overhead_comms.c); with --profile N it
+ * switches a profile on and off (overhead_profile.c). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,8 @@ static void measure(int batches, int calls, int level)
 
 int main(int argc, char **argv)
 {
-    int batches = 301, calls = 2000, communicators = 0, wanted = MPI_THREAD_SINGLE, level;
+    int batches = 301, calls = 2000, communicators = 0, turns = 0, wanted = MPI_THREAD_SINGLE;
+    int level;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--thread"))
             wanted = strcmp(argv[i + 1], "multiple") ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
@@ -88,6 +90,8 @@ int main(int argc, char **argv)
             calls = atoi(argv[i + 1]);
         else if (!strcmp(argv[i], "--communicators"))
             communicators = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--profile"))
+            turns = atoi(argv[i + 1]);
     }
     MPI_Init_thread(&argc, &argv, wanted, &level);
     for (int i = 0; i < 3; i++) { /* bind the symbols, set up the communicator */
@@ -96,6 +100,8 @@ int main(int argc, char **argv)
     }
     if (communicators > 0)
         overhead_comms(communicators);
+    else if (turns > 0)
+        overhead_profile(turns, calls > 0 ? calls : 1);
     else
         measure(batches > 0 ? batches : 1, calls > 0 ? calls : 1, wanted);
     MPI_Finalize();

@@ -10,4 +10,7 @@ void overhead_print(const char *name, double *values, int n);
  * one JSON line. */
 void overhead_comms(int turns);
 
+/* Calls with and without a profile, in blocks of so many, four blocks a turn; likewise. */
+void overhead_profile(int turns, int calls);
+
 #endif

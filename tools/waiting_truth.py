@@ -4,20 +4,21 @@
 the program takes itself (tests/mpi/lateness.c).
 
     .venv/bin/python tools/waiting_truth.py [--mpi openmpi] [--impl mpi,p2p,shm] [--ranks 2,4]
-        [--hosts 1,2] [--calls 1000] [--late 0,1,10,100,1000] [--runs 3] [--cost 5]
-        [--stamps program|shim]
+        [--hosts 1,2] [--calls 1000] [--late 0,1,10,100,1000] [--runs 3]
+        [--stamps program|shim|library]
 
 With --stamps shim the stamps are not the program's but those of a library that is preloaded before
 crestacoll and has nothing of it (tests/mpi/arrival_stamps.c): fewer instructions lie between its
-stamps and those of the profile, in which a rank may be held up.
+stamps and those of the profile, in which a rank may be held up. With --stamps library that library
+takes what crestacoll reads from the clock: what is still wrong is not for such delays.
 
 With --hosts 2 the ranks are on two hosts that are name spaces of this machine, which takes root;
 in the library their clocks differ by 30 ms and drift by 20 ppm (CRESTA_DEBUG=clock). A line says,
 of the run in the middle of --runs, what ranks waited in a call, what the profile says, by how much
 it is wrong, and what is allowed: a tenth of the truth, 0.2 us, and the error of the clocks that the
 profile states. The last lines
-sum up: the median and the 90th percentile of the error, and with --cost N what sampling costs in
-loops of 200,000 allreduces, N with it and N without in turn.
+sum up: the median and the 90th percentile of the error. What a profile costs is measured by
+`crestacoll overhead --profile N`.
 """
 import argparse
 import array
@@ -52,16 +53,19 @@ def patterns(late):
     return made
 
 
-def by_shim(path, ranks, calls, asked):
-    """{word: (time, waited)}, means over the ranks, of what the shim wrote."""
+def by_shim(path, ranks, calls, asked, library):
+    """{word: (time, waited)}, means over the ranks, of what the shim wrote; `library`: of what
+    crestacoll read from the clock when ranks came.
+    """
     numbers = array.array("q", path.read_bytes())
     room = len(numbers) // ranks
     told = {}
     for k, word in enumerate(asked):
         time = waited = 0
         for call in range(k * calls, (k + 1) * calls):
-            came = [numbers[rank * room + 2 * call] for rank in range(ranks)]
-            went = [numbers[rank * room + 2 * call + 1] for rank in range(ranks)]
+            places = [rank * room + 3 * call for rank in range(ranks)]
+            came = [numbers[place + 2 * library] or numbers[place] for place in places]
+            went = [numbers[place + 1] for place in places]
             if 0 in came or 0 in went:
                 raise SystemExit(f"{path}: a rank has no stamps of call {call}")
             last = max(came)
@@ -71,7 +75,7 @@ def by_shim(path, ranks, calls, asked):
     return told
 
 
-def run(launch, build, settings, calls, asked, shim_ranks=0):
+def run(launch, build, settings, calls, asked, shim_ranks=0, library=False):
     """{word: (time, waited, most)} of the program, or {word: (time, waited)} of the shim on so many
     ranks, and {word: record} of the profile.
     """
@@ -93,7 +97,7 @@ def run(launch, build, settings, calls, asked, shim_ranks=0):
         lines = [line.split() for line in done.stdout.splitlines() if ":" in line]
         told = {word: [float(number) for number in numbers] for word, *numbers in lines}
         if shim_ranks:
-            told = by_shim(stamps, shim_ranks, calls, asked)
+            told = by_shim(stamps, shim_ranks, calls, asked, library)
         records = json.loads(path.read_text())["records"]
     return told, {r["communicator"]: r for r in records if r["collective"] == "allreduce"}
 
@@ -134,29 +138,11 @@ def measure(build, impl, ranks, hosts, options):
             if hosts > 1:
                 settings["CRESTA_DEBUG"] = f"clock={PLANTED}"
                 launch = stack.enter_context(nethosts.hosts(hosts)).launch_words(build, ranks)
-            shim_ranks = ranks if options.stamps == "shim" else 0
+            shim_ranks = ranks if options.stamps != "program" else 0
+            library = options.stamps == "library"
             asked = patterns(options.late)
-            runs.append(run(launch, build, settings, options.calls, asked, shim_ranks))
+            runs.append(run(launch, build, settings, options.calls, asked, shim_ranks, library))
     return runs
-
-
-def cost(build, impl, runs):
-    """Median ratio of a call's time with and without samples, of a profile and of none."""
-    ways = {"samples": {"CRESTA_PROFILE_WAIT": "1"}, "none": {"CRESTA_PROFILE_WAIT": "0"}}
-    times = {way: [] for way in ways}
-    for _ in range(runs):
-        for way, settings in ways.items():
-            settings = settings | {"CRESTA_IMPL": f"*={impl}"}
-            launch = benchjob.launch_words(build, 2)
-            told, _ = run(launch, build, settings, 200000, ["one:0"])
-            times[way].append(told["one:0"][2])
-    ratios = [a / b for a, b in zip(times["samples"], times["none"])]
-    print(
-        f"{build.name} {impl}: {statistics.median(times['none']):.4f} us a call in a profile"
-        f" without samples, {statistics.median(times['samples']):.4f} with; ratio"
-        f" {statistics.median(ratios):.3f}, from {min(ratios):.3f} to {max(ratios):.3f}",
-        flush=True,
-    )
 
 
 def main():
@@ -168,8 +154,7 @@ def main():
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--late", type=words, default=["0", "1", "10", "100", "1000"])
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cost", type=int, default=0)
-    parser.add_argument("--stamps", choices=["program", "shim"], default="program")
+    parser.add_argument("--stamps", choices=["program", "shim", "library"], default="program")
     options = parser.parse_args()
     wrong, found = 0, {}
     for build in choose_builds(options.mpi):
@@ -181,8 +166,6 @@ def main():
                     errors, bad = compare(name, runs, options.calls)
                     found.setdefault((ranks, hosts), []).extend(errors)
                     wrong += bad
-        for impl in options.impl if options.cost else []:
-            cost(build, impl, options.cost)
     for (ranks, hosts), errors in found.items():
         errors.sort()
         p90 = errors[min(len(errors) - 1, int(0.9 * len(errors)))]

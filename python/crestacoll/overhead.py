@@ -2,6 +2,7 @@
 """What an interposed call that ends at the MPI costs more than the plain call."""
 
 import json
+import math
 import os
 import re
 import shutil
@@ -67,19 +68,11 @@ def measure(build, variables, thread, batches=301):
         raise Problem(f"{command[0]} failed:\n{done.stdout}{done.stderr}") from e
 
 
-# (limit of the ratio of a step, limit of the memory in KiB more)
-LIMITS = {"dup": 2.0, "split": 2.0}
-LIMIT_KIB = 24
-
-
-def communicators(build, rules, ranks, turns):
-    """One run of crestacoll-overhead on some ranks: what making, using and freeing communicators
-    costs, by the MPI alone and by crestacoll in turns.
-    """
+def in_job(build, rules, ranks, *words):
+    """What one run of crestacoll-overhead on some ranks says."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [*launch_words(build, ranks), *build.words("crestacoll-overhead")]
         done = subprocess.run(
-            [*words, "--communicators", str(turns)],
+            [*launch_words(build, ranks), *build.words("crestacoll-overhead"), *map(str, words)],
             env=environment(build, {"CRESTA_IMPL": rules}, folder),
             capture_output=True,
             **TEXT,
@@ -89,13 +82,46 @@ def communicators(build, rules, ranks, turns):
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         raise Problem(f"crestacoll-overhead failed:\n{done.stdout}{done.stderr}")
-    found = json.loads(lines[-1])
+    return {"mpi": build.name, "rules": rules} | json.loads(lines[-1])
+
+
+# (limit of the ratio of a step, limit of the memory in KiB more)
+LIMITS = {"dup": 2.0, "split": 2.0}
+LIMIT_KIB = 24
+
+
+def communicators(build, rules, ranks, turns):
+    """What making, using and freeing communicators costs, by the MPI alone and by crestacoll in
+    turns.
+    """
+    found = in_job(build, rules, ranks, "--communicators", turns)
     for step in found["steps"]:
         limit = LIMITS.get(step["step"])
         step["limit"], step["met"] = limit, limit is None or step["ratio"]["median"] <= limit
     kib = found["kib"]
     kib["limit"], kib["met"] = LIMIT_KIB, kib["interposed"] - kib["plain"] <= LIMIT_KIB
-    return {"mpi": build.name, "rules": rules} | found
+    return found
+
+
+LIMIT_PROFILE = 1.03  # of the ratio
+
+
+def profile(build, rules, ranks, turns):
+    """What a profile costs calls that follow each other, switched on and off in turn."""
+    found = in_job(build, rules, ranks, "--profile", turns, "--calls", 10000)
+    return found | profile_verdict(found["on_by_off"], 2 * turns, ranks)
+
+
+def profile_verdict(ratio, pairs, ranks):
+    """`margin`: half of the 95 % interval of the median of so many ratios, from their scatter;
+    `met`: None if the target lies in that interval.
+    """
+    if ranks == 1:
+        return {"limit": None, "margin": None, "met": True}
+    margin = 0.96 * (ratio["p90"] - ratio["p10"]) / math.sqrt(pairs)
+    over = ratio["median"] - LIMIT_PROFILE
+    met = None if abs(over) < margin else over < 0
+    return {"limit": LIMIT_PROFILE, "margin": round(margin, 4), "met": met}
 
 
 def instructions(build, variables, thread, calls=1000):

@@ -184,6 +184,25 @@ def test_communicators_are_measured(crestacoll, build, tmp_path):
     assert "its first call" in done.stdout and "KiB in plain MPI" in done.stdout
 
 
+def test_a_profile_is_switched_on_and_off(crestacoll, build, tmp_path):
+    to = tmp_path / "found.json"
+    done = crestacoll("overhead", "--mpi", build.name, "--profile", "2", f"--json={to}")
+    (found,) = json.loads(to.read_text())["profile"]
+    assert (found["ranks"], found["turns"]) == (2, 2)
+    assert found["off_us"]["median"] > 0 and found["on_us"]["median"] > 0
+    assert 0 < found["timed"]["p10"] <= found["timed"]["p90"] <= 1
+    assert all(found[pair]["p90"] > 0 for pair in ("on_by_off", "off_by_off", "on_by_on"))
+    assert "off by off" in done.stdout and "the median of on by off is" in done.stdout
+
+
+@pytest.mark.parametrize("median, met", [(1.01, True), (1.025, None), (1.035, None), (1.05, False)])
+def test_a_profile_keeps_its_target(median, met):
+    """By the scatter of the ratios: p90 less p10 of 0.1 in 100 of them is 0.0096 of the median."""
+    ratio = {"median": median, "p10": median - 0.05, "p90": median + 0.05}
+    assert overhead.profile_verdict(ratio, 100, 2)["met"] is met
+    assert overhead.profile_verdict(ratio, 100, 1)["limit"] is None
+
+
 @pytest.mark.parametrize("thread", ["single", "multiple"])
 def test_overhead_is_measured(build, thread):
     found = overhead.measure(build, {}, thread, batches=11)
