@@ -249,13 +249,21 @@ int cco_engine_stop(cco_engine *e, int error)
     return error;
 }
 
+static int advance(cco_engine *e)
+{
+    const int rc = e->go_on(e);
+    if (rc == MPI_SUCCESS && e->at >= e->rounds && e->transport->end != NULL)
+        e->transport->end(e->transfer);
+    return rc;
+}
+
 int cco_engine_start(cco_engine *e, const cco_binding *binding)
 {
     e->binding = binding;
     e->at = 0;
     e->next = e->tasks;
     e->transport->begin(e->transfer);
-    return e->go_on(e);
+    return advance(e);
 }
 
 int cco_engine_test(cco_engine *e, bool *done)
@@ -269,7 +277,7 @@ int cco_engine_test(cco_engine *e, bool *done)
     }
     if (ended) {
         e->at++;
-        rc = e->go_on(e);
+        rc = advance(e);
     }
     *done = e->at >= e->rounds;
     return rc;

@@ -57,6 +57,8 @@ typedef struct cco_transport {
     void (*give_up)(void *shared);
     /* The schedule starts, on all ranks in the same order. */
     void (*begin)(void *transfer);
+    /* It has ended, on this rank, without an error.  NULL where nothing has to be told. */
+    void (*end)(void *transfer);
     /* Start a message; between two ranks they match in the order of calls. */
     int (*recv)(void *transfer, int peer, const cco_data *to);
     int (*send)(void *transfer, int peer, const cco_data *from);

@@ -6,7 +6,9 @@
  *     wrong_sizes IMPL,... */
 #include <stdbool.h>
 
-#include "choose.h"
+#include <cresta_sp_coll.h>
+
+#include "testing/testing.h"
 
 enum { MOST = 2 << 20, RANKS = 4, CANARY = 64, MARK = 0x5a };
 enum {
@@ -26,17 +28,36 @@ enum {
     REDUCE_SCATTER_BLOCK,
     SCAN,
     EXSCAN,
-    CALLS
+    CALLS, /* and those with neighbours: */
+    NEAR_ALLGATHER = CALLS,
+    NEAR_ALLGATHERV,
+    NEAR_ALLTOALL,
+    NEAR_ALLTOALLV,
+    NEAR_ALLTOALLW,
+    ALL_CALLS
 };
 
-static const char *const names[CALLS] = {"bcast",          "gather",
-                                         "gatherv",        "scatter",
-                                         "scatterv",       "allgather",
-                                         "allgatherv",     "alltoall",
-                                         "alltoallv",      "alltoallw",
-                                         "reduce",         "allreduce",
-                                         "reduce_scatter", "reduce_scatter_block",
-                                         "scan",           "exscan"};
+static const char *const names[ALL_CALLS] = {"bcast",
+                                             "gather",
+                                             "gatherv",
+                                             "scatter",
+                                             "scatterv",
+                                             "allgather",
+                                             "allgatherv",
+                                             "alltoall",
+                                             "alltoallv",
+                                             "alltoallw",
+                                             "reduce",
+                                             "allreduce",
+                                             "reduce_scatter",
+                                             "reduce_scatter_block",
+                                             "scan",
+                                             "exscan",
+                                             "neighbor_allgather",
+                                             "neighbor_allgatherv",
+                                             "neighbor_alltoall",
+                                             "neighbor_alltoallv",
+                                             "neighbor_alltoallw"};
 static char in[MOST * RANKS], out[MOST * RANKS + CANARY];
 static int rank, size;
 
@@ -45,6 +66,7 @@ static int blocks_out(int call)
     const bool root = rank == 0;
     return call == GATHER || call == GATHERV        ? (root ? size : 0)
            : call >= ALLGATHER && call <= ALLTOALLW ? size
+           : call >= NEAR_ALLGATHER                 ? 2
            : call == REDUCE                         ? root
                                                     : 1;
 }
@@ -53,10 +75,11 @@ static int blocks_out(int call)
 static int make(int call, int n, int gives, MPI_Comm comm)
 {
     int counts[RANKS], given[RANKS], at[RANKS];
+    MPI_Aint far[RANKS];
     MPI_Datatype types[RANKS];
     const MPI_Datatype byte = MPI_BYTE;
     for (int i = 0; i < size; i++) {
-        counts[i] = n, given[i] = gives, at[i] = i * n, types[i] = byte;
+        counts[i] = n, given[i] = gives, far[i] = at[i] = i * n, types[i] = byte;
     }
     switch (call) {
     case BCAST:
@@ -91,6 +114,16 @@ static int make(int call, int n, int gives, MPI_Comm comm)
         return CRESTA_Reduce_scatter_block(in, out, n / 4, MPI_INT, MPI_SUM, comm);
     case SCAN:
         return CRESTA_Scan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
+    case NEAR_ALLGATHER:
+        return CRESTA_Neighbor_allgather(in, gives, byte, out, n, byte, comm);
+    case NEAR_ALLGATHERV:
+        return CRESTA_Neighbor_allgatherv(in, gives, byte, out, counts, at, byte, comm);
+    case NEAR_ALLTOALL:
+        return CRESTA_Neighbor_alltoall(in, gives, byte, out, n, byte, comm);
+    case NEAR_ALLTOALLV:
+        return CRESTA_Neighbor_alltoallv(in, given, at, byte, out, counts, at, byte, comm);
+    case NEAR_ALLTOALLW:
+        return CRESTA_Neighbor_alltoallw(in, given, far, types, out, counts, far, types, comm);
     default:
         return CRESTA_Exscan(in, out, n / 4, MPI_INT, MPI_SUM, comm);
     }
@@ -103,19 +136,32 @@ static bool any(bool mine)
     return some;
 }
 
+/* A communicator for a call. */
+static MPI_Comm new_comm(const char *impl, int call)
+{
+    const int whole = 1;
+    MPI_Comm comm;
+    char spec[64];
+    if (call >= NEAR_ALLGATHER)
+        MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &whole, 0, &comm);
+    else
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    snprintf(spec, sizeof spec, "%s=%s", call >= NEAR_ALLGATHER ? "neighbor_*" : "*", impl);
+    CHECK(CRESTA_Set_impl(comm, spec) == MPI_SUCCESS, "CRESTA_Set_impl %s", spec);
+    return comm;
+}
+
 /* `odd`: what the last rank gives, and takes unless only `own` differs. */
 static void try(const char *impl, int call, int n, int odd, bool own)
 {
-    MPI_Comm comm;
     const bool last = rank == size - 1;
     const int mine = last && !own ? odd : n, gives = last ? odd : n;
     const size_t end = (size_t)mine * (size_t)blocks_out(call);
     int class = MPI_SUCCESS, harm = 0;
     snprintf(testing_label, sizeof testing_label, "%s of %d bytes, %d on rank %d%s", names[call], n,
              odd, size - 1, own ? ", where it gives them only" : "");
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    choose(comm, impl);
+    MPI_Comm comm = new_comm(impl, call);
     memset(out + end, MARK, CANARY);
     const int rc = make(call, mine, gives, comm);
     if (rc != MPI_SUCCESS)
@@ -150,13 +196,10 @@ static void make_other(int which, bool odd, MPI_Comm comm)
 static void try_kinds(const char *impl, int which)
 {
     enum { AFTER = 3 };
-    MPI_Comm comm;
     const bool last = rank == size - 1;
     int rc = MPI_SUCCESS;
     snprintf(testing_label, sizeof testing_label, "unlike calls, number %d", which);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    choose(comm, impl);
+    MPI_Comm comm = new_comm(impl, BCAST);
     make_other(which, last, comm);
     make_other(which, !last, comm);
     for (int i = 0; i < AFTER && rc == MPI_SUCCESS; i++)
@@ -178,6 +221,8 @@ static void run_some(const char *impl)
     static const int some[] = {BCAST, GATHER, SCATTERV, ALLTOALLV, ALLGATHER, ALLREDUCE};
     static const int sizes[] = {8, 40 << 10};
     const bool epochs = strstr(impl, "sync=") != NULL;
+    try(impl, epochs ? BCAST : NEAR_ALLGATHER, 8, 0, false);
+    try(impl, epochs ? SCAN : NEAR_ALLTOALL, 0, 8, false);
     for (int i = epochs ? LEN(some) - 1 : 0; i < LEN(some); i++)
         for (int k = 0; k < LEN(sizes); k++)
             try_both(impl, some[i], sizes[k]);
@@ -193,6 +238,7 @@ static void run_named(const char *impl, const char *algo)
         const char *algo;
         int calls[4], count;
     } of[] = {{"linear", {BCAST, GATHER, SCATTERV, ALLTOALLV}, 4},
+              {"chunked", {ALLTOALLV, ALLTOALLW}, 2},
               {"ring", {ALLGATHER, ALLREDUCE, REDUCE_SCATTER_BLOCK}, 3},
               {"chain", {BCAST, REDUCE}, 2},
               {"binomial", {GATHER, GATHERV, SCATTER, SCATTERV}, 4}};
@@ -217,6 +263,11 @@ static void run(const char *impl)
     }
     for (int which = 0; which < 4; which++)
         try_kinds(impl, which);
+    for (int call = NEAR_ALLGATHER; call < ALL_CALLS && impl[0] == 's'; call++) {
+        try(impl, call, 8, 0, false);
+        try(impl, call, 0, 8, false);
+        try_both(impl, call, 64 << 10);
+    }
     for (int call = 0; call < CALLS; call++)
         for (int i = 0; i < LEN(sizes); i++) {
             const int n = sizes[i];

@@ -83,6 +83,13 @@ static void begin(void *data)
         f->hook->inner->begin(f->inner);
 }
 
+static void end(void *data)
+{
+    const transfer *f = data;
+    if (f->inner != NULL && f->hook->inner->end != NULL)
+        f->hook->inner->end(f->inner);
+}
+
 /* Counts and shows an operation; says whether it is the one to fail. */
 static int note(transfer *f, const char *what, int peer, const cco_data *data)
 {
@@ -236,6 +243,7 @@ const cco_transport cco_transport_hook = {
     .call = next_call,
     .give_up = give_up,
     .begin = begin,
+    .end = end,
     .recv = start_recv,
     .send = start_send,
     .test = test,

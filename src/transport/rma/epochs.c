@@ -7,22 +7,20 @@
 
 #include "core/service.h"
 #include "transport/local/local.h"
+#include "transport/stream/line.h"
 
-enum {
-    LINE = 64, /* of a share of the words, for each peer, which alone writes there: */
-    OFFERED = 0,
-    TURNED = 4,
-    WANTED = 8,
-    EXPOSED = 12,
-    LEFT = 16, /* the class of the error with which it has given up */
-    CALL = 20, /* in which it waits for long: the lower half of the heads of its messages */
-};
+/* Words of a line (line.h): what the peer has told, and the class of the error with which it has
+ * given up. */
+enum { OFFERED = 0, TURNED = 4, WANTED = 8, EXPOSED = 12, LEFT = 16 };
 
 static bool make_room(cco_epochs *e, size_t n)
 {
     e->pairs = calloc(n, sizeof *e->pairs);
     e->list = calloc(n, sizeof *e->list);
-    return cco_turns_make(&e->turns, (int)n) && e->pairs != NULL && e->list != NULL;
+    if (e->data.open == NULL)
+        e->data.open = calloc(n, sizeof *e->data.open);
+    return cco_turns_make(&e->turns, (int)n) && e->pairs != NULL && e->list != NULL &&
+           e->data.open != NULL;
 }
 
 const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool share,
@@ -31,8 +29,8 @@ const char *cco_epochs_open(cco_epochs *e, size_t piece, MPI_Comm comm, bool sha
     int size;
     PMPI_Comm_size(comm, &size);
     const size_t n = (size_t)size;
-    *e = (cco_epochs){.piece = piece, .turned_to = -1, .everybody = MPI_GROUP_NULL};
-    const char *why = cco_window_make(&e->words, n * LINE, n * LINE, comm, share, life);
+    *e = (cco_epochs){.piece = piece, .everybody = MPI_GROUP_NULL};
+    const char *why = cco_window_make(&e->words, n * CCO_LINE, n * CCO_LINE, comm, share, life);
     if (why == NULL)
         why = cco_window_make_bare(&e->data, n * (CCO_FRAGMENT_HEAD + piece), comm,
                                    CCO_WINDOW_POSTED, life);
@@ -49,6 +47,8 @@ void cco_epochs_close(cco_epochs *e, bool retire)
 {
     void (*const end)(cco_window *) = retire ? cco_window_retire : cco_window_free;
     e->words.broken = e->data.broken = e->broken;
+    for (int i = 0; i < e->data.area.size && e->data.open != NULL; i++)
+        e->data.open[i] = e->data.open[i] && e->exposed;
     end(&e->words);
     end(&e->data);
     if (e->pairs != NULL && e->everybody != MPI_GROUP_NULL)
@@ -61,19 +61,12 @@ void cco_epochs_close(cco_epochs *e, bool retire)
 
 static uint32_t word_of(const cco_epochs *e, int peer, size_t at)
 {
-    const char *line = e->words.area.share + (size_t)peer * LINE;
-    return __atomic_load_n((const uint32_t *)(const void *)(line + at), __ATOMIC_ACQUIRE);
+    return cco_line_word(&e->words.area, peer, at);
 }
 
 static int tell(cco_epochs *e, int peer, size_t at, uint32_t word)
 {
-    cco_area *area = &e->words.area;
-    return area->kind->tell(area, peer, (size_t)area->rank * LINE + at, word);
-}
-
-static size_t part_of(const cco_epochs *e, const cco_fragment *one)
-{
-    return one->left < e->piece ? one->left : e->piece;
+    return cco_line_tell(&e->words.area, peer, at, word);
 }
 
 /* Where what a rank sends lies, a head and a piece. */
@@ -82,25 +75,12 @@ static size_t slot_of(const cco_epochs *e, int rank)
     return (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
 }
 
-static void tell_all(cco_epochs *e, size_t at, uint32_t word)
-{
-    for (int i = 0; i < e->words.area.size; i++)
-        if (i != e->words.area.rank)
-            tell(e, i, at, word);
-}
-
 static int leave(cco_epochs *e, int error)
 {
-    tell_all(e, LEFT, (uint32_t)error);
+    for (int i = 0; i < e->words.area.size && error != MPI_SUCCESS; i++)
+        if (i != e->words.area.rank)
+            tell(e, i, LEFT, (uint32_t)error);
     return error;
-}
-
-/* Compares the head of a message. */
-static int check_head(const cco_fragments *f, cco_fragment *one, const char *slot)
-{
-    cco_epochs *e = f->shared;
-    const int rc = cco_fragment_check_head(f, one, slot, &e->unlike);
-    return rc == MPI_SUCCESS ? rc : leave(e, rc);
 }
 
 /* The exposure has ended: its pieces are here. */
@@ -110,19 +90,13 @@ static int take(cco_fragments *f)
     int rc = MPI_SUCCESS;
     for (int i = 0; i < f->count && rc == MPI_SUCCESS; i++) {
         cco_fragment *one = &f->list[i];
-        if (!cco_turns_has(&e->turns, one, false) || !e->pairs[one->peer].open)
+        if (!cco_turns_has(&e->turns, one, false) || !e->data.open[one->peer])
             continue;
-        const size_t n = part_of(e, one);
-        e->pairs[one->peer].open = false;
-        const char *slot = e->data.area.share + slot_of(e, one->peer);
-        rc = check_head(f, one, slot);
-        if (rc != MPI_SUCCESS)
-            break;
-        memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
-        cco_fragment_advance(one, n);
-        rc = cco_fragment_check(f, one);
+        e->data.open[one->peer] = false;
+        rc = cco_fragment_take(f, one, e->data.area.share + slot_of(e, one->peer), e->piece,
+                               &e->unlike);
     }
-    return rc;
+    return leave(e, rc);
 }
 
 /* Functions of the MPI, called and not pointed to: the loader may find what is called later, and
@@ -161,7 +135,7 @@ static int expose(cco_fragments *f)
             rc = tell(e, one->peer, WANTED, ++pair->wanted);
         if (pair->wanted == pair->exposed || word_of(e, one->peer, TURNED) == pair->exposed)
             continue;
-        pair->open = true;
+        e->data.open[one->peer] = true;
         e->list[n++] = one->peer;
     }
     if (n == 0 || rc != MPI_SUCCESS)
@@ -193,21 +167,14 @@ static int receive(cco_fragments *f)
 static int put(cco_fragments *f, cco_fragment *one)
 {
     cco_epochs *e = f->shared;
-    const int n = (int)part_of(e, one);
-    const MPI_Aint at = (MPI_Aint)slot_of(e, e->words.area.rank);
     e->list[0] = one->peer;
     int rc = open_epoch(e, 1, start);
-    if (rc == MPI_SUCCESS && !one->headed)
-        rc = PMPI_Put(&one->head, sizeof one->head, MPI_BYTE, one->peer, at, sizeof one->head,
-                      MPI_BYTE, e->data.win);
-    one->headed = true;
     if (rc == MPI_SUCCESS)
-        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at + CCO_FRAGMENT_HEAD, n, MPI_BYTE,
-                      e->data.win);
+        rc = cco_window_put_piece(&e->data, one, slot_of(e, e->words.area.rank), e->piece);
     if (rc == MPI_SUCCESS)
         rc = PMPI_Win_complete(e->data.win);
-    e->turned_to = -1;
-    cco_fragment_advance(one, (size_t)n);
+    e->data.turned_to = -1;
+    cco_fragment_advance(one, cco_fragment_part(one, e->piece));
     return rc == MPI_SUCCESS ? cco_fragment_check(f, one) : rc;
 }
 
@@ -218,13 +185,13 @@ static int serve(cco_fragments *f, cco_fragment *one)
     cco_epochs *e = f->shared;
     const int peer = one->peer;
     cco_epochs_pair *pair = &e->pairs[peer];
-    if (e->turned_to == peer)
+    if (e->data.turned_to == peer)
         return word_of(e, peer, EXPOSED) == pair->turned ? put(f, one) : MPI_SUCCESS;
     if (pair->offered == pair->turned)
         return tell(e, peer, OFFERED, ++pair->offered);
-    if (e->turned_to >= 0 || word_of(e, peer, WANTED) != pair->offered)
+    if (e->data.turned_to >= 0 || word_of(e, peer, WANTED) != pair->offered)
         return MPI_SUCCESS;
-    e->turned_to = peer;
+    e->data.turned_to = peer;
     return tell(e, peer, TURNED, ++pair->turned);
 }
 
@@ -255,22 +222,24 @@ static int test(void *transfer, bool *done)
     return rc;
 }
 
-/* Whether a rank has met an unlike call, or waits in one. */
+/* Whether a rank has met an unlike call, or a peer has passed: what that had put would be here,
+ * unless it is on its way to where this rank has exposed the window. */
 static int lost(void *transfer)
 {
     const cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
-    const uint32_t here = (uint32_t)f->head;
-    if (e->told != here)
-        tell_all(e, CALL, e->told = here);
+    uint64_t there;
     for (int i = 0; i < e->words.area.size; i++) {
         const int error = (int)word_of(e, i, LEFT);
-        const uint32_t there = word_of(e, i, CALL);
         e->unlike.heard = e->unlike.heard || error != MPI_SUCCESS;
         if (error != MPI_SUCCESS)
             return error;
-        if (there != 0 && there != here && cco_stamp_same_number(there, here))
-            return leave(e, cco_fragments_elsewhere(f, there | CCO_STAMP_UNSIZED, i, &e->unlike));
+    }
+    for (int i = 0; i < f->count; i++) {
+        const int peer = f->list[i].peer;
+        if (peer >= 0 && !e->data.open[peer] &&
+            cco_fragments_passed(f, &e->words.area, peer, &there))
+            return leave(e, cco_fragments_elsewhere(f, there, peer, &e->unlike));
     }
     return MPI_SUCCESS;
 }
@@ -279,9 +248,14 @@ static void begin(void *transfer)
 {
     cco_fragments *f = transfer;
     cco_epochs *e = f->shared;
-    cco_fragments_begin(f, ++e->schedules);
-    if (e->told != 0)
-        tell_all(e, CALL, e->told = 0);
+    cco_fragments_begin(f, &e->words.area, ++e->schedules);
+}
+
+static void end(void *transfer)
+{
+    const cco_fragments *f = transfer;
+    cco_epochs *e = f->shared;
+    cco_fragments_end(f, &e->words.area);
 }
 
 static void give_up(void *shared)
@@ -304,6 +278,7 @@ const cco_transport cco_transport_epochs = {
     .stamp = cco_fragments_stamp,
     .give_up = give_up,
     .begin = begin,
+    .end = end,
     .recv = cco_fragments_recv,
     .send = cco_fragments_send,
     .test = test,

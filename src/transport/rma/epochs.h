@@ -18,7 +18,6 @@
  * receiver, how many it wanted and exposed the window for. */
 typedef struct cco_epochs_pair {
     uint32_t offered, turned, wanted, exposed;
-    bool open; /* the window is exposed to the peer */
 } cco_epochs_pair;
 
 /* What the transfers of a communicator share. */
@@ -27,12 +26,10 @@ typedef struct cco_epochs {
     size_t piece; /* bytes of a share for each peer */
     MPI_Group everybody;
     cco_epochs_pair *pairs;
-    int *list;     /* of ranks, for groups */
-    int turned_to; /* the receiver that this rank serves; -1: none */
-    bool exposed;  /* to those whose pair is open */
+    int *list;    /* of ranks, for groups */
+    bool exposed; /* data.open: to whom */
     cco_turns turns;
     uint64_t schedules;
-    uint32_t told;     /* the call in which this rank said that it waits */
     cco_unlike unlike; /* the first rank that made another call */
     bool broken;       /* a schedule was given up in an epoch */
 } cco_epochs;

@@ -79,11 +79,6 @@ static int fence(cco_fences *e)
     return PMPI_Win_fence(0, e->window.win);
 }
 
-static size_t part_of(const cco_fences *e, const cco_fragment *one)
-{
-    return one->left < e->piece ? one->left : e->piece;
-}
-
 static size_t slot_of(const cco_fences *e, int rank)
 {
     return (size_t)e->window.area.size * LINE + (size_t)rank * (CCO_FRAGMENT_HEAD + e->piece);
@@ -93,16 +88,7 @@ static size_t slot_of(const cco_fences *e, int rank)
 static int put(cco_fences *e, cco_fragment *one)
 {
     cco_fences_pair *pair = &e->pairs[one->peer];
-    const int n = (int)part_of(e, one);
-    const MPI_Aint at = (MPI_Aint)slot_of(e, e->window.area.rank);
-    int rc = MPI_SUCCESS;
-    if (!one->headed)
-        rc = PMPI_Put(&one->head, sizeof one->head, MPI_BYTE, one->peer, at, sizeof one->head,
-                      MPI_BYTE, e->window.win);
-    one->headed = true;
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Put(one->at, n, MPI_BYTE, one->peer, at + CCO_FRAGMENT_HEAD, n, MPI_BYTE,
-                      e->window.win);
+    const int rc = cco_window_put_piece(&e->window, one, slot_of(e, e->window.area.rank), e->piece);
     pair->sent = e->now + 1;
     return rc == MPI_SUCCESS ? tell(e, one->peer, SENT, &pair->sent) : rc;
 }
@@ -118,7 +104,7 @@ static int put_over(cco_fragments *f)
         if (!one->moved)
             continue;
         one->moved = false;
-        cco_fragment_advance(one, part_of(e, one));
+        cco_fragment_advance(one, cco_fragment_part(one, e->piece));
         rc = cco_fragment_check(f, one);
     }
     return rc;
@@ -156,14 +142,6 @@ static int leave(cco_fences *e, int error)
     return error;
 }
 
-/* Compares the head of a message. */
-static int check_head(const cco_fragments *f, cco_fragment *one, const char *slot)
-{
-    cco_fences *e = f->shared;
-    const int rc = cco_fragment_check_head(f, one, slot, &e->unlike);
-    return rc == MPI_SUCCESS ? rc : leave(e, rc);
-}
-
 /* The pieces that have come, and says so to their senders before the next fence. */
 static int receive(cco_fragments *f)
 {
@@ -178,19 +156,13 @@ static int receive(cco_fragments *f)
         const uint32_t sent = word_of(e, peer, SENT);
         if (sent == e->pairs[peer].taken || after(sent, e->now))
             continue;
-        const size_t n = part_of(e, one);
-        const char *slot = e->window.area.share + slot_of(e, peer);
-        rc = check_head(f, one, slot);
-        if (rc != MPI_SUCCESS)
-            break;
-        memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
+        rc = cco_fragment_take(f, one, e->window.area.share + slot_of(e, peer), e->piece,
+                               &e->unlike);
         e->pairs[peer].taken = sent;
-        cco_fragment_advance(one, n);
-        rc = cco_fragment_check(f, one);
         if (rc == MPI_SUCCESS)
             rc = tell(e, peer, TAKEN, &e->pairs[peer].taken);
     }
-    return rc;
+    return rc == MPI_SUCCESS ? rc : leave(e, rc);
 }
 
 /* The error with which a rank has left because it met an unlike call. */
@@ -214,7 +186,7 @@ static void begin(void *transfer)
 {
     cco_fragments *f = transfer;
     cco_fences *e = f->shared;
-    cco_fragments_begin(f, ++e->schedules);
+    cco_fragments_begin(f, NULL, ++e->schedules);
     e->call = (uint32_t)f->head;
     tell_all(e, in_turn(e, CALL), &e->call);
 }

@@ -38,6 +38,20 @@ static int put(cco_area *area, int peer, size_t at, const void *from, size_t n)
     return PMPI_Put(from, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
 }
 
+int cco_window_put_piece(const cco_window *w, cco_fragment *one, size_t at, size_t most)
+{
+    const MPI_Aint to = (MPI_Aint)at;
+    const int n = (int)cco_fragment_part(one, most);
+    int rc = MPI_SUCCESS;
+    if (!one->headed)
+        rc = PMPI_Put(&one->head, sizeof one->head, MPI_BYTE, one->peer, to, sizeof one->head,
+                      MPI_BYTE, w->win);
+    one->headed = true;
+    return rc != MPI_SUCCESS ? rc
+                             : PMPI_Put(one->at, n, MPI_BYTE, one->peer, to + CCO_FRAGMENT_HEAD, n,
+                                        MPI_BYTE, w->win);
+}
+
 static int get(cco_area *area, int peer, size_t at, void *to, size_t n)
 {
     return PMPI_Get(to, (int)n, MPI_BYTE, peer, (MPI_Aint)at, (int)n, MPI_BYTE, of(area)->win);
@@ -249,6 +263,7 @@ static const char *get_window(cco_window *w, size_t bytes, MPI_Comm comm, cco_wi
     }
     w->area.comm = comm;
     w->held = false;
+    w->turned_to = -1;
     return NULL;
 }
 
@@ -273,9 +288,42 @@ const char *cco_window_make(cco_window *w, size_t bytes, size_t zero, MPI_Comm c
     return NULL;
 }
 
+static void start_and_complete(const cco_window *w, int peer)
+{
+    MPI_Group all, one;
+    PMPI_Win_get_group(w->win, &all);
+    PMPI_Group_incl(all, 1, &peer, &one);
+    PMPI_Win_start(one, 0, w->win);
+    PMPI_Win_complete(w->win);
+    PMPI_Group_free(&one);
+    PMPI_Group_free(&all);
+}
+
+/* A call that failed may have left the window exposed to ranks that put nothing any more, and MPICH
+ * waits for them in MPI_Win_free.  So each rank hears who has exposed it, and puts nothing. */
+static void end_epochs(const cco_window *w)
+{
+    const size_t size = (size_t)w->area.size;
+    bool *exposed = calloc(2 * size, sizeof *exposed), *mine = exposed + size;
+    bool waits = false;
+    if (exposed == NULL)
+        cco_fatal("no memory to free a window");
+    for (size_t i = 0; i < size && w->open != NULL; i++)
+        waits = (mine[i] = w->open[i]) || waits;
+    PMPI_Alltoall(mine, sizeof *mine, MPI_BYTE, exposed, sizeof *mine, MPI_BYTE, w->copy);
+    if (w->turned_to >= 0 && exposed[w->turned_to])
+        start_and_complete(w, w->turned_to);
+    if (waits)
+        PMPI_Win_wait(w->win);
+    free(exposed);
+}
+
 static void end(void *what)
 {
     cco_window *w = what;
+    if (w->use == CCO_WINDOW_POSTED)
+        end_epochs(w);
+    free(w->open);
     if (w->locked)
         PMPI_Win_unlock_all(w->win);
     PMPI_Win_free(&w->win);

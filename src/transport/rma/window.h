@@ -7,7 +7,7 @@
 #include "core/mpi_compat.h"
 #include <stdbool.h>
 
-#include "transport/stream/area.h"
+#include "transport/stream/fragment.h"
 
 /* How a window is used: one epoch of passive target for all its life, or epochs of its owner. */
 typedef enum cco_window_use {
@@ -31,6 +31,8 @@ typedef struct cco_window {
     bool held;       /* CRESTA_Win_finalize frees it */
     bool broken;     /* what it holds is unknown: nobody else gets it */
     uint64_t number; /* core/teardown.h */
+    int turned_to;   /* posted: the rank that puts of this one wait for; -1: none */
+    bool *open;      /* and for each rank, whether this one has exposed the window to it */
 } cco_window;
 
 /* Why this MPI must not be asked for windows between these ranks, NULL if it may; collective. */
@@ -46,6 +48,10 @@ const char *cco_window_make(cco_window *window, size_t bytes, size_t zero, MPI_C
 /* Makes a window without an epoch, nothing of it zero: its owner opens epochs. */
 const char *cco_window_make_bare(cco_window *window, size_t bytes, MPI_Comm comm,
                                  cco_window_use use, cco_window_life life);
+
+/* Puts the next piece of a message, cco_fragment_part, to byte `at` of the receiver's share: in
+ * front of the first its head.  Until the epoch ends it must stay. */
+int cco_window_put_piece(const cco_window *window, cco_fragment *fragment, size_t at, size_t most);
 
 /* Ends the epoch and frees the window, if there is one; collective.  A struct of zero bytes has
  * none. */

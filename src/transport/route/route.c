@@ -96,6 +96,13 @@ static void begin(void *data)
     }
 }
 
+static void end(void *data)
+{
+    const transfer *f = data;
+    if (f->lanes[NEAR].transfer != NULL)
+        cco_transport_stream.end(f->lanes[NEAR].transfer);
+}
+
 /* The way to a peer, which gets its number there. */
 static lane *lane_to(transfer *f, int *peer)
 {
@@ -189,6 +196,7 @@ const cco_transport cco_transport_route = {
     .call = next_call,
     .give_up = give_up,
     .begin = begin,
+    .end = end,
     .recv = start_recv,
     .send = start_send,
     .test = test,

@@ -7,6 +7,7 @@
 
 #include "core/data.h"
 #include "core/own_lines.h"
+#include "transport/stream/line.h"
 
 void *cco_fragments_open(void *shared, int messages)
 {
@@ -21,11 +22,46 @@ void cco_fragments_stamp(void *fragments, uint64_t stamp)
     ((cco_fragments *)fragments)->call = stamp;
 }
 
-void cco_fragments_begin(cco_fragments *p, uint64_t number)
+static void say(cco_area *area, size_t at, uint64_t word)
+{
+    char *line = area->share + (size_t)area->rank * CCO_LINE;
+    __atomic_store_n((uint64_t *)(void *)(line + at), word, __ATOMIC_RELEASE);
+}
+
+void cco_fragments_begin(cco_fragments *p, cco_area *area, uint64_t number)
 {
     p->count = p->done = p->first = p->last = 0;
+    p->number = 2 * number;
     p->call = cco_stamp_alone(p->call) + number % (1u << CCO_STAMP_COLL_AT);
     p->head = cco_stamp_messages(p->call);
+    if (area == NULL)
+        return;
+    say(area, CCO_LINE_STAMP, p->call); /* first: who sees the number sees this call, or a later */
+    say(area, CCO_LINE_NUMBER, p->number);
+}
+
+void cco_fragments_end(const cco_fragments *p, cco_area *area)
+{
+    say(area, CCO_LINE_NUMBER, p->number + 1);
+}
+
+/* What a peer says; 0 if that cannot be read. */
+static uint64_t said(cco_area *area, int peer, size_t at)
+{
+    uint64_t word = 0;
+    if (area->shares != NULL)
+        return __atomic_load_n(cco_line_own(area, peer, at), __ATOMIC_ACQUIRE);
+    if (area->kind->get(area, peer, (size_t)peer * CCO_LINE + at, &word, sizeof word) ||
+        area->kind->complete(area, peer))
+        return 0;
+    return word;
+}
+
+bool cco_fragments_passed(const cco_fragments *p, cco_area *area, int peer, uint64_t *there)
+{
+    const int64_t ahead = (int64_t)(said(area, peer, CCO_LINE_NUMBER) - p->number);
+    *there = ahead >= 0 ? said(area, peer, CCO_LINE_STAMP) : 0;
+    return ahead > 0 || (ahead == 0 && *there != p->call);
 }
 
 static int differs(uint64_t here, uint64_t there, int rank, cco_unlike *unlike)
@@ -55,15 +91,18 @@ int cco_fragments_elsewhere(const cco_fragments *p, uint64_t there, int rank, cc
                    has_bytes(there) ? there : there | CCO_STAMP_UNSIZED, rank, unlike);
 }
 
-int cco_fragment_check_head(const cco_fragments *p, cco_fragment *one, const char *slot,
-                            cco_unlike *unlike)
+int cco_fragment_take(cco_fragments *p, cco_fragment *one, const char *slot, size_t most,
+                      cco_unlike *unlike)
 {
+    const size_t n = cco_fragment_part(one, most);
     uint64_t head;
     memcpy(&head, slot, sizeof head);
     if (!one->headed && head != one->head)
         return cco_fragment_differs(p, one, head, one->peer, unlike);
     one->headed = true;
-    return MPI_SUCCESS;
+    memcpy(one->at, slot + CCO_FRAGMENT_HEAD, n);
+    cco_fragment_advance(one, n);
+    return cco_fragment_check(p, one);
 }
 
 int cco_fragment_pack(cco_fragment *one)

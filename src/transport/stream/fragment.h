@@ -6,6 +6,7 @@
 
 #include "core/unlike.h"
 #include "sched/transport.h"
+#include "transport/stream/area.h"
 
 /* A message that is not through yet.  Before its data comes its head: of which call it is, the
  * bytes of both (core/stamp.h), and the number of the schedule.  The receiver has the same, or the
@@ -27,6 +28,7 @@ typedef struct cco_fragments {
     int count, done; /* messages started, and how many of them are through */
     int first, last; /* those before the first are, and those from the last on: stream.c */
     unsigned asked;  /* peers so far after whose processes a long wait has looked */
+    uint64_t number; /* twice that of the schedule: one more when it has ended */
     uint64_t call;   /* its stamp, with the number of the schedule; */
     uint64_t head;   /* what heads of messages have of both */
     cco_fragment list[];
@@ -54,10 +56,12 @@ static inline int cco_fragment_start(cco_fragments *fragments, int peer, const c
     return rc;
 }
 
-/* For the table of the transport. */
+/* For the table of the transport.  A schedule begins, by its number; this rank's own line of the
+ * area says so, and when it ends.  Without an area nothing says it. */
 void *cco_fragments_open(void *shared, int messages);
 void cco_fragments_stamp(void *fragments, uint64_t stamp);
-void cco_fragments_begin(cco_fragments *fragments, uint64_t number); /* of the schedule */
+void cco_fragments_begin(cco_fragments *fragments, cco_area *area, uint64_t number);
+void cco_fragments_end(const cco_fragments *fragments, cco_area *area);
 int cco_fragments_recv(void *fragments, int peer, const cco_data *to);
 int cco_fragments_send(void *fragments, int peer, const cco_data *from);
 void cco_fragments_drop(void *fragments); /* forgets what is under way */
@@ -93,19 +97,23 @@ static inline int cco_fragment_end(cco_fragments *fragments, cco_fragment *fragm
 int cco_fragment_differs(const cco_fragments *fragments, const cco_fragment *fragment,
                          uint64_t head, int rank, cco_unlike *unlike);
 
+/* Whether a peer has ended this schedule, come to a later one, or makes another call: `there`. */
+bool cco_fragments_passed(const cco_fragments *fragments, cco_area *area, int peer,
+                          uint64_t *there);
+
 /* A rank makes another call: its stamp, with the number of the schedule.  Returns what
  * cco_fragment_differs returns. */
 int cco_fragments_elsewhere(const cco_fragments *fragments, uint64_t there, int rank,
                             cco_unlike *unlike);
 
-/* Compares the head of a message, which lies at `slot`, when its first piece has come.  Returns
- * MPI_SUCCESS, or what cco_fragment_differs returns. */
-int cco_fragment_check_head(const cco_fragments *fragments, cco_fragment *fragment,
-                            const char *slot, cco_unlike *unlike);
-
 /* Where each message has a place of its own with its receiver, its head lies in front of the first
  * piece, in as many bytes as keep the piece aligned. */
 enum { CCO_FRAGMENT_HEAD = 64 };
+
+/* Takes the next piece from such a place, and compares the head in front of the first.  Returns
+ * MPI_SUCCESS or an MPI error class. */
+int cco_fragment_take(cco_fragments *fragments, cco_fragment *fragment, const char *slot,
+                      size_t most, cco_unlike *unlike);
 
 /* Whose turn it is: the messages between two ranks go one after the other in each direction. */
 typedef struct cco_turns {
@@ -118,6 +126,12 @@ void cco_turns_free(cco_turns *turns);
 
 /* True for the first fragment of its direction in this pass, if that is `sends`. */
 bool cco_turns_has(cco_turns *turns, const cco_fragment *fragment, bool sends);
+
+/* Bytes of its next piece. */
+static inline size_t cco_fragment_part(const cco_fragment *fragment, size_t most)
+{
+    return fragment->left < most ? fragment->left : most;
+}
 
 static inline void cco_fragment_advance(cco_fragment *fragment, size_t n)
 {

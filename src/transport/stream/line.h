@@ -21,8 +21,8 @@ enum {
     CCO_LINE_BLOCKS = 4,         /* of so many */
     CCO_LINE_LEFT = 60,          /* the class of the error with which it has given up (stream.c) */
     CCO_LINE_PROCESS = 0,        /* in this rank's own line: a cco_process_id, */
-    CCO_LINE_NUMBER = 32,        /* and the schedule that it has come to: its number, */
-    CCO_LINE_STAMP = 40,         /* and its call */
+    CCO_LINE_NUMBER = 32,        /* and how far it has come: the number of its schedule, */
+    CCO_LINE_STAMP = 40,         /* and its call (fragment.c) */
 };
 
 /* What a peer has told. */

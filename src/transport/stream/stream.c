@@ -236,21 +236,14 @@ static int rank_of(const cco_stream *s, int peer)
     return s->area->ranks != NULL ? s->area->ranks[peer] : peer;
 }
 
-/* The call in which a peer is, where shares can be read; else 0. */
-static uint64_t call_of(const cco_area *area, int peer)
-{
-    return area->shares != NULL
-               ? __atomic_load_n(cco_line_own(area, peer, CCO_LINE_STAMP), __ATOMIC_RELAXED)
-               : 0;
-}
-
 /* The head of a message is another one.  The call of the peer says more, if it is still in it. */
 __attribute__((noinline, cold)) static int differs(const cco_fragments *f, const cco_fragment *it,
                                                    uint64_t head)
 {
     cco_stream *s = f->shared;
     const int rank = rank_of(s, it->peer);
-    const uint64_t there = call_of(s->area, it->peer);
+    uint64_t there;
+    cco_fragments_passed(f, s->area, it->peer, &there);
     const bool known = there >> CCO_STAMP_BYTES_AT > 0 && there != f->call &&
                        cco_stamp_same_number(there, head);
     return leave(s, known ? cco_fragments_elsewhere(f, there, rank, &s->unlike)
@@ -420,26 +413,16 @@ static int left_with(const cco_area *area, int peer)
     return (int)__atomic_load_n(&area->watch->seats[peer].left, __ATOMIC_ACQUIRE);
 }
 
-/* Whether a peer has come to a schedule that this rank has not come to, or to another call. */
-static bool is_elsewhere(const cco_stream *s, int peer, uint64_t here, uint64_t *there)
-{
-    if (s->area->shares == NULL)
-        return false;
-    const uint64_t *number = cco_line_own(s->area, peer, CCO_LINE_NUMBER);
-    const int64_t ahead = (int64_t)(__atomic_load_n(number, __ATOMIC_ACQUIRE) - s->schedules);
-    *there = call_of(s->area, peer);
-    return ahead > 0 || (ahead == 0 && *there != here);
-}
-
-/* The peer of a message that will not come further: it has left; it is in another call, `stamp`;
- * or it has ended, for which the kernel is asked about a few at a time.  -1 if none is known. */
-static int gone(cco_fragments *f, const cco_area *area, uint64_t *stamp)
+/* The peer of a message that will not come further: it has left; it has passed, to call `stamp`; or
+ * its process has ended, for which the kernel is asked about a few at a time.  -1 if none is known.
+ */
+static int gone(cco_fragments *f, cco_area *area, uint64_t *stamp)
 {
     enum { ASKED = 16 };
     for (int i = 0; i < f->count; i++) {
         const int peer = f->list[i].peer;
         if (peer >= 0 &&
-            (left_with(area, peer) != MPI_SUCCESS || is_elsewhere(f->shared, peer, f->call, stamp)))
+            (left_with(area, peer) != MPI_SUCCESS || cco_fragments_passed(f, area, peer, stamp)))
             return peer;
     }
     *stamp = 0;
@@ -516,13 +499,14 @@ static void begin(void *data)
 {
     cco_fragments *f = data;
     cco_stream *s = f->shared;
-    cco_fragments_begin(f, ++s->schedules);
-    if (s->area->shares == NULL)
-        return;
-    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_STAMP), f->call,
-                     __ATOMIC_RELAXED);
-    __atomic_store_n(cco_line_own(s->area, s->area->rank, CCO_LINE_NUMBER), s->schedules,
-                     __ATOMIC_RELEASE);
+    cco_fragments_begin(f, s->area, ++s->schedules);
+}
+
+static void end(void *data)
+{
+    const cco_fragments *f = data;
+    const cco_stream *s = f->shared;
+    cco_fragments_end(f, s->area);
 }
 
 static int start_recv(void *fragments, int peer, const cco_data *to)
@@ -549,6 +533,7 @@ const cco_transport cco_transport_stream = {
     .stamp = cco_fragments_stamp,
     .give_up = give_up,
     .begin = begin,
+    .end = end,
     .recv = start_recv,
     .send = start_send,
     .test = test,
