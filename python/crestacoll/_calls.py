@@ -160,5 +160,5 @@ def ranks_of(ranks: Sequence[int], comm: MPI.Comm, name: str) -> list[int]:
     found = [int(rank) for rank in ranks]
     for rank in found:
         if rank != MPI.PROC_NULL and not 0 <= rank < comm.size:
-            raise ValueError(f"{name}: {rank} is no rank of the communicator of {comm.size}")
+            raise ValueError(f"{name}: {rank} is not a rank: the communicator has {comm.size}")
     return found

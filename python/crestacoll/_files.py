@@ -16,10 +16,10 @@ def _load(path: str | os.PathLike[str], kind: str, rows: str) -> dict[str, Any]:
         try:
             data = json.load(file)
         except ValueError as e:
-            raise ValueError(f"{os.fspath(path)} is no JSON file: {e}") from e
+            raise ValueError(f"{os.fspath(path)} is not a JSON file: {e}") from e
     schema = data.get("schema") if isinstance(data, dict) else None
     if not str(schema).startswith(f"crestacoll-{kind}-") or not isinstance(data.get(rows), list):
-        raise ValueError(f"{os.fspath(path)} is no {kind} of crestacoll (schema {schema})")
+        raise ValueError(f"{os.fspath(path)} is not a {kind} of crestacoll (schema {schema})")
     found: dict[str, Any] = data
     return found
 
@@ -36,7 +36,7 @@ def load_profile(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     Its members are those of docs/reference/file-formats.md. What earlier versions of the format do
     not have is None, and so is what they say of waiting, which is wrong.
-    Raises OSError if the file cannot be read, ValueError if it is no profile.
+    Raises OSError if the file cannot be read, ValueError if it is not a profile.
     """
     data = {"timeline": None, "communicators": None} | _load(path, "profile", "records")
     data["records"] = [{"nodes": None, "between_nodes": None} | r for r in data["records"]]
@@ -55,7 +55,7 @@ def load_tuning(path: str | os.PathLike[str]) -> dict[str, Any]:
     'shm'
 
     `crestacoll tuning check` says whether they make sense here.
-    Raises OSError if the file cannot be read, ValueError if it is no tuning file.
+    Raises OSError if the file cannot be read, ValueError if it is not a tuning file.
     """
     return _load(path, "tuning", "rules")
 

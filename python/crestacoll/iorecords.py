@@ -32,7 +32,7 @@ def load(path):
 def checked(path, data):
     """As `load`, for data that were read already."""
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise Problem(f"{path} is no record of MPI-IO (schema {SCHEMA})")
+        raise Problem(f"{path} is not a record of MPI-IO (schema {SCHEMA})")
     wrong = schemas.problems("io", data)
     if wrong:
         raise Problem(f"{path} does not follow the schema {SCHEMA}: {wrong[0]}")

@@ -97,7 +97,7 @@ def of_tune(name, data):
     try:
         return [e for p in data["points"] for e in tune_entries(p, data["options"])]
     except (AttributeError, KeyError, TypeError) as e:
-        raise Problem(f"{name} is no state of `crestacoll tune` of this version: {e!r}") from e
+        raise Problem(f"{name} is not a state of `crestacoll tune` of this version: {e!r}") from e
 
 
 def tune_entries(point, options):

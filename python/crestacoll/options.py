@@ -22,7 +22,7 @@ class Duration(click.ParamType):
             return value
         found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value).strip(), re.IGNORECASE)
         if not found or float(found[1]) == 0:
-            self.fail(f"'{value}' is no time (write for example 90s, 2m, 1h)", param, ctx)
+            self.fail(f"'{value}' is not a time (write for example 90s, 2m, 1h)", param, ctx)
         return float(found[1]) * self.UNITS[found[2].lower()]
 
 

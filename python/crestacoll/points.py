@@ -102,7 +102,7 @@ def rest(point, words):
         unit = words[1] if len(words) > 1 else ""
         if unit in ("ranks", "rank", "processes"):
             if not words[0].isdigit():
-                raise ValueError(f"'{words[0]}' is no number of ranks")
+                raise ValueError(f"'{words[0]}' is not a number of ranks")
             point.ranks = int(words[0])
         else:
             point.low = point.high = parse_size(words[0])

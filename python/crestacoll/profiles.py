@@ -23,7 +23,7 @@ def read_json(path):
     except OSError as e:
         raise Problem(f"cannot read {path}: {e.strerror}") from e
     except (ValueError, RecursionError) as e:
-        raise Problem(f"{path} is no JSON file: {e}") from e
+        raise Problem(f"{path} is not a JSON file: {e}") from e
 
 
 def checked(path, data):
@@ -31,7 +31,7 @@ def checked(path, data):
     communicators, the third no nodes, the fourth no waiting that is true.
     """
     if not isinstance(data, dict) or data.get("schema") not in SCHEMAS:
-        raise Problem(f"{path} is no profile (schema {SCHEMAS[-1]})")
+        raise Problem(f"{path} is not a profile (schema {SCHEMAS[-1]})")
     wrong = schemas.problems("profile", data)
     if wrong:
         raise Problem(f"{path} does not follow the schema {data['schema']}: {wrong[0]}")

@@ -13,7 +13,7 @@ UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 def parse_size(text):
     m = re.fullmatch(r"(\d+)([KMG]?)(i?B)?", text.strip(), re.IGNORECASE)
     if not m:
-        raise ValueError(f"'{text}' is no size (write for example 8, 4K, 1M)")
+        raise ValueError(f"'{text}' is not a size (write for example 8, 4K, 1M)")
     return int(m[1]) * UNITS[m[2].upper()]
 
 
@@ -27,7 +27,7 @@ def parse_range(text):
         step = int(parts[2].strip().lower().lstrip("x"))
     elif len(parts) != 2:
         raise ValueError(
-            f"'{text}' is no range (write FIRST:LAST or FIRST:LAST:xFACTOR, for example 8:2M:x4)"
+            f"'{text}' is not a range (write FIRST:LAST or FIRST:LAST:xFACTOR, for example 8:2M:x4)"
         )
     first, last = parse_size(parts[0]), parse_size(parts[1])
     if step < 2:

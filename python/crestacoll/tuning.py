@@ -96,7 +96,7 @@ def unique(pairs):
 
 
 def no_constant(name):
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def read(path):
@@ -114,11 +114,11 @@ def read(path):
         raise Problem(f"{path}: line {e.lineno}, column {e.colno}: {e.msg}") from e
     except UnicodeDecodeError as e:
         line, column = text.count(b"\n", 0, e.start) + 1, e.start - text.rfind(b"\n", 0, e.start)
-        raise Problem(f"{path}: line {line}, byte {column}: no UTF-8") from e
+        raise Problem(f"{path}: line {line}, byte {column}: not UTF-8") from e
     except (ValueError, RecursionError) as e:
-        raise Problem(f"{path} is no JSON file: {e}") from e
+        raise Problem(f"{path} is not a JSON file: {e}") from e
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise Problem(f"{path} is no tuning file (schema {SCHEMA})")
+        raise Problem(f"{path} is not a tuning file (schema {SCHEMA})")
     wrong = problems(data)
     if wrong:
         raise Problem(f"{path} does not follow the schema {SCHEMA}: {wrong[0]}")

@@ -72,10 +72,10 @@ def test_files(tmp_path):
     path.write_text(json.dumps(PROFILE))
     loaded = package.load_profile(path)
     assert loaded["timeline"] is None and loaded["records"][0]["nodes"] is None
-    with pytest.raises(ValueError, match="no tuning of crestacoll"):
+    with pytest.raises(ValueError, match="not a tuning of crestacoll"):
         package.load_tuning(path)
     path.write_text("{")
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not a JSON"):
         package.load_profile(path)
     path.write_text(json.dumps(TUNING))
     assert package.load_tuning(path)["rules"][1]["collective"] == "bcast"

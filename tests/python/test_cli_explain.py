@@ -205,7 +205,7 @@ def test_what_is_too_large_is_told(crestacoll, any_build):
         ("alltoall --root 0", "alltoall has no root"),
         ("alltoall -n 0", "number of processes: 0 is not possible, only 1 to 512"),
         ("alltoall -n 513", "number of processes: 513 is not possible, only 1 to 512"),
-        ("alltoall --bytes 4T", "'4T' is no size"),
+        ("alltoall --bytes 4T", "'4T' is not a size"),
         ("alltoall --bytes 9999G", "bytes: "),
         ("alltoall --mpi nonsense", "no build for 'nonsense'"),
     ],

@@ -23,7 +23,7 @@ def test_the_schema_is_one():
         (lambda d: d.pop("files"), "'files' is a required property"),
         (lambda d: d["data"][0].update(kind="other"), "data/0/kind"),
         (lambda d: d["data"][0]["calls_of_bins"].pop(), "another length than there are bins"),
-        (lambda d: d.update(schema="crestacoll-io-0"), "is no record of MPI-IO"),
+        (lambda d: d.update(schema="crestacoll-io-0"), "is not a record of MPI-IO"),
     ],
 )
 def test_a_bad_record_is_bad(change, said):

@@ -110,7 +110,7 @@ def test_a_picture(tmp_path):
     [
         ("allreduce -n 8 --impl shm", "cannot simulate 'shm'"),
         ("nothing -n 8", "no collective 'nothing'"),
-        ("bcast -n 8 --root 8", "root 8 is no rank of 8"),
+        ("bcast -n 8 --root 8", "root 8 is not one of 8 ranks"),
         ("bcast -n 4194305", "only up to 4194304"),
         ("bcast -n 8 --plot a.xyz", "ends with .png, .svg or .pdf"),
         ("bcast -n 8 --plot nosuch/a.png", "no such folder"),
@@ -128,7 +128,7 @@ def test_what_is_wrong_is_said(tmp_path, words, said):
 def test_a_machine_file_that_is_none(tmp_path):
     machine = MACHINE | {"levels": {"node": {"speed": 1}}}
     shown = simulate(tmp_path, "bcast", "-n", "8", machine=machine)
-    assert shown.exit_code == 125 and "no machine file" in shown.output
+    assert shown.exit_code == 125 and "not a machine file" in shown.output
     assert schemas.problems("machine", MACHINE) == []
 
 

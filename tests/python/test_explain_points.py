@@ -227,7 +227,7 @@ def test_the_list(files, crestacoll):
         (["p.json", "--point", "oops"], 2, "no collective in front"),
         (["o.json"], 125, "o.json has no points to explain: explain reads profiles,"),
         (["b.json", "--point", "bcast 9 bytes"], 125, "no calls of bcast of 9 bytes"),
-        (["broken"], 125, "broken is no state of `crestacoll tune`"),
+        (["broken"], 125, "broken is not a state of `crestacoll tune`"),
         (["no.json"], 2, "no collective 'no.json'"),
     ],
 )

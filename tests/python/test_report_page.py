@@ -111,7 +111,7 @@ def test_rows_of_many_ranks(tmp_path):
         (["p.json", "-o", "r.html", "--all"], 2, "-o makes a page"),
         (["p.json", "-o", "no/r.html"], 2, "--output no/r.html: no such folder"),
         (["p.json", "other.json", "-o", "r.html"], 125, "other.json: report cannot read this"),
-        (["cut.json", "-o", "r.html"], 125, "cut.json is no JSON file"),
+        (["cut.json", "-o", "r.html"], 125, "cut.json is not a JSON file"),
         (["short.json", "-o", "r.html"], 125, "another length than its bins"),
         (["bad.json", "-o", "r.html"], 125, "does not follow the schema of bench"),
         (["empty", "-o", "r.html"], 125, "cannot read empty/state.json"),

@@ -239,7 +239,7 @@ def schedules(build, entry, schedule):
     known = {a["name"] for a in every["algorithms"]}
     plain = name.partition("?")[0]
     if plain not in known:
-        return none | {"all": every}, f"'{plain}' is no algorithm of this build"
+        return none | {"all": every}, f"'{plain}' is not an algorithm of this build"
     try:
         runs = ask(build, words, options | {"algorithm": name, "schedule": schedule})
     except Problem:  # options of the model, such as via=get, stand beside those of the algorithm

@@ -32,7 +32,7 @@ def head(path):
     try:
         with open(path, "rb") as file:
             if file.readline().decode("utf-8", "replace").strip() != FIRST:
-                raise Problem(f"{path} is no file of CRESTA_VALIDATE ({FIRST})", exit_code=2)
+                raise Problem(f"{path} is not a file of CRESTA_VALIDATE ({FIRST})", exit_code=2)
             for line in file:
                 name, _, text = line.decode("utf-8", "replace").rstrip("\n").partition(" ")
                 if name == "part":

@@ -277,7 +277,7 @@ def simulate_collective(ctx, build, setting):
     asked, collective = ctx.params, ctx.params["collective"].lower()
     ranks, root, json_to, machine = asked["ranks"], asked["root"], asked["json_to"], setting.machine
     if any(root >= n for n in ranks):
-        raise Problem(f"root {root} is no rank of {min(ranks)}", USAGE)
+        raise Problem(f"root {root} is not one of {min(ranks)} ranks, counted from 0", USAGE)
     arms = arms_of(build, collective, asked["implementations"], setting.topology)
     smpi.need_one_point(asked, arms)
     show.check_plot(asked["plot"])

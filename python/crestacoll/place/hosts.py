@@ -62,7 +62,7 @@ def of_line(path, number, text):
     options = dict(word.split("=", 1) for word in found["rest"].split())
     slots = found["colon"] or options.get("slots", "1")
     if not slots.isdecimal() or not 0 < int(slots) <= MOST:
-        raise Problem(f"{path}, line {number}: {slots} is no number of slots")
+        raise Problem(f"{path}, line {number}: {slots} is not a number of slots")
     return found["name"], int(slots)
 
 

@@ -26,10 +26,10 @@ def load(name):
         known = f"; there are: {', '.join(names())}" if isinstance(e, FileNotFoundError) else ""
         raise Problem(f"cannot read the machine file {name}: {e}{known}") from e
     except ValueError as e:
-        raise Problem(f"{path}: no JSON: {e}") from e
+        raise Problem(f"{path} is not a JSON file: {e}") from e
     wrong = schemas.problems("machine", data)
     if wrong:
-        raise Problem(f"{path}: no machine file: {'; '.join(wrong[:3])}")
+        raise Problem(f"{path} is not a machine file: {'; '.join(wrong[:3])}")
     return data | {"file": str(name)}
 
 

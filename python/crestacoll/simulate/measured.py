@@ -61,7 +61,7 @@ def load(path, crowded=False):
         raise Problem(f"cannot read {path}: {e}") from e
     wrong = schemas.problems("bench", data)
     if wrong:
-        raise Problem(f"{path}: no result of `crestacoll bench --json`: {wrong[0]}")
+        raise Problem(f"{path} is not a result of `crestacoll bench --json`: {wrong[0]}")
     hosts = {job["mpi"]: job["hosts"] for job in data["jobs"]}
     cores = data["machine"].get("allowed_cores", 0)
     reasons = [(r, unusable(r, cores, crowded)) for r in data["records"]]

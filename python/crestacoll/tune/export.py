@@ -118,7 +118,7 @@ def prove(target, jobs, choice, tick):
     for ranks, sizes in points_of(choice):
         point = {"collective": choice["collective"], "ranks": ranks}
         if not in_force(target, jobs, choice, point, sizes[-1:], tick):
-            return "not in force: a number of no algorithm in its place changes nothing", False
+            return "not in force: an invalid number in its place changes nothing", False
     compared = [
         (ranks, size, d)
         for ranks, sizes in points_of(choice)

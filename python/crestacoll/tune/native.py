@@ -52,7 +52,7 @@ def collectives(build):
     """Those for which the MPI of a build has a choice that can be forced."""
     if build.family not in FAMILIES:
         raise Problem(
-            f"--native knows how to force algorithms of Open MPI and MPICH, not of {build.family}"
+            f"--native can force algorithms of Open MPI and MPICH, not of {build.family}"
         )
     return list(FAMILIES[build.family])
 

@@ -81,7 +81,7 @@ def read(path):
     except OSError as e:
         raise Problem(f"cannot read {path}: {e.strerror}") from e
     except ValueError as e:
-        raise Problem(f"{path} is no JSON file: {e}") from e
+        raise Problem(f"{path} is not a JSON file: {e}") from e
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise Problem(
             f"{path} has no algorithms of an MPI: `crestacoll tune --native` writes {NAME}"
